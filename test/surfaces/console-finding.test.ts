@@ -82,12 +82,14 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const page = await open('/console/runs?kind=scheduled');
     await page.getByText('By the clock').waitFor();
     expect(await page.getByText('Left alone').count()).toBe(0);
-    await page.getByLabel('Started').selectOption('By hand');
+    await page.getByLabel('Started by').selectOption('A person');
     await page.getByText('Left alone').waitFor();
     expect(new URL(page.url()).search).toBe('?kind=manual');
-    await page.getByLabel('From', { exact: true }).fill('2020-01-01');
+    await page.getByLabel('Period').selectOption('Between two days');
+    await page.getByLabel('From').fill('2020-01-01');
+    await page.getByText(/^(1 Jan|Jan 1,) 2020$/).waitFor();
     await page.getByLabel('To', { exact: true }).fill('2020-02-01');
-    await page.getByText('No run is like that.').waitFor();
+    await page.getByText('No mission matches the filters.').waitFor();
     await page.goto('/console/runs?kind=manual');
     await page.getByLabel('Select Paint it red').check();
     await page.getByLabel('Select Paint it blue').check();
@@ -213,13 +215,14 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       },
     });
     const page = await open(`/console/runs/${id}`);
-    const end = page.getByRole('region', { name: 'Last lines of the log' });
+    const end = page.getByRole('region', { name: 'Where it failed' });
     await end.getByText('not ok 3').waitFor();
-    await page.getByRole('progressbar', { name: 'Share of the reviewer in the cost' }).waitFor();
+    expect(await end.locator('mark .ansi-red').textContent()).toBe('not ok 3');
+    expect(await page.getByRole('progressbar').count()).toBe(0);
     await page.getByText('Show Figures').click();
     await page.getByText('p95: 40').waitFor();
-    await page.getByRole('button', { name: 'Copy id of the run' }).click();
-    await page.getByRole('button', { name: 'Copied: Copy id of the run' }).waitFor();
+    await page.getByRole('button', { name: 'Copy id of the mission' }).click();
+    await page.getByRole('button', { name: 'Copied: Copy id of the mission' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id);
     await page.getByText('Copy as', { exact: true }).click();
     await page.getByText(`aep show ${id}`).waitFor();
@@ -363,7 +366,7 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
       [shop.orgId],
     );
     const page = await open('/console/overview');
-    await page.getByRole('region', { name: 'Recent runs' }).getByRole('link').first().waitFor();
+    await page.getByRole('region', { name: 'Recent missions' }).getByRole('link').first().waitFor();
     const menu = page.getByRole('navigation', { name: 'Console' });
     const times: number[] = [];
     for (const [name, first] of [

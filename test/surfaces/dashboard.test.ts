@@ -265,8 +265,10 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     }).observe({ type: 'layout-shift', buffered: true })`);
     await page.goto('/console/overview');
     const card = (name: string) => page.getByRole('region', { name });
-    await card('Missions under way').getByText('Measuring the slow queries').waitFor();
-    await card('Recent runs').getByText('Write release notes').waitFor();
+    await card('Missions in progress').getByText('Measuring the slow queries').waitFor();
+    await card('Missions in progress').getByText('Write release notes').waitFor();
+    await card('Recent missions').getByText('Find dead code').first().waitFor();
+    expect(await card('Recent missions').getByText('Write release notes').count()).toBe(0);
     await card('Cost today').getByText('of $100.00').waitFor();
     await card('Sandboxes').getByRole('img', { name: 'CPU, now at 48 %' }).waitFor();
     await card('Next').getByText('Nightly clean-up').waitFor();
@@ -298,7 +300,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
       await world.rest('PATCH', `/setup/groups/${group}`, { session: bob.session, body });
     }
     await page.reload();
-    await page.getByRole('region', { name: 'Recent runs' }).waitFor();
+    await page.getByRole('region', { name: 'Recent missions' }).waitFor();
     expect(await card.count()).toBe(0);
   });
 
@@ -449,12 +451,12 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.getByText('There are two indexes.').waitFor();
     await think(1, 'One of them is never read.');
     await page.getByText('One of them is never read.').waitFor();
-    expect(await page.getByRole('list', { name: 'Live fragments' }).locator('> li').count()).toBe(2);
+    expect(await page.getByRole('list', { name: 'Work of the agent' }).locator('> li').count()).toBe(2);
     await say('reportCost', 'ReportCostRequest', { ...held, costId: 'one', usd: 1.5 }, '{ ok }');
     await page.getByRole('region', { name: 'Status' }).getByText('$1.50').waitFor();
     await say('finishRun', 'FinishRunRequest', { ...held, status: 'completed' }, '{ ok }');
     await page.getByRole('region', { name: 'Status' }).getByText('completed').waitFor();
-    expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Cancel mission' }).count()).toBe(0);
     expect(await page.evaluate('performance.timeOrigin')).toBe(loaded);
   });
 
@@ -486,20 +488,109 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     ]);
     const page = await open();
     await page.goto(`/console/runs/${id}`);
-    await page.getByRole('region', { name: 'Steps' }).getByText('Rename the column').waitFor();
+    await page.getByRole('region', { name: 'Transcript' }).getByText('Rename the column').waitFor();
     await inspect(page, 'run-approval');
     await page.getByRole('button', { name: 'Approve plan' }).click();
     const messages = page.getByRole('region', { name: 'Messages' });
     await messages.getByText('approved the plan').waitFor();
-    await page.getByRole('button', { name: 'Interrupt run' }).click();
-    await page.getByRole('button', { name: 'Resume run' }).click();
-    await page.getByRole('button', { name: 'Interrupt run' }).waitFor();
+    await page.getByRole('button', { name: 'Interrupt mission' }).click();
+    await page.getByRole('button', { name: 'Resume mission' }).click();
+    await page.getByRole('button', { name: 'Interrupt mission' }).waitFor();
     await page.getByLabel('Message to the agent').fill('Keep the old name as an alias.');
     await page.getByRole('button', { name: 'Send message' }).click();
     await messages.locator('p').getByText('Keep the old name as an alias.').waitFor();
     expect(await page.getByLabel('Message to the agent').inputValue()).toBe('');
     const rows = await world.knex('run_messages').where({ runId: id }).orderBy('seq');
     expect(rows.map(({ kind }) => kind)).toEqual(['approval', 'interrupt', 'resume', 'message']);
+  });
+
+  it('a mission that changed nothing says so, and shows in one transcript what failed in each of its steps', async () => {
+    const ended = {
+      kind: 'manual',
+      status: 'completed',
+      missionProgress: 100,
+      startedAt: present(),
+      finishedAt: present(),
+    };
+    const { userId } = await world.knex('memberships').where({ orgId: acme.organization.id }).first();
+    const id = await run({
+      missionTitle: 'Fix the dates',
+      ...ended,
+      openedRepository: true,
+      billingActorUserId: userId,
+    });
+    const [first, second] = [
+      await startSandbox(shop, { runId: id }),
+      await startSandbox(shop, { runId: id, role: 'reviewer' }),
+    ];
+    await world.knex('sandboxes').where({ runId: id }).update({ status: 'completed', destroyedAt: present() });
+    const call = { kind: 'action', action: 'Bash', toolUseId: 'toolu_1' } as const;
+    const output = Array.from({ length: 20 }, (_, n) => `line ${n}`).join('\n');
+    await showFragments(first, [
+      { ...call, parameter: 'npm test' },
+      { ...call, result: `${output}\n\u001b[31mnot ok 3\u001b[0m`, failed: true, exitCode: 1 },
+      { kind: 'action', action: 'preview', parameter: 'http://127.0.0.1:8123/' },
+    ]);
+    await showFragments(second, [{ kind: 'response', body: 'There is nothing to review.' }]);
+    await writeSteps(shop, id, [{ sandboxId: first.id }, { sandboxId: second.id, role: 'reviewer' }]);
+    const page = await open();
+    await page.goto(`/console/runs/${id}`);
+    await page.getByRole('note', { name: 'Outcome' }).getByText('No changes.').waitFor();
+    await page.getByRole('region', { name: 'Status' }).getByText('Owner-of-Acme').waitFor();
+    const transcript = page.getByRole('region', { name: 'Transcript' });
+    await transcript.getByText('There is nothing to review.').waitFor();
+    await transcript.getByText('exit code 1', { exact: true }).waitFor();
+    expect(await transcript.locator('.call-result .ansi-red').textContent()).toBe('not ok 3');
+    expect(await transcript.getByText('line 0').count()).toBe(0);
+    await transcript.getByRole('button', { name: 'Show all, 21 lines' }).click();
+    await transcript.getByText('line 0').waitFor();
+    expect(await transcript.getByRole('link', { name: 'Open preview' }).getAttribute('href')).toBe(
+      'http://127.0.0.1:8123/',
+    );
+    await inspect(page, 'run-no-changes');
+    await transcript.getByText('Builder', { exact: true }).click();
+    await transcript.getByText('exit code 1', { exact: true }).waitFor({ state: 'detached' });
+    await page.goto('/console/runs');
+    const row = page.getByRole('listitem').filter({ hasText: 'Fix the dates' });
+    await row.getByText('Web shop · Owner-of-Acme').waitFor();
+    expect(await row.locator('.pill').textContent()).toBe('no changes');
+  });
+
+  it('what waits for a person comes first on the overview, is there once, and is found by "Needs me"', async () => {
+    const bob = await another('Needy');
+    const place = await project('Search', bob);
+    const waits = { ...place, status: 'dispatching', issueId: 'iss_3', awaitsApproval: true };
+    await run({ missionTitle: 'Rename a column', ...waits, reason: 'Waiting for a person to approve the plan.' });
+    await run({ ...place, missionTitle: 'Another one', status: 'dispatching', issueId: 'iss_4' });
+    const page = await open(bob.session);
+    await page.goto('/console/overview');
+    await page
+      .getByRole('region', { name: 'Needs you' })
+      .getByText('Waiting for a person to approve the plan')
+      .waitFor();
+    expect(await page.getByRole('link', { name: 'Rename a column', exact: true }).count()).toBe(1);
+    await inspect(page, 'overview-needs');
+    await page.goto('/console/runs');
+    await page.getByText('Another one').waitFor();
+    await page.getByRole('button', { name: 'Needs me' }).click();
+    await page.getByText('Another one').waitFor({ state: 'detached' });
+    expect(await page.locator('.run-row .pill').allTextContents()).toEqual(['needs approval']);
+    await inspect(page, 'runs-needs');
+  });
+
+  it('missions are selected in a range with Shift, and all at once', async () => {
+    const page = await open();
+    await page.goto('/console/runs');
+    const boxes = page.locator('.select-row');
+    await boxes.nth(5).waitFor();
+    await boxes.nth(1).click();
+    await boxes.nth(4).click({ modifiers: ['Shift'] });
+    await page.getByText('4 missions selected').waitFor();
+    const shown = await boxes.count();
+    await page.getByLabel(/^Select all/).check();
+    await page.getByText(`${shown} missions selected`).waitFor();
+    await page.getByLabel(/^Select all/).uncheck();
+    await page.getByText('missions selected').waitFor({ state: 'detached' });
   });
 
   it('a run that has ended is continued from a step', async () => {
@@ -523,8 +614,8 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.getByRole('button', { name: 'Continue from here: builder' }).click();
     await page.getByLabel('What is to be done now').fill('Keep the old name as a view.');
     await inspect(page, 'run-continue');
-    await page.getByRole('button', { name: 'Continue run' }).click();
-    await page.getByRole('link', { name: 'step 1 of another run' }).waitFor();
+    await page.getByRole('button', { name: 'Continue mission' }).click();
+    await page.getByRole('link', { name: 'step 1 of another mission' }).waitFor();
     expect(page.url()).not.toContain(id);
     expect(await world.knex('runs').where({ continuesStepId: stepId })).toMatchObject([
       { status: 'dispatching', issueId: 'iss_4', prompt: expect.stringContaining('Keep the old name as a view.') },
@@ -535,15 +626,15 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     const id = await run({ ...held(), missionTitle: 'Rename everything', startedAt: present() });
     const page = await open();
     await page.goto(`/console/runs/${id}`);
-    await page.getByRole('button', { name: 'Cancel run' }).click();
+    await page.getByRole('button', { name: 'Cancel mission' }).click();
     // Whoever presses Enter once too often is where they were.
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect((await world.knex('runs').where({ id }).first()).status).toBe('running');
-    await page.getByRole('button', { name: 'Cancel run' }).click();
+    await page.getByRole('button', { name: 'Cancel mission' }).click();
     await page.getByRole('button', { name: 'Go back' }).click();
-    await page.getByRole('button', { name: 'Cancel run' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel run' }).click();
+    await page.getByRole('button', { name: 'Cancel mission' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel mission' }).click();
     await page.getByText('Canceled by a person.').waitFor();
     expect((await world.knex('runs').where({ id }).first()).status).toBe('canceled');
   });
@@ -697,7 +788,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByText('Run number 60', { exact: true }).waitFor();
     await page.getByLabel('Status').selectOption('failed');
-    await page.getByText('No run is like that.').waitFor();
+    await page.getByText('No mission matches the filters.').waitFor();
     expect(new URL(page.url()).search).toBe('?status=failed');
   });
 

@@ -46,8 +46,17 @@ const resendAfter = 1_000;
 const atOnce = 20;
 let queue = new Map<string, Asked>();
 
-/** The data of one operation. @throws Failure */
-export function ask<Data, Variables>({ text }: Operation<Data, Variables>, variables: Variables): Promise<Data> {
+/** The data of one operation. `alone`: in a request of its own, because the cost of a request is bounded. @throws Failure */
+export function ask<Data, Variables>(
+  { text }: Operation<Data, Variables>,
+  variables: Variables,
+  { alone = false } = {},
+): Promise<Data> {
+  if (alone) {
+    const asked: Asked = { body: { query: text, variables }, ...Promise.withResolvers<unknown>() };
+    void send([asked]);
+    return asked.promise as Promise<Data>;
+  }
   const key = JSON.stringify([text, variables]);
   const asked = queue.get(key) ?? { body: { query: text, variables }, ...Promise.withResolvers<unknown>() };
   if (queue.size === 0) setTimeout(flush);

@@ -1373,7 +1373,12 @@ export type UpdateOrchestratorMutation = { updateOrchestrator: { orgId: string }
 export type OpenRunsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OpenRunsQuery = { running: { nextCursor: string | null, data: Array<RunRowFragment> }, waiting: { nextCursor: string | null, data: Array<RunRowFragment> } };
+export type OpenRunsQuery = { needy: { nextCursor: string | null, data: Array<RunRowFragment> }, running: { nextCursor: string | null, data: Array<RunRowFragment> }, waiting: { nextCursor: string | null, data: Array<RunRowFragment> } };
+
+export type EndedRunsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type EndedRunsQuery = { completed: { data: Array<RunRowFragment> }, failed: { data: Array<RunRowFragment> }, canceled: { data: Array<RunRowFragment> }, skipped: { data: Array<RunRowFragment> } };
 
 export type UpcomingQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1402,7 +1407,7 @@ export type PaletteQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type PaletteQuery = { projects: { data: Array<{ id: string, name: string }> }, runs: { data: Array<{ id: string, missionTitle: string | null, status: RunStatus }> }, agents: { data: Array<{ id: string, name: string }> } };
 
-export type RunRowFragment = { id: string, status: RunStatus, kind: RunKind, missionTitle: string | null, missionProgress: number | null, missionActivity: string | null, missionCostUsd: number, missionCostIncomplete: boolean, reason: string | null, lastError: string | null, createdAt: number, startedAt: number | null, finishedAt: number | null, projectId: string, project: { name: string } | null };
+export type RunRowFragment = { id: string, status: RunStatus, kind: RunKind, missionTitle: string | null, missionProgress: number | null, missionActivity: string | null, missionCostUsd: number, missionCostIncomplete: boolean, needs: RunNeed | null, startedBy: string | null, interruptedAt: number | null, reason: string | null, lastError: string | null, createdAt: number, startedAt: number | null, finishedAt: number | null, projectId: string, outcome: { result: RunResult, commits: number | null, files: number | null, insertions: number | null, deletions: number | null, branch: string | null, prNumber: number | null, prUrl: string | null, prState: PullRequestState | null } | null, project: { name: string } | null };
 
 export type SandboxRowFragment = { sandboxId: string, status: SandboxStatus, role: AgentRole, harness: string, instanceType: string, createdAt: number, destroyedAt: number | null, lastHeartbeatAt: number, lastCpuPct: number | null, lastMemUsedMb: number | null, lastMemTotalMb: number | null, projectId: string, runId: string | null };
 
@@ -1590,12 +1595,12 @@ export type DeleteAutomationMutationVariables = Exact<{
 
 export type DeleteAutomationMutation = { deleted: { id: string } };
 
-export type RunStepFragment = { id: string, role: AgentRole, round: number, status: StepStatus, agentName: string, harness: string, model: string, output: unknown | null, error: string | null, costUsd: number, inputTokens: number, cachedInputTokens: number, cacheWriteTokens: number, outputTokens: number, startedAt: number | null, finishedAt: number | null, checkpoint: { commitSha: string, createdAt: number } | null };
+export type RunStepFragment = { id: string, role: AgentRole, round: number, sandboxId: string | null, status: StepStatus, agentName: string, harness: string, model: string, output: unknown | null, error: string | null, costUsd: number, inputTokens: number, cachedInputTokens: number, cacheWriteTokens: number, outputTokens: number, startedAt: number | null, finishedAt: number | null, checkpoint: { commitSha: string, createdAt: number } | null };
 
 export type RunMessageFragment = { id: string, kind: RunMessageKind, text: string, author: string, createdAt: number, deliveredAt: number | null, acknowledgedAt: number | null };
 
 export type RunPartsFragment = (
-  { awaitsApproval: boolean, prompt: string | null, prUrl: string | null, prNumber: number | null, agentId: string | null, budgetUsd: number | null, scheduledTaskId: string | null, automationId: string | null, interruptedAt: number | null, issueId: string | null, issueUrl: string | null, scheduledFor: number, steps: Array<RunStepFragment>, messages: Array<RunMessageFragment>, continuesStep: { seq: number, runId: string } | null, scheduledTask: { name: string } | null, automation: { name: string } | null, issue: { key: string } | null, sandboxes: Array<(
+  { awaitsApproval: boolean, prompt: string | null, prUrl: string | null, prNumber: number | null, agentId: string | null, budgetUsd: number | null, scheduledTaskId: string | null, automationId: string | null, issueId: string | null, issueUrl: string | null, scheduledFor: number, steps: Array<RunStepFragment>, messages: Array<RunMessageFragment>, continuesStep: { seq: number, runId: string } | null, scheduledTask: { name: string } | null, automation: { name: string } | null, issue: { key: string } | null, sandboxes: Array<(
     { sparkline: Array<{ t: number, cpuPct: number, memUsedMb: number, memTotalMb: number }> }
     & SandboxRowFragment
   )>, artifacts: Array<ArtifactCardFragment> }
@@ -1632,6 +1637,14 @@ export type SendMessageMutationVariables = Exact<{
 
 export type SendMessageMutation = { sendMessage: { id: string } };
 
+export type AnswerElicitationMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  text: Scalars['String']['input'];
+}>;
+
+
+export type AnswerElicitationMutation = { answerElicitation: { id: string } };
+
 export type ContinueRunMutationVariables = Exact<{
   runId: Scalars['String']['input'];
   stepId: Scalars['String']['input'];
@@ -1665,6 +1678,7 @@ export type ResumeRunMutation = { resumeRun: RunPartsFragment };
 export type RunsQueryVariables = Exact<{
   projectId?: InputMaybe<Scalars['String']['input']>;
   status?: InputMaybe<RunStatus>;
+  needsPerson?: InputMaybe<Scalars['Boolean']['input']>;
   agentId?: InputMaybe<Scalars['String']['input']>;
   kind?: InputMaybe<RunKind>;
   createdFrom?: InputMaybe<Scalars['EpochMs']['input']>;
@@ -1703,7 +1717,7 @@ export type RevokeRuntimeTokenMutation = { revokeRuntimeToken: { id: string } };
 
 export type MetricFragment = { t: number, cpuPct: number, memUsedMb: number, memTotalMb: number, diskUsedPct: number };
 
-export type FragmentFragment = { kind: SandboxFragmentKind, t: number, body: string | null, action: string | null, parameter: string | null, result: string | null, toolUseId: string | null, items: Array<{ content: string, status: string }> };
+export type FragmentFragment = { kind: SandboxFragmentKind, t: number, body: string | null, action: string | null, parameter: string | null, result: string | null, toolUseId: string | null, failed: boolean | null, exitCode: number | null, items: Array<{ content: string, status: string }> };
 
 export type SandboxPartsFragment = (
   { harnessVersion: string | null, terminationReason: string | null, timeoutAt: number | null, lastDiskUsedPct: number | null, project: { name: string } | null, run: { id: string, missionTitle: string | null } | null }
@@ -1730,6 +1744,15 @@ export type SandboxLiveSubscription = { sandboxUpdated: { sandbox: (
       { sessions: Array<SessionFragment> }
       & SandboxPartsFragment
     ), fragments: Array<FragmentFragment>, metrics?: Array<MetricFragment> } };
+
+export type SandboxFragmentsQueryVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type SandboxFragmentsQuery = { sandbox: { fragments: { nextCursor: string | null, data: Array<FragmentFragment> } } };
 
 export type SandboxLogQueryVariables = Exact<{
   sandboxId: Scalars['String']['input'];
@@ -2000,7 +2023,11 @@ export const updateOrchestrator: Operation<UpdateOrchestratorMutation, UpdateOrc
 };
 
 export const openRuns: Operation<OpenRunsQuery, OpenRunsQueryVariables> = {
-  text: 'query OpenRuns{running:runs(status:running limit:20){data{...RunRow}nextCursor}waiting:runs(status:dispatching limit:20){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}',
+  text: 'query OpenRuns{needy:runs(needsPerson:true limit:20){data{...RunRow}nextCursor}running:runs(status:running limit:20){data{...RunRow}nextCursor}waiting:runs(status:dispatching limit:20){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}',
+};
+
+export const endedRuns: Operation<EndedRunsQuery, EndedRunsQueryVariables> = {
+  text: 'query EndedRuns{completed:runs(status:completed limit:12){data{...RunRow}}failed:runs(status:failed limit:12){data{...RunRow}}canceled:runs(status:canceled limit:12){data{...RunRow}}skipped:runs(status:skipped limit:12){data{...RunRow}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}',
 };
 
 export const upcoming: Operation<UpcomingQuery, UpcomingQueryVariables> = {
@@ -2112,19 +2139,23 @@ export const deleteAutomation: Operation<DeleteAutomationMutation, DeleteAutomat
 };
 
 export const run: Operation<RunQuery, RunQueryVariables> = {
-  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const runLive: Operation<RunLiveSubscription, RunLiveSubscriptionVariables> = {
-  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const cancelRun: Operation<CancelRunMutation, CancelRunMutationVariables> = {
-  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const sendMessage: Operation<SendMessageMutation, SendMessageMutationVariables> = {
   text: 'mutation SendMessage($runId:String!$text:String!$messageId:String){sendMessage(runId:$runId text:$text messageId:$messageId){id}}',
+};
+
+export const answerElicitation: Operation<AnswerElicitationMutation, AnswerElicitationMutationVariables> = {
+  text: 'mutation AnswerElicitation($runId:String!$text:String!){answerElicitation(runId:$runId text:$text){id}}',
 };
 
 export const continueRun: Operation<ContinueRunMutation, ContinueRunMutationVariables> = {
@@ -2132,19 +2163,19 @@ export const continueRun: Operation<ContinueRunMutation, ContinueRunMutationVari
 };
 
 export const approvePlan: Operation<ApprovePlanMutation, ApprovePlanMutationVariables> = {
-  text: 'mutation ApprovePlan($runId:String!){approvePlan(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation ApprovePlan($runId:String!){approvePlan(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const interruptRun: Operation<InterruptRunMutation, InterruptRunMutationVariables> = {
-  text: 'mutation InterruptRun($runId:String!){interruptRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation InterruptRun($runId:String!){interruptRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const resumeRun: Operation<ResumeRunMutation, ResumeRunMutationVariables> = {
-  text: 'mutation ResumeRun($runId:String!){resumeRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation ResumeRun($runId:String!){resumeRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const runs: Operation<RunsQuery, RunsQueryVariables> = {
-  text: 'query Runs($projectId:String$status:RunStatus$agentId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){runs(projectId:$projectId status:$status agentId:$agentId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore order:$order limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}',
+  text: 'query Runs($projectId:String$status:RunStatus$needsPerson:Boolean$agentId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){runs(projectId:$projectId status:$status needsPerson:$needsPerson agentId:$agentId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore order:$order limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}',
 };
 
 export const runtimes: Operation<RuntimesQuery, RuntimesQueryVariables> = {
@@ -2164,11 +2195,15 @@ export const revokeRuntimeToken: Operation<RevokeRuntimeTokenMutation, RevokeRun
 };
 
 export const sandbox: Operation<SandboxQuery, SandboxQueryVariables> = {
-  text: 'query Sandbox($sandboxId:String!$charts:Boolean!){sandbox(sandboxId:$sandboxId){sandbox{...SandboxParts}sessions{...Session}liveFragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
+  text: 'query Sandbox($sandboxId:String!$charts:Boolean!){sandbox(sandboxId:$sandboxId){sandbox{...SandboxParts}sessions{...Session}liveFragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
 };
 
 export const sandboxLive: Operation<SandboxLiveSubscription, SandboxLiveSubscriptionVariables> = {
-  text: 'subscription SandboxLive($sandboxId:String!$charts:Boolean!){sandboxUpdated(sandboxId:$sandboxId){sandbox{...SandboxParts sessions{...Session}}fragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
+  text: 'subscription SandboxLive($sandboxId:String!$charts:Boolean!){sandboxUpdated(sandboxId:$sandboxId){sandbox{...SandboxParts sessions{...Session}}fragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
+};
+
+export const sandboxFragments: Operation<SandboxFragmentsQuery, SandboxFragmentsQueryVariables> = {
+  text: 'query SandboxFragments($sandboxId:String!$limit:Int!$cursor:String){sandbox(sandboxId:$sandboxId){fragments(limit:$limit cursor:$cursor){data{...Fragment}nextCursor}}}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}',
 };
 
 export const sandboxLog: Operation<SandboxLogQuery, SandboxLogQueryVariables> = {

@@ -1,7 +1,7 @@
 // What people say to the agents of a run and decide about it, and where they do so.
 import { useState } from 'preact/hooks';
 import { ask, type ProblemBody, problemOf } from './client.ts';
-import { type RunMessageFragment, sendMessage } from './documents.ts';
+import { answerElicitation, type RunMessageFragment, sendMessage } from './documents.ts';
 import { Card, Empty, Trouble } from './pieces.tsx';
 import { Time } from './words.tsx';
 
@@ -18,10 +18,12 @@ interface Properties {
   messages: readonly RunMessageFragment[];
   /** Whether the person may say something now. */
   isOpen: boolean;
+  /** Whether the agent waits for the answer to a question. */
+  isAsked: boolean;
   onSent(): void;
 }
 
-export function Messages({ runId, messages, isOpen, onSent }: Properties) {
+export function Messages({ runId, messages, isOpen, isAsked, onSent }: Properties) {
   const inOrder = [...messages].reverse();
   return (
     <Card title="Messages">
@@ -45,17 +47,17 @@ export function Messages({ runId, messages, isOpen, onSent }: Properties) {
       ) : (
         <Empty>{isOpen ? 'Tell the agent what to do differently.' : 'Nobody said anything.'}</Empty>
       )}
-      {isOpen && <Compose runId={runId} onSent={onSent} />}
+      {isOpen && <Compose runId={runId} isAsked={isAsked} onSent={onSent} />}
     </Card>
   );
 }
 
 const receipt = ({ deliveredAt, acknowledgedAt }: RunMessageFragment): string => {
-  if (acknowledgedAt !== null) return 'taken up';
+  if (acknowledgedAt !== null) return 'read by the agent';
   return deliveredAt === null ? 'not delivered yet' : 'delivered';
 };
 
-function Compose({ runId, onSent }: Pick<Properties, 'runId' | 'onSent'>) {
+function Compose({ runId, isAsked, onSent }: Pick<Properties, 'runId' | 'isAsked' | 'onSent'>) {
   const [text, setText] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
@@ -67,7 +69,8 @@ function Compose({ runId, onSent }: Pick<Properties, 'runId' | 'onSent'>) {
     setBusy(true);
     setProblem(null);
     try {
-      await ask(sendMessage, { runId, text, messageId });
+      if (isAsked) await ask(answerElicitation, { runId, text });
+      else await ask(sendMessage, { runId, text, messageId });
       setText('');
       setMessageId(crypto.randomUUID());
       onSent();
@@ -79,17 +82,20 @@ function Compose({ runId, onSent }: Pick<Properties, 'runId' | 'onSent'>) {
   };
   return (
     <form class="compose" onSubmit={submit}>
-      <label for="message">Message to the agent</label>
+      <label for="message">{isAsked ? 'Answer to the agent' : 'Message to the agent'}</label>
       <textarea
         id="message"
         rows={3}
         maxLength={4_000}
         value={text}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit(event);
+        }}
       />
       {problem && <Trouble problem={problem} />}
       <button type="submit" class="slim" disabled={isBusy}>
-        Send message
+        {isAsked ? 'Send answer' : 'Send message'}
       </button>
     </form>
   );

@@ -1,15 +1,25 @@
 // The organization at a glance. Every widget declares what it reads; all of it goes in one request, and again at every beat.
 import { Chart } from './chart.tsx';
-import { busySandboxes, openRuns, type SpendQuery, setup, spend, upcoming } from './documents.ts';
+import {
+  busySandboxes,
+  endedRuns,
+  type OpenRunsQuery,
+  openRuns,
+  type RunRowFragment,
+  type SpendQuery,
+  setup,
+  spend,
+  upcoming,
+} from './documents.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { Heading } from './heading.tsx';
 import { may, now, pageAt } from './page.ts';
 import { Card, ListView, Meter, Skeleton, Trouble } from './pieces.tsx';
-import { listIn, type Page, useFresh } from './reading.ts';
-import { RunList, RunRows, useRuns } from './runs.tsx';
+import { listIn, type Page, type Reading, useFresh } from './reading.ts';
+import { RunList, RunRows } from './runs.tsx';
 import { SandboxRows } from './sandboxes.tsx';
 import { Lead } from './setup.tsx';
-import { dollars, Time } from './words.tsx';
+import { dollars, plural, Time } from './words.tsx';
 
 export const Overview = () => (
   <>
@@ -33,7 +43,7 @@ function WithLead() {
 const Widgets = ({ hidden = false }: { hidden?: boolean }) => (
   <div class="columns" hidden={hidden}>
     <div class="column">
-      <Running />
+      <Open />
       <Recent />
     </div>
     <div class="column">
@@ -44,20 +54,43 @@ const Widgets = ({ hidden = false }: { hidden?: boolean }) => (
   </div>
 );
 
-function Running() {
+function Open() {
   const reading = useFresh(openRuns, {});
+  return (
+    <>
+      <Needy reading={reading} />
+      <Running reading={reading} />
+    </>
+  );
+}
+
+/** Missions that wait for a person come first, and are in this list alone. */
+function Needy({ reading }: { reading: Reading<OpenRunsQuery> }) {
+  const needy = reading.data?.needy;
+  if (!needy || needy.data.length === 0) return null;
+  return (
+    <Card
+      title="Needs you"
+      aside={<a href={pageAt('/runs?needsPerson=true')}>{plural(needy.data.length, 'mission')}</a>}
+    >
+      <RunRows rows={needy.data} />
+    </Card>
+  );
+}
+
+function Running({ reading }: { reading: Reading<OpenRunsQuery> }) {
   const { running, waiting } = reading.data ?? {};
   return (
     <Card
-      title="Missions under way"
-      aside={running && waiting && `${countOf(running)} running, ${countOf(waiting)} waiting`}
+      title="Missions in progress"
+      aside={running && waiting && `${countOf(running)} running, ${countOf(withoutNeedy(waiting))} waiting`}
     >
       <ListView
-        list={listIn(reading, (data) => [...data.running.data, ...data.waiting.data])}
-        skeleton={<Skeleton rows={2} height={54} />}
+        list={listIn(reading, (data) => [...withoutNeedy(data.running).data, ...withoutNeedy(data.waiting).data])}
+        skeleton={<Skeleton rows={2} height={36} />}
         empty={
           <>
-            <p>No mission is under way.</p>
+            <p>No mission is in progress.</p>
             {may('missions:run') && (
               <a class="button quiet slim" href={pageAt('/runs/new')}>
                 Start mission
@@ -72,13 +105,27 @@ function Running() {
   );
 }
 
+const withoutNeedy = (page: Page<RunRowFragment>): Page<RunRowFragment> => ({
+  ...page,
+  data: page.data.filter(({ needs }) => needs === null),
+});
+
 /** With a plus where there are more than were read. */
 const countOf = ({ data, nextCursor }: Page<unknown>): string => `${data.length}${nextCursor ? '+' : ''}`;
 
+/** How many ended missions are shown. */
+const recent = 12;
+
 function Recent() {
-  const list = useRuns({ limit: 12 });
+  const reading = useFresh(endedRuns, {});
+  const list = listIn(reading, ({ completed, failed, canceled, skipped }) =>
+    [completed, failed, canceled, skipped]
+      .flatMap(({ data }) => data)
+      .sort((a, b) => b.createdAt - a.createdAt)
+      .slice(0, recent),
+  );
   return (
-    <Card title="Recent runs" aside={<a href={pageAt('/runs')}>All runs</a>}>
+    <Card title="Recent missions" aside={<a href={pageAt('/runs')}>All missions</a>}>
       <RunList list={list} isExcerpt rows={8} empty={<FirstSteps />} />
     </Card>
   );

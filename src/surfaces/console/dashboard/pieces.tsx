@@ -104,6 +104,8 @@ const tones: Record<string, string> = {
   dispatching: 'warn',
   waiting: 'warn',
   interrupted: 'warn',
+  'needs approval': 'ask',
+  'needs an answer': 'ask',
   provisioning: 'warn',
   destroying: 'warn',
 };

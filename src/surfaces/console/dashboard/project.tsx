@@ -95,7 +95,7 @@ function About({ projectId }: OfProject) {
 function RecentRuns({ projectId }: OfProject) {
   const list = useRuns({ projectId, limit: 10 });
   return (
-    <Card title="Recent runs" aside={<a href={pageAt(`/runs?projectId=${projectId}`)}>All runs</a>}>
+    <Card title="Recent missions" aside={<a href={pageAt(`/runs?projectId=${projectId}`)}>All missions</a>}>
       <RunList
         list={list}
         isExcerpt
@@ -122,6 +122,9 @@ function Sandboxes({ projectId }: OfProject) {
   );
 }
 
+/** A runtime names the host and port, or the whole address. */
+const previewOf = (name: string): string => (/^https?:/.test(name) ? name : `http://${name}/`);
+
 function Environments({ projectId }: OfProject) {
   const list = useList(
     environments,
@@ -143,7 +146,11 @@ function Environments({ projectId }: OfProject) {
               <li key={environmentId} class="next-row">
                 <Pill status={status} />
                 <div class="grow clip">
-                  {workerName ?? 'Preview'}
+                  {status === 'active' && workerName ? (
+                    <a href={previewOf(workerName)}>Open preview</a>
+                  ) : (
+                    (workerName ?? 'Preview')
+                  )}
                   {prNumber !== null && <span class="muted"> · #{prNumber}</span>}
                 </div>
                 {status === 'active' && may('environments:write') && (

@@ -37,6 +37,7 @@ export interface Reading<Data> {
 export function useReading<Data, Variables>(
   operation: Operation<Data, Variables>,
   variables: Variables,
+  options: { alone?: boolean } = {},
 ): Reading<Data> {
   const [state, setState] = useState<{ data: Data | null; problem: ProblemBody | null }>({ data: null, problem: null });
   const key = JSON.stringify(variables);
@@ -46,7 +47,7 @@ export function useReading<Data, Variables>(
   const read = useCallback(() => {
     const { changes } = present.current;
     const isLate = () => present.current.key !== key || present.current.changes !== changes;
-    ask(operation, JSON.parse(key) as Variables).then(
+    ask(operation, JSON.parse(key) as Variables, options).then(
       (data) => isLate() || setState({ data, problem: null }),
       (error) => isLate() || setState(({ data }) => ({ data, problem: problemOf(error) })),
     );
@@ -160,14 +161,22 @@ export const listIn = <Data, Row>(
   readOn: read,
 });
 
-/** A filter in the address of the page. */
-export function useFilter(name: string): [value: string | null, set: (value: string | null) => void] {
-  const { path, query, route } = useLocation();
-  const set = (next: string | null) => {
+/** Changes filters in the address of the page together. */
+export function useFilters(): (changes: Record<string, string | null>) => void {
+  const { path, route } = useLocation();
+  return (changes) => {
     const parameters = new URLSearchParams(location.search);
-    if (next) parameters.set(name, next);
-    else parameters.delete(name);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value) parameters.set(name, value);
+      else parameters.delete(name);
+    }
     route(`${path}${parameters.size > 0 ? `?${parameters}` : ''}`, true);
   };
-  return [query[name] || null, set];
+}
+
+/** A filter in the address of the page. */
+export function useFilter(name: string): [value: string | null, set: (value: string | null) => void] {
+  const { query } = useLocation();
+  const set = useFilters();
+  return [query[name] || null, (value) => set({ [name]: value })];
 }

@@ -200,15 +200,15 @@ function Edit({ kind, one, read }: Properties) {
 function Runs({ kind, id }: { kind: Kind; id: string }) {
   const { data, problem, read } = useReading(kind.runs, { id, limit: 10 });
   return (
-    <Card title="Recent runs">
+    <Card title="Recent missions">
       {problem && <Trouble problem={problem} retry={read} />}
       {data?.runs.data.length === 0 && <Empty>It has not run yet.</Empty>}
       <ul class="rows">
         {data?.runs.data.map((run) => (
           <li key={run.id} class="next-row">
             <Pill status={run.status} />
-            <a class="row-link grow" href={pageAt(`/runs/${run.id}`)}>
-              {run.missionTitle ?? 'Untitled run'}
+            <a class="row-link grow clip" href={pageAt(`/runs/${run.id}`)}>
+              {run.missionTitle ?? 'Untitled mission'}
             </a>
             <span class="when">
               <Time at={run.createdAt} />

@@ -1,96 +1,98 @@
-// How a run is: its status, what it has cost, how long it took, and what it belongs to.
+// How a mission is: its state, its outcome, what it has cost, how long it took, and what it belongs to.
 import type { RunPartsFragment } from './documents.ts';
 import { pageAt } from './page.ts';
 import { Meter, Pill } from './pieces.tsx';
+import { needWords, Outcome, stateOf } from './run-state.tsx';
 import { dollars, Lasted, Time } from './words.tsx';
 
 /** Whether it is being dispatched or is running. */
 export const isOpen = ({ status }: RunPartsFragment) => status === 'running' || status === 'dispatching';
 
-function activityOf({ missionActivity, awaitsApproval, status }: RunPartsFragment): string {
-  if (awaitsApproval) return 'The plan waits for approval';
-  return missionActivity ?? (status === 'dispatching' ? 'Waiting for a runtime' : '');
+/** In a sentence: what it waits for, what goes on, or why it has ended so. */
+function headlineOf(run: RunPartsFragment): string {
+  const { status, needs, missionActivity, reason, lastError } = run;
+  if (needs) return needWords[needs];
+  if (status === 'running') return missionActivity ?? '';
+  if (status === 'dispatching') return reason ?? missionActivity ?? 'Waiting for a runtime';
+  return status === 'failed' ? (lastError ?? reason ?? '') : (reason ?? '');
 }
 
 export function Facts({ run }: { run: RunPartsFragment }) {
-  const by = run.scheduledTask ?? run.automation;
+  const headline = headlineOf(run);
+  const more = [run.reason, run.lastError].find((words) => words && words !== headline && !run.needs);
   return (
     <>
       <div class="status-line" aria-live="polite">
-        <Pill status={run.interruptedAt === null ? run.status : 'interrupted'} />
-        <span class="grow">{activityOf(run)}</span>
-        {run.missionProgress !== null && <strong>{run.missionProgress} %</strong>}
+        <Pill status={stateOf(run)} />
+        <span class="headline">{headline}</span>
+        {isOpen(run) && run.missionProgress !== null && <span class="muted">{run.missionProgress} %</span>}
       </div>
-      <Meter value={run.missionProgress ?? 0} label="Progress" tone={run.status === 'failed' ? 'bad' : ''} />
-      {(run.reason || run.lastError) && (
-        <p class={isOpen(run) ? 'note' : 'note error'}>{run.reason ?? run.lastError}</p>
-      )}
-      <dl class="figures">
-        <div>
-          <dt>Cost</dt>
-          <dd>
-            {dollars(run.missionCostUsd)}
-            {run.missionCostIncomplete && <span class="muted small"> at least</span>}
-          </dd>
-        </div>
-        <div>
-          <dt>Lasted</dt>
-          <dd>
-            <Lasted from={run.startedAt} to={isOpen(run) ? null : run.finishedAt} />
-          </dd>
-        </div>
-        <div>
-          <dt>Started</dt>
-          <dd>
-            <Time at={run.startedAt ?? run.createdAt} />{' '}
-            <span class="muted small">{run.kind === 'manual' ? 'by hand' : 'by schedule'}</span>
-          </dd>
-        </div>
-        <div>
-          <dt>Project</dt>
-          <dd>
-            <a href={pageAt(`/projects/${run.projectId}`)}>{run.project?.name ?? run.projectId}</a>
-          </dd>
-        </div>
-        {by && (
-          <div>
-            <dt>{run.scheduledTask ? 'Scheduled task' : 'Automation'}</dt>
-            <dd>
-              <a
-                href={
-                  run.scheduledTaskId
-                    ? pageAt(`/tasks/${run.scheduledTaskId}`)
-                    : pageAt(`/automations/${run.automationId}`)
-                }
-              >
-                {by.name}
-              </a>
-            </dd>
-          </div>
-        )}
-        {run.continuesStep && (
-          <div>
-            <dt>Continues</dt>
-            <dd>
-              <a href={pageAt(`/runs/${run.continuesStep.runId}`)}>step {run.continuesStep.seq + 1} of another run</a>
-            </dd>
-          </div>
-        )}
-        {run.prUrl && (
-          <div>
-            <dt>Pull request</dt>
-            <dd>
-              <a href={run.prUrl}>#{run.prNumber}</a>
-            </dd>
-          </div>
-        )}
-        <div>
-          <dt>Issue</dt>
-          <dd>
-            {run.issueUrl ? <a href={run.issueUrl}>{run.issue?.key ?? 'In the tracker'}</a> : (run.issueId ?? '–')}
-          </dd>
-        </div>
-      </dl>
+      {isOpen(run) && <Meter value={run.missionProgress ?? 0} label="Progress" />}
+      {more && <p class={run.status === 'failed' ? 'note error' : 'note'}>{more}</p>}
+      <Outcome run={run} />
+      <Figures run={run} />
     </>
+  );
+}
+
+function Figures({ run }: { run: RunPartsFragment }) {
+  const by = run.scheduledTask ?? run.automation;
+  const recurring = run.scheduledTaskId ? `/tasks/${run.scheduledTaskId}` : `/automations/${run.automationId}`;
+  return (
+    <dl class="figures">
+      <div>
+        <dt>Cost</dt>
+        <dd>
+          {dollars(run.missionCostUsd)}
+          {run.missionCostIncomplete && <span class="muted small"> at least</span>}
+        </dd>
+      </div>
+      <div>
+        <dt>Duration</dt>
+        <dd>
+          <Lasted from={run.startedAt} to={isOpen(run) ? null : run.finishedAt} />
+        </dd>
+      </div>
+      <div>
+        <dt>Started</dt>
+        <dd>
+          <Time at={run.startedAt ?? run.createdAt} />
+        </dd>
+      </div>
+      <div>
+        <dt>Started by</dt>
+        <dd>
+          {by ? <a href={pageAt(recurring)}>{by.name}</a> : null}
+          {by && run.startedBy && ', '}
+          {run.startedBy ?? (by ? null : run.kind === 'manual' ? 'a person or a program' : 'the schedule')}
+        </dd>
+      </div>
+      <div>
+        <dt>Project</dt>
+        <dd>
+          <a href={pageAt(`/projects/${run.projectId}`)}>{run.project?.name ?? run.projectId}</a>
+        </dd>
+      </div>
+      {run.continuesStep && (
+        <div>
+          <dt>Continues</dt>
+          <dd>
+            <a href={pageAt(`/runs/${run.continuesStep.runId}`)}>step {run.continuesStep.seq + 1} of another mission</a>
+          </dd>
+        </div>
+      )}
+      {run.prUrl && !run.outcome && (
+        <div>
+          <dt>Pull request</dt>
+          <dd>
+            <a href={run.prUrl}>#{run.prNumber}</a>
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>Issue</dt>
+        <dd>{run.issueUrl ? <a href={run.issueUrl}>{run.issue?.key ?? 'In the tracker'}</a> : (run.issueId ?? '–')}</dd>
+      </div>
+    </dl>
   );
 }

@@ -1,4 +1,4 @@
-// One run while it runs: how far it is, what it costs, what its sandbox does, and what it left behind.
+// One mission: how it is, what came out, what its agents do and say, and what they hand in.
 
 import { useLocation } from 'preact-iso';
 import { ArtifactGrid } from './artifacts.tsx';
@@ -13,7 +13,6 @@ import {
   resumeRun,
   runLive,
 } from './documents.ts';
-import { Fragments } from './fragments.tsx';
 import { Heading } from './heading.tsx';
 import { LastLines } from './last-lines.tsx';
 import { useLive } from './live.ts';
@@ -25,8 +24,7 @@ import { mayRerun, rerun } from './rerun.ts';
 import { Facts, isOpen } from './run-facts.tsx';
 import { titleOf } from './runs.tsx';
 import { SandboxRows } from './sandboxes.tsx';
-import { Steps } from './steps.tsx';
-import { isAlive, useSandbox } from './watching.ts';
+import { Transcript } from './transcript.tsx';
 
 /** Whether an agent works on it, or will, that takes messages. */
 const canHear = (run: RunPartsFragment) =>
@@ -44,7 +42,7 @@ export function Run({ id: runId }: { id: string }) {
   });
   const heading = (
     <Heading title={run ? titleOf(run) : null} above={aboveOf(run)}>
-      <Copy text={runId} label="Copy id" describes="Copy id of the run" />
+      <Copy text={runId} label="Copy id" describes="Copy id of the mission" />
       <Copy text={location.origin + pageAt(`/runs/${runId}`)} label="Copy link" describes="Copy link to this page" />
       <CopyAs
         path={`/runs/${runId}`}
@@ -85,25 +83,15 @@ export function Run({ id: runId }: { id: string }) {
               <p class="prompt">{run.prompt}</p>
             </Card>
           )}
-          {run.steps.length > 0 && (
-            <Steps runId={run.id} steps={run.steps} canContinue={!isOpen(run) && may('missions:run')} />
-          )}
-          {sandbox && may('sandboxes:read') ? (
-            <Work key={sandbox.sandboxId} sandboxId={sandbox.sandboxId} />
-          ) : (
-            <Card title="What the agent does">
-              <Empty>
-                <p>{isOpen(run) ? 'The run gets a sandbox when a runtime takes it.' : 'The run had no sandbox.'}</p>
-              </Empty>
-            </Card>
-          )}
+          <Transcript run={run} />
         </div>
         <div class="column">
-          {(run.messages.length > 0 || canHear(run)) && (
+          {(run.messages.length > 0 || canHear(run) || run.needs === 'answer') && (
             <Messages
               runId={run.id}
               messages={run.messages}
-              isOpen={canHear(run) && may('missions:run')}
+              isOpen={(canHear(run) || run.needs === 'answer') && may('missions:run')}
+              isAsked={run.needs === 'answer'}
               onSent={read}
             />
           )}
@@ -114,7 +102,9 @@ export function Run({ id: runId }: { id: string }) {
             {run.artifacts.length > 0 ? (
               <ArtifactGrid rows={run.artifacts} small />
             ) : (
-              <Empty>Proof of work appears here.</Empty>
+              <Empty>
+                {isOpen(run) ? 'Files that the agent hands in appear here.' : 'The agent handed in no files.'}
+              </Empty>
             )}
           </Card>
         </div>
@@ -154,7 +144,7 @@ function Decisions({ run, show }: DecisionsProperties) {
       {run.interruptedAt !== null ? (
         <Action
           label="Resume"
-          describes="Resume run"
+          describes="Resume mission"
           class="slim"
           act={async () => show((await ask(resumeRun, variables)).resumeRun)}
         />
@@ -163,33 +153,18 @@ function Decisions({ run, show }: DecisionsProperties) {
         !run.awaitsApproval && (
           <Action
             label="Interrupt"
-            describes="Interrupt run"
+            describes="Interrupt mission"
             act={async () => show((await ask(interruptRun, variables)).interruptRun)}
           />
         )
       )}
       <Action
         label="Cancel"
-        describes="Cancel run"
+        describes="Cancel mission"
         class="danger slim"
         question={`“${titleOf(run)}” ends at once, and its sandboxes with it.`}
         act={async () => show((await ask(cancelRun, variables)).cancelRun)}
       />
     </div>
-  );
-}
-
-/** What the newest sandbox of the run shows of itself. */
-function Work({ sandboxId }: { sandboxId: string }) {
-  const { detail, problem, read } = useSandbox(sandboxId, false);
-  return (
-    <Card title="What the agent does" aside={<a href={pageAt(`/sandboxes/${sandboxId}`)}>Sandbox and logs</a>}>
-      {problem && <Trouble problem={problem} retry={read} />}
-      {detail ? (
-        <Fragments fragments={detail.liveFragments} isOver={!isAlive(detail)} />
-      ) : (
-        !problem && <Skeleton rows={4} height={64} />
-      )}
-    </Card>
   );
 }

@@ -1,31 +1,40 @@
-// Runs in rows.
+// Missions in rows: one line each, and the whole row is a link.
 import type { ComponentChildren } from 'preact';
 import { type RunRowFragment, type RunsQueryVariables, runs } from './documents.ts';
 import { now, pageAt } from './page.ts';
 import { ListView, Meter, Pill, Skeleton } from './pieces.tsx';
 import { type List, useBeat, useList } from './reading.ts';
+import { needWords, outcomeWords, stateOf } from './run-state.tsx';
 import { dollars, duration, Time } from './words.tsx';
 
 /** Null before it has begun. */
 export const lengthOf = ({ startedAt, finishedAt }: RunRowFragment): string | null =>
   startedAt === null ? null : duration((finishedAt ?? now()) - startedAt);
 
-/** What it is at, or why it is not. */
-export const remark = ({ status, missionActivity, reason, lastError }: RunRowFragment): string | null =>
-  status === 'running' ? missionActivity : (reason ?? lastError);
+/** What it waits for, what goes on, or what came out. */
+export const remark = (run: RunRowFragment): string | null => {
+  const { status, needs, missionActivity, reason, lastError } = run;
+  if (needs) return needWords[needs];
+  if (status === 'running') return missionActivity;
+  if (status === 'completed') return outcomeWords(run) ?? reason;
+  return status === 'failed' ? (lastError ?? reason) : reason;
+};
 
 export const titleOf = ({ missionTitle }: Pick<RunRowFragment, 'missionTitle'>): string =>
-  missionTitle ?? 'Untitled run';
+  missionTitle ?? 'Untitled mission';
+
+const startOf = ({ kind, startedBy }: RunRowFragment): string =>
+  startedBy ?? (kind === 'manual' ? 'Started manually' : 'Scheduled');
 
 interface RowsProperties {
   rows: RunRowFragment[];
   within?: boolean;
-  /** Of rows that are acted on together. */
-  selection?: { has(id: string): boolean; select(id: string, isSelected: boolean): void };
+  /** Of rows that are acted on together. `isRange`: with all between this row and the one that was last chosen. */
+  selection?: { has(id: string): boolean; select(id: string, isSelected: boolean, isRange: boolean): void };
 }
 
 export const RunRows = ({ rows, within = false, selection }: RowsProperties) => (
-  <ul class="rows">
+  <ul class="rows run-rows">
     {rows.map((run) => (
       <li key={run.id} class="run-row">
         {selection && (
@@ -34,30 +43,27 @@ export const RunRows = ({ rows, within = false, selection }: RowsProperties) => 
             class="select-row"
             aria-label={`Select ${titleOf(run)}`}
             checked={selection.has(run.id)}
-            onChange={({ currentTarget }) => selection.select(run.id, currentTarget.checked)}
+            onClick={({ currentTarget, shiftKey }) => selection.select(run.id, currentTarget.checked, shiftKey)}
           />
         )}
-        <Pill status={run.status} />
-        <div class="grow">
-          <a class="row-link" href={pageAt(`/runs/${run.id}`)}>
-            {titleOf(run)}
-          </a>
-          <div class="muted small clip">
-            {[within ? null : run.project?.name, run.kind === 'manual' ? 'by hand' : 'by schedule', remark(run)]
-              .filter(Boolean)
-              .join(' · ')}
-          </div>
-        </div>
+        <Pill status={stateOf(run)} />
+        <a class="row-link" href={pageAt(`/runs/${run.id}`)}>
+          {titleOf(run)}
+        </a>
+        <span class={`remark small ${run.needs ? 'uncut' : ''}`}>{remark(run)}</span>
         {run.status === 'running' && run.missionProgress !== null && (
           <Meter value={run.missionProgress} label={`Progress of ${titleOf(run)}`} />
         )}
-        <div class="numbers">
+        <span class="belongs muted small">
+          {[within ? null : run.project?.name, startOf(run)].filter(Boolean).join(' · ')}
+        </span>
+        <span class="numbers">
           <span>{lengthOf(run) ?? '–'}</span>
           <span>{dollars(run.missionCostUsd)}</span>
-        </div>
-        <div class="when">
+        </span>
+        <span class="when">
           <Time at={run.createdAt} />
-        </div>
+        </span>
       </li>
     ))}
   </ul>
@@ -84,7 +90,7 @@ interface RunListProperties {
 }
 
 export const RunList = ({ list, empty, within = false, isExcerpt = false, rows: expected = 6 }: RunListProperties) => (
-  <ListView list={list} isExcerpt={isExcerpt} empty={empty} skeleton={<Skeleton rows={expected} height={54} />}>
+  <ListView list={list} isExcerpt={isExcerpt} empty={empty} skeleton={<Skeleton rows={expected} height={36} />}>
     {(rows) => <RunRows rows={rows} within={within} />}
   </ListView>
 );

@@ -8,7 +8,7 @@ import { Log } from './log.tsx';
 import { may, pageAt } from './page.ts';
 import { Action, Card, Empty, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { type Detail, isAlive, useSandbox } from './watching.ts';
-import { duration, Lasted, megabytes, percent, Time } from './words.tsx';
+import { cpuPercent, duration, Lasted, megabytes, percent, Time } from './words.tsx';
 
 export function Sandbox({ id: sandboxId }: { id: string }) {
   const { detail, problem, read, end } = useSandbox(sandboxId, true);
@@ -16,7 +16,7 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
   const above: [string, string][] = run
     ? [
         [pageAt('/runs'), 'Missions'],
-        [pageAt(`/runs/${run.id}`), run.missionTitle ?? 'Untitled run'],
+        [pageAt(`/runs/${run.id}`), run.missionTitle ?? 'Untitled mission'],
       ]
     : [[pageAt('/overview'), 'Overview']];
   const heading = <Heading title={detail && `Sandbox of the ${detail.sandbox.role}`} above={above} />;
@@ -60,7 +60,7 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
         </div>
         <div class="column">
           <Card title="What the agent does">
-            <Fragments fragments={detail.liveFragments} isOver={!isAlive(detail)} />
+            <Fragments sandboxId={sandboxId} fragments={detail.liveFragments} isOver={!isAlive(detail)} />
           </Card>
         </div>
       </div>
@@ -82,7 +82,7 @@ function Facts({ detail }: { detail: Detail }) {
       </div>
       <dl class="figures">
         <div>
-          <dt>Lasted</dt>
+          <dt>Duration</dt>
           <dd>
             <Lasted from={createdAt} to={isAlive(detail) ? null : (destroyedAt ?? lastHeartbeatAt)} />
           </dd>
@@ -113,7 +113,7 @@ function Facts({ detail }: { detail: Detail }) {
         </div>
         {run && (
           <div>
-            <dt>Run</dt>
+            <dt>Mission</dt>
             <dd>
               <a href={pageAt(`/runs/${run.id}`)}>{run.missionTitle ?? run.id}</a>
             </dd>
@@ -145,14 +145,14 @@ function Metrics({ detail: { metrics = [] } }: { detail: Detail }) {
   ];
   return (
     <div class="charts">
-      <Card title="CPU" aside={percent(last.cpuPct)}>
+      <Card title="CPU" aside={cpuPercent(last.cpuPct)}>
         <Chart
           height={150}
           times={times}
           curves={[{ label: 'CPU', colour: '--accent', values: cpu, area: true }]}
           unit={(value) => `${value} %`}
           top={100}
-          words={`CPU: last ${percent(last.cpuPct)}, highest ${percent(highest(cpu))}, over ${duration(last.t - times[0]!)}`}
+          words={`CPU: last ${cpuPercent(last.cpuPct)}, highest ${cpuPercent(highest(cpu))}, over ${duration(last.t - times[0]!)}`}
         />
       </Card>
       <Card title="Memory" aside={`${megabytes(last.memUsedMb)} of ${megabytes(last.memTotalMb)}`}>

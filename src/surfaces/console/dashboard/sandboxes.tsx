@@ -3,7 +3,7 @@ import { Sparkline } from './chart.tsx';
 import type { SandboxRowFragment } from './documents.ts';
 import { pageAt } from './page.ts';
 import { Pill } from './pieces.tsx';
-import { megabytes, percent, Time } from './words.tsx';
+import { cpuPercent, megabytes, Time } from './words.tsx';
 
 export interface BusySandbox extends SandboxRowFragment {
   sparkline: { cpuPct: number; memUsedMb: number; memTotalMb: number }[];
@@ -22,9 +22,9 @@ const Busy = ({ sandbox }: { sandbox: BusySandbox }) => {
           values={sparkline.map((point) => point.cpuPct)}
           top={100}
           colour="--accent"
-          words={`CPU, now at ${percent(cpu)}`}
+          words={`CPU, now at ${cpuPercent(cpu)}`}
         />
-        <span class="small figure">{percent(cpu)}</span>
+        <span class="small figure">{cpuPercent(cpu)}</span>
       </div>
       <div>
         <span class="muted small">Memory</span>

@@ -36,12 +36,14 @@ interface Properties {
 
 export const Lead = ({ data: { setup, notices }, read }: Properties) => (
   <>
-    {notices && notices.notices.length > 0 && <Notices notices={notices.notices} read={read} />}
+    {notices && <Notices notices={notices.notices.filter(({ id }) => !id.startsWith('person_needed:'))} read={read} />}
     {setup && !setup.complete && setup.next && <Setup setup={setup} next={setup.next} read={read} />}
   </>
 );
 
+/** Missions that wait for a person have a list of their own below. */
 function Notices({ notices, read }: { notices: SetupQuery['notices']['notices']; read(): void }) {
+  if (notices.length === 0) return null;
   return (
     <section class="lead-part" aria-label="Notices">
       {notices.map(({ id, kind, title, body, actionUrl }) => (

@@ -1,10 +1,10 @@
-// The steps of a run: who worked on it, in which part, what they handed over, and what it cost.
+// What a step of a mission says of itself: its agent and tokens, what it handed over, and the way to continue from it.
 import { useState } from 'preact/hooks';
 import { ask, type ProblemBody, problemOf } from './client.ts';
 import { continueRun, type RunStepFragment } from './documents.ts';
 import { pageAt } from './page.ts';
-import { Card, Meter, Pill, Trouble } from './pieces.tsx';
-import { dollars, Lasted, Time } from './words.tsx';
+import { Trouble } from './pieces.tsx';
+import { Time } from './words.tsx';
 
 /** What the roles hand over. */
 interface Output {
@@ -17,50 +17,29 @@ interface Output {
 
 const count = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
 
+export const StepFacts = ({ step }: { step: RunStepFragment }) => (
+  <>
+    {step.agentName}, {step.harness}
+    {step.harness !== 'shell' && ` with ${step.model}`}
+    {step.outputTokens > 0 &&
+      `, ${count.format(step.inputTokens + step.cachedInputTokens + step.cacheWriteTokens)} tokens in, ${count.format(step.outputTokens)} out`}
+  </>
+);
+
 interface Properties {
   runId: string;
-  steps: readonly RunStepFragment[];
-  /** Whether the person may continue the run from a step now. */
+  step: RunStepFragment;
+  /** Whether the person may continue the mission from the step now. */
   canContinue: boolean;
 }
 
-export function Steps({ runId, steps, canContinue }: Properties) {
-  const inOrder = [...steps].reverse();
-  const total = steps.reduce((sum, { costUsd }) => sum + costUsd, 0);
-  return (
-    <Card title="Steps">
-      <ol class="steps">
-        {inOrder.map((step) => (
-          <li key={step.id}>
-            <div class="step-head">
-              <strong>{step.role === 'qa' ? 'QA' : step.role}</strong>
-              {step.round > 1 && <span class="muted small">round {step.round}</span>}
-              <Pill status={step.status} />
-              <span class="muted small figures-inline">
-                {dollars(step.costUsd)} · <Lasted from={step.startedAt} to={step.finishedAt} />
-              </span>
-            </div>
-            <div class="muted small">
-              {step.agentName}, {step.harness}
-              {step.harness !== 'shell' && ` with ${step.model}`}
-              {step.outputTokens > 0 &&
-                `, ${count.format(step.inputTokens + step.cachedInputTokens + step.cacheWriteTokens)} tokens in, ${count.format(step.outputTokens)} out`}
-            </div>
-            {total > 0 && (
-              <Meter
-                value={(step.costUsd / total) * 100}
-                label={`Share of the ${step.role} in the cost${step.round > 1 ? `, round ${step.round}` : ''}`}
-              />
-            )}
-            {step.error && <p class="small">{step.error}</p>}
-            {step.output !== null && <HandedOver output={step.output as Output} />}
-            {canContinue && step.checkpoint && <Continue runId={runId} step={step} at={step.checkpoint.createdAt} />}
-          </li>
-        ))}
-      </ol>
-    </Card>
-  );
-}
+export const StepResult = ({ runId, step, canContinue }: Properties) => (
+  <>
+    {step.error && <p class="step-error">{step.error}</p>}
+    {step.output !== null && <HandedOver output={step.output as Output} />}
+    {canContinue && step.checkpoint && <Continue runId={runId} step={step} at={step.checkpoint.createdAt} />}
+  </>
+);
 
 function HandedOver({ output: { steps, verdict, comments = [], passed, findings = [] } }: { output: Output }) {
   return (
@@ -90,7 +69,7 @@ function HandedOver({ output: { steps, verdict, comments = [], passed, findings 
   );
 }
 
-/** Another run continues from the checkpoint of the step. */
+/** Another mission continues from the checkpoint of the step. */
 function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; at: number }) {
   const [prompt, setPrompt] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
@@ -134,11 +113,11 @@ function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; a
         onInput={({ currentTarget }) => setPrompt(currentTarget.value)}
       />
       <p class="muted small">
-        A new run begins with the files of <Time at={at} />, on a branch of its own.
+        A new mission begins with the files of <Time at={at} />, on a branch of its own.
       </p>
       {problem && <Trouble problem={problem} />}
       <button type="submit" class="slim" disabled={isBusy}>
-        Continue run
+        Continue mission
       </button>
     </form>
   );

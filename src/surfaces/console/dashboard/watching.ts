@@ -22,7 +22,7 @@ interface Watched {
 
 /** With `charts` its metrics are read as well. */
 export function useSandbox(sandboxId: string, charts: boolean): Watched {
-  const { data, problem, read, change } = useReading(oneSandbox, { sandboxId, charts });
+  const { data, problem, read, change } = useReading(oneSandbox, { sandboxId, charts }, { alone: true });
   const detail = data?.sandbox ?? null;
   useLive({
     operation: sandboxLive,

@@ -6,9 +6,15 @@ import { useBeat } from './reading.ts';
 
 export const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 
-const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
-const weekdayTime = new Intl.DateTimeFormat('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' });
+/** The order of a date is the person's; its month is a word, so that no date can be read in two ways. */
+const exact = new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium', timeStyle: 'medium' });
+const shortDay = new Intl.DateTimeFormat(navigator.language, { day: 'numeric', month: 'short', year: 'numeric' });
+export const dayWords = (at: number): string => shortDay.format(at);
+const weekdayTime = new Intl.DateTimeFormat(navigator.language, {
+  weekday: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+});
 
 /** `just now`, `3 min ago`, `5 h ago`, `2 d ago`; the day for what is older than a month. */
 function ago(age: number, at: number): string {
@@ -39,7 +45,7 @@ export function Time({ at }: { at: number | string }) {
   );
 }
 
-const utcDay = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+const utcDay = new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium', timeZone: 'UTC' });
 
 /** `23 Nov 2026`: the day in UTC, as receipts have it, with the exact time as its tooltip. */
 export const Day = ({ at }: { at: number }) => (
@@ -79,6 +85,9 @@ export function size(bytes: number): string {
 
 export const megabytes = (mb: number): string =>
   mb < 1_024 ? `${Math.round(mb)} MB` : `${(mb / 1_024).toFixed(1)} GB`;
+
+/** A share of CPU: older runners reported percent of one core, of which there may be many. */
+export const cpuPercent = (value: number): string => percent(Math.min(100, value));
 
 export const percent = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} %`;
 

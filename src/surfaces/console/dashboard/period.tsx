@@ -1,0 +1,78 @@
+// Narrows a list to a period: a usual one, or from one day to another. Both days are in the address.
+import { useState } from 'preact/hooks';
+import { now } from './page.ts';
+import { useFilter, useFilters } from './reading.ts';
+import { day, dayWords } from './words.tsx';
+
+/** A day of the address as midnight in the zone of the browser. */
+const startOf = (date: string | null): number | null => {
+  const at = date ? new Date(`${date}T00:00`).getTime() : Number.NaN;
+  return Number.isNaN(at) ? null : at;
+};
+
+/** A day as the address has it, so many days ago. */
+function daysAgo(count: number): string {
+  const at = new Date(now());
+  at.setDate(at.getDate() - count);
+  return [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
+}
+
+/** The period of the address as the API takes it. */
+export function usePeriod() {
+  const [from] = useFilter('from');
+  const [to] = useFilter('to');
+  const last = startOf(to);
+  return { createdFrom: startOf(from), createdBefore: last === null ? null : last + day };
+}
+
+const usual: readonly (readonly [days: number, words: string])[] = [
+  [0, 'Today'],
+  [6, 'Last 7 days'],
+  [29, 'Last 30 days'],
+];
+
+export function PeriodFilter() {
+  const [from] = useFilter('from');
+  const [to] = useFilter('to');
+  const set = useFilters();
+  const known = to === null ? usual.find(([days]) => from === daysAgo(days)) : undefined;
+  const [isCustom, setCustom] = useState((from ?? to) !== null && !known);
+  const value = isCustom ? 'custom' : known ? String(known[0]) : '';
+  const choose = (next: string) => {
+    setCustom(next === 'custom');
+    if (next !== 'custom') set({ from: next === '' ? null : daysAgo(Number(next)), to: null });
+  };
+  return (
+    <>
+      <label>
+        Period
+        <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
+          <option value="">Any time</option>
+          {usual.map(([days, words]) => (
+            <option key={days} value={String(days)}>
+              {words}
+            </option>
+          ))}
+          <option value="custom">Between two days</option>
+        </select>
+      </label>
+      {isCustom && (
+        <>
+          <DayField label="From" value={from} set={(next) => set({ from: next })} />
+          <DayField label="To" value={to} set={(next) => set({ to: next })} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Browsers write days in digits, whose order depends on the country: the day in words stands beside it. */
+const DayField = ({ label, value, set }: { label: string; value: string | null; set(next: string | null): void }) => {
+  const at = startOf(value);
+  return (
+    <label>
+      {label} {at !== null && <span class="day-words">{dayWords(at)}</span>}
+      <input type="date" value={value ?? ''} onChange={({ currentTarget }) => set(currentTarget.value || null)} />
+    </label>
+  );
+};
