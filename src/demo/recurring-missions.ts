@@ -1,9 +1,7 @@
-// The demo's recurring missions: an agent that runs shell scripts, a scheduled task due on Mondays at 09:00 in Auckland, and a
-// disabled automation. src/runner executes them.
+// The demo's recurring missions, which are scripts: a scheduled task due on Mondays at 09:00 in Auckland, and a disabled
+// automation. src/runner executes them.
 import type { Caller } from '#access/principal.ts';
 import { lockOrganization } from '#domain/organization/organizations/operations.ts';
-import { Agent } from '#domain/projects/agents/model.ts';
-import { createAgent } from '#domain/projects/agents/operations.ts';
 import { Automation, ScheduledTask } from '#domain/work/recurring/model.ts';
 import { createRecurring } from '#domain/work/recurring/operations.ts';
 import { transaction } from '#foundation/postgres/database.ts';
@@ -70,10 +68,6 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
     const { orgId } = caller;
     // A concurrent seeding waits here and finds what this one created.
     await lockOrganization(trx, orgId!);
-    if (!(await Agent.find({ orgId, harness: 'shell' }))) {
-      const sandbox = { kind: 'existing' as const, templateId: 'standard' };
-      await createAgent(caller, { name: 'Demo shell', role: 'builder', harness: 'shell', model: 'none', sandbox });
-    }
     const timezone = 'Pacific/Auckland';
     if (!(await ScheduledTask.find({ orgId, name: missionName }))) {
       const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone } as const;
@@ -81,6 +75,7 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
         projectId,
         name: missionName,
         prompt: script,
+        templateKey: 'script',
         triggers: [{ kind: 'schedule', schedule }],
         labels: ['health'],
         skipIfPreviousOpen: true,
@@ -93,6 +88,7 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
         projectId,
         name: 'Disk space',
         prompt: diskScript,
+        templateKey: 'script',
         triggers: [{ kind: 'schedule', schedule }],
         labels: ['health'],
         skipIfPreviousOpen: true,

@@ -69,6 +69,14 @@ const entries = {
     remedy:
       'The description says which. With `Retry-After`, the first call with this `Idempotency-Key` is still running.',
   },
+  model_required: {
+    status: 409,
+    meaning:
+      'No agent that may work on the mission has a model: the organization has connected none, and no runtime has one.',
+    remedy:
+      'Connect a model on the page Integrations (`connectIntegration`). A prompt that is a shell script needs none: name an agent ' +
+      'with the harness `shell`, such as `agn_builtin_shell`.',
+  },
   organization_closed: {
     status: 409,
     meaning: 'The organization is closed: it can be read until it is erased, and no longer be changed.',

@@ -58,6 +58,8 @@ export const organizationClosed = () =>
     'Organization closed',
     'organization_closed',
   )('The organization is closed: it can be read until it is erased, and no longer be changed.');
+/** 409: no agent that may work on the mission has a model. */
+export const modelRequired = problemFactory('validation', 'No model', 'model_required');
 /** 409: the runtime has lost its lease; another runtime may hold it by now. */
 export const leaseLost = problemFactory('validation', 'Lease lost', 'lease_lost');
 export const tooLarge = (limit: number) =>

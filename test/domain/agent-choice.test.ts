@@ -13,7 +13,7 @@ import { seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { startModels } from '../support/stand-in-models.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { knownRuntime, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let models: Awaited<ReturnType<typeof startModels>>;
@@ -83,8 +83,8 @@ beforeEach(async () => {
   await answersSettled();
   await world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' });
   await world.knex('projects').update({ llmConnectorId: null });
-  for (const table of ['orchestrators', 'runtime_harnesses', 'agents', 'integrations'])
-    await world.knex(table).delete();
+  await world.knex('runtime_harnesses').whereNot({ runtime: knownRuntime }).delete();
+  for (const table of ['orchestrators', 'agents', 'integrations']) await world.knex(table).delete();
   models.seen.length = held.length = 0;
   models.settings.key = null;
   connectorId = await connect('anthropic', models.url);

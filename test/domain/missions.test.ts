@@ -153,7 +153,7 @@ describe('the agent that it names', () => {
     const codex = await agent('Cody', 'codex', 'gpt-5.5');
     const [own, builtin] = [await start({ agentId: codex }), await start({ agentId: 'agn_builtin_shell' })];
     expect(await claim()).toBeNull();
-    expect(await claim('shell')).toMatchObject({ runId: builtin.run.id, agent: { name: 'Shell', agentId: null } });
+    expect(await claim('shell')).toMatchObject({ runId: builtin.run.id, agent: { name: 'Script', agentId: null } });
     expect(await claim('codex')).toMatchObject({ runId: own.run.id, agent: { name: 'Cody', agentId: codex } });
   });
 

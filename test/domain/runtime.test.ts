@@ -7,7 +7,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { deleteStaleHarnesses } from '#domain/projects/agents/runtime-harnesses.ts';
+import { connectIntegration } from '#domain/projects/projects/connectors.ts';
 import { expireEnvironments } from '#domain/work/environments/operations.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { explainWaits, failOverdueRuns, releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { endOverdueSandboxes } from '#domain/work/sandboxes/end.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
@@ -15,7 +17,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { rowsOf, written } from '../support/database-rows.ts';
-import { openWorld, present, type World } from '../support/world.ts';
+import { addKnownRuntime, openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;
@@ -136,18 +138,18 @@ describe('claiming', () => {
 
   it('passes over runs whose organization has no agent for the harness, and gives its own agent when it has', async () => {
     const runId = await runNow();
-    expect((await claim({ harnesses: ['shell'] })).data).toBeNull();
+    expect((await claim({ harnesses: ['codex'] })).data).toBeNull();
     const agent = {
-      name: 'Shell',
+      name: 'Two',
       role: 'builder',
-      harness: 'shell',
-      model: 'none',
+      harness: 'codex',
+      model: 'gpt-5.5',
       sandbox: { kind: 'existing', templateId: 'standard' },
     };
     const { body } = await world.rest('POST', '/agents', { token: alice, body: agent });
-    expect((await claim({ harnesses: ['shell'] })).data).toMatchObject({
+    expect((await claim({ harnesses: ['codex'] })).data).toMatchObject({
       runId,
-      agent: { agentId: body.id, harness: 'shell' },
+      agent: { agentId: body.id, harness: 'codex' },
     });
     await world.rest('DELETE', `/agents/${body.id}`, { token: alice });
   });
@@ -188,7 +190,7 @@ describe('claiming', () => {
 });
 
 describe('a run that waits', () => {
-  const nobody = 'No runtime with the harness claude-code or shell is connected.';
+  const nobody = 'No runtime with the harness claude-code is connected.';
   const free = 'Waiting for a connected runtime to be free.';
   const reason = async (runId: string) => {
     await explainWaits();
@@ -228,7 +230,7 @@ describe('a run that waits', () => {
     const agent = { name: 'Codex', role: 'builder', harness: 'codex', model: 'gpt-5.5', sandbox };
     const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;
     const runId = await runNow();
-    expect(await reason(runId)).toBe('No runtime with the harness claude-code or codex or shell is connected.');
+    expect(await reason(runId)).toBe('No runtime with the harness claude-code or codex is connected.');
     await world.rest('DELETE', `/agents/${id}`, { token: alice });
   });
 
@@ -249,6 +251,7 @@ describe('a run that waits', () => {
     world.clock.turn(days(1));
     await deleteStaleHarnesses();
     expect(await seen()).toEqual([]);
+    await addKnownRuntime();
   });
 
   it('has failed after a day, with the reason it waited for; the tracker is told', async () => {
@@ -279,36 +282,84 @@ describe('a run that waits', () => {
   });
 });
 
-describe('the built-in shell agent', () => {
-  it('works for an organization without agents of its own while a shell runtime alone is connected', async () => {
-    world.clock.turn(minutes(3));
-    const runId = await runNow();
-    expect((await claim({ harnesses: ['shell'] })).data).toMatchObject({
-      runId,
-      agent: { agentId: null, name: 'Shell', role: 'builder', harness: 'shell', model: 'none' },
-    });
-  });
+describe('words are for a model', () => {
+  const mission =
+    'mutation ($projectId: String!, $agentId: String) { startMission(projectId: $projectId, prompt: "Fix it.", agentId: $agentId) { id } }';
+  const start = async (agentId?: string) => {
+    const { body } = await world.graphql(mission, { token: alice, variables: { projectId, agentId } });
+    return { id: body.data?.startMission.id, problem: body.errors?.[0].extensions.problem };
+  };
+  const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
 
-  it('comes after the organization’s own agents, also those of another role', async () => {
-    await runNow();
+  it('a script runs where the mission names its agent, and never in place of a model', async () => {
     const sandbox = { kind: 'existing', templateId: 'standard' };
-    const agent = { name: 'Plans', role: 'planner', harness: 'shell', model: 'none', sandbox };
+    const agent = { name: 'Nightly', role: 'builder', harness: 'shell', model: 'none', sandbox };
     const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;
-    expect((await claim({ harnesses: ['shell'] })).data).toMatchObject({ agent: { agentId: id, role: 'planner' } });
+    const words = await runNow();
+    expect((await claim({ harnesses: ['shell'] })).data).toBeNull();
+    const [builtin, own] = [(await start('agn_builtin_shell')).id, (await start(id)).id];
+    const claimed = [await claim({ harnesses: ['shell'] }), await claim({ harnesses: ['shell'] })];
+    expect(new Map(claimed.map(({ data }) => [data.runId, (data.agent as { name: string }).name]))).toEqual(
+      new Map([
+        [builtin, 'Script'],
+        [own, 'Nightly'],
+      ]),
+    );
+    expect((await claim({ harnesses: ['shell', 'claude-code'] })).data).toMatchObject({
+      runId: words,
+      agent: { name: 'Builder' },
+    });
     await world.rest('DELETE', `/agents/${id}`, { token: alice });
   });
 
-  it('leaves runs to a connected runtime that offers another built-in agent', async () => {
-    const runId = await runNow();
-    // Busy elsewhere, or with nothing to do: it is there.
-    await world
-      .knex('runs')
-      .where({ id: runId })
-      .update({ leaseUntil: present() + seconds(5) });
-    expect((await claim()).data).toBeNull();
-    world.clock.turn(seconds(5));
-    expect((await claim({ harnesses: ['shell'] })).data).toBeNull();
-    expect((await claim({ harnesses: ['shell', 'claude-code'] })).data).toMatchObject({ agent: { name: 'Builder' } });
+  it('409 · without a model none starts, by the API or on schedule; one of a runtime or of the organization will do', async () => {
+    await world.knex('runtime_harnesses').delete();
+    await claim({ harnesses: ['shell'], modelVendors: [] });
+    expect((await start()).problem).toMatchObject({ code: 'model_required', description: noModel });
+    expect((await start('agn_builtin_planner')).problem).toMatchObject({ code: 'model_required' });
+    expect((await start('agn_builtin_shell')).problem).toBeUndefined();
+    expect(await world.rest('POST', `/scheduled-tasks/${task}/run`, { token: alice })).toMatchObject({
+      status: 409,
+      body: { code: 'model_required', description: noModel },
+    });
+    const due = await world.knex('recurring_missions').where({ id: task }).first();
+    world.clock.turn(due.nextRunAt - present());
+    await dispatchDue();
+    const [skipped] = (await world.rest('GET', `/scheduled-tasks/${task}/runs`, { token: alice })).body.data;
+    expect(skipped).toMatchObject({ status: 'skipped', reason: noModel });
+    // Its harness may be installed later; a key of the runtime's own counts too.
+    const connector = { orgId: acme.id, vendor: 'anthropic', vendorKind: 'llm', displayName: 'Claude' } as const;
+    const { id: integrationId } = await connectIntegration({ ...connector, credentials: 'sk-key' });
+    const waits = (await start()).id;
+    await explainWaits();
+    expect((await run(waits)).reason).toBe('No runtime with the harness claude-code is connected.');
+    await world.knex('projects').update({ llmConnectorId: null });
+    await world.knex('integrations').where({ id: integrationId }).delete();
+    await explainWaits();
+    expect((await run(waits)).reason).toBe('No model is connected: connect one to the organization.');
+    await claim({ harnesses: ['shell'], modelVendors: ['openai'] });
+    expect((await start()).problem).toMatchObject({ code: 'model_required' });
+    world.clock.turn(seconds(30));
+    await claim({ harnesses: ['shell'], modelVendors: ['anthropic'] });
+    expect((await start()).problem).toBeUndefined();
+    await addKnownRuntime();
+  });
+
+  it('a recurring mission of the template “script” is for the agent that runs scripts, unless it names another', async () => {
+    const schedule = { interval: 'daily', time: '06:00', timezone: 'UTC' };
+    const input = { projectId, name: 'Nightly', prompt: 'true', triggers: [{ kind: 'schedule', schedule }] };
+    const created = async (more: object) => {
+      const { id } = (await world.rest('POST', '/automations', { token: alice, body: { ...input, ...more } })).body;
+      return (await world.knex('recurring_missions').where({ id }).first()).agentId;
+    };
+    expect(await created({ templateKey: 'script' })).toBe('agn_builtin_shell');
+    expect(await created({ templateKey: 'flaky-tests' })).toBeNull();
+    const change = (body: object) => world.rest('PATCH', `/scheduled-tasks/${task}`, { token: alice, body });
+    await change({ templateKey: 'script' });
+    const { agentId } = await world.knex('recurring_missions').where({ id: task }).first();
+    expect(agentId).toBe('agn_builtin_shell');
+    await world.knex('recurring_missions').where({ id: task }).update({ agentId: null, templateKey: null });
+    await world.knex('recurring_missions').where({ kind: 'automation' }).delete();
   });
 });
 

@@ -24,7 +24,7 @@ import { openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail/mail.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { openChanges } from '#foundation/postgres/changes.ts';
-import { openDatabase, transaction } from '#foundation/postgres/database.ts';
+import { database, openDatabase, transaction } from '#foundation/postgres/database.ts';
 import { drivers } from '#foundation/postgres/drivers.ts';
 import { openReplica } from '#foundation/postgres/replica.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
@@ -80,6 +80,7 @@ export async function openWorld(settings: WorldSettings = {}) {
   let step = 0;
   setClock(() => (time += step));
   bindSecretKey(Buffer.alloc(32, 7));
+  if (!settings.database) await addKnownRuntime();
   openMail({ from: 'platform@example.com', log: () => {} });
 
   // The addresses hold the port, so the server listens before there is an app.
@@ -208,6 +209,15 @@ export async function openWorld(settings: WorldSettings = {}) {
 export interface Grant {
   scopes?: string[];
   projectId?: string;
+}
+
+/** A runtime that was seen and is away: missions start, because it has models, and wait for one that a test connects. */
+export const knownRuntime = 'known runtime';
+export async function addKnownRuntime(): Promise<void> {
+  const { id: credentialId } = await createServiceToken({ name: knownRuntime });
+  const seen = { credentialId, runtime: knownRuntime, seenAt: Date.UTC(2026, 10, 23, 8) };
+  const harnesses = ['claude-code', 'codex', 'opencode'];
+  await database()('runtime_harnesses').insert(harnesses.map((harness) => ({ ...seen, harness })));
 }
 
 /** The present of the world, epoch milliseconds. */

@@ -697,7 +697,7 @@ export interface CreateScheduledTaskRequest {
   name: string;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt: string;
-  /** The key of a template. */
+  /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?:
     | (
         | 'dependency-updates'
@@ -706,6 +706,7 @@ export interface CreateScheduledTaskRequest {
         | 'issue-triage'
         | 'release-notes'
         | 'documentation-check'
+        | 'script'
       )
     | null;
   /**
@@ -2486,7 +2487,7 @@ export interface StartMissionRequest {
   projectId: string;
   /** The task for the agent: 1 to 20000 characters. */
   prompt: string;
-  /** The only agent that may work on it. Absent: one that a connected runtime offers. */
+  /** The only agent that may work on it. Absent: any that has a model; 409 without one. One with the harness `shell`, such as `agn_builtin_shell`, runs the prompt as a POSIX shell script. */
   agentId?: string | null;
   /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent: one is created. */
   issue?: string | null;
@@ -2657,7 +2658,7 @@ export interface UpdateScheduledTaskRequest {
   name?: string;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt?: string;
-  /** The key of a template. */
+  /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?:
     | (
         | 'dependency-updates'
@@ -2666,6 +2667,7 @@ export interface UpdateScheduledTaskRequest {
         | 'issue-triage'
         | 'release-notes'
         | 'documentation-check'
+        | 'script'
       )
     | null;
   /**
@@ -2778,6 +2780,7 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'not_acceptable'
   | 'conflict'
+  | 'model_required'
   | 'organization_closed'
   | 'lease_lost'
   | 'gone'

@@ -36,7 +36,7 @@ export async function chooseTeam(
   });
 }
 
-/** The one that the run names; without one a fallback last, else a builder before the other roles, and the organization's own before those that are built in. */
+/** The one that the run names; without one a builder before the other roles, the organization's own before the built-in ones, and no script. */
 async function chooseAgent(
   trx: Transaction,
   { agentId: named }: Run,
@@ -45,13 +45,12 @@ async function chooseAgent(
 ): Promise<RunAgent> {
   const owned = (await Agent.query(trx).where({ orgId }).orderBy(['createdAt', 'id'])).filter(canRun);
   const builtin = builtinAgents.filter(canRun);
-  const candidates = [...owned, ...builtin.filter(({ isFallback }) => !isFallback)];
+  const candidates = [...owned, ...builtin].filter(({ harness }) => harness !== 'shell');
   const agent =
     owned.find(({ id }) => id === named) ??
     builtin.find((one) => builtinAgentId(one) === named) ??
     candidates.find(({ role }) => role === 'builder') ??
-    candidates[0] ??
-    builtin[0]!;
+    candidates[0]!;
   if (agent instanceof Agent) return asRunAgent(agent);
   const { name, role, harness, model, userPrompt, sandboxTemplateKey, skillRepos } = agent;
   const sandboxTemplateId = defaultSandboxTemplateId ?? sandboxTemplateKey;

@@ -97,7 +97,7 @@ export const harnesses: readonly Harness[] = [
     models: [...models.anthropic, ...models.openai],
   },
   // Runs a command and asks no model: for tests and demonstrations.
-  { id: 'shell', label: 'Shell', executable: true, models: [{ id: 'none', label: 'No model' }] },
+  { id: 'shell', label: 'Script', executable: true, models: [{ id: 'none', label: 'No model' }] },
 ];
 
 /** Whose model an agent needs: of what it can be made of; null: of the shell. */
@@ -135,8 +135,6 @@ export interface BuiltinAgent {
   userPrompt: string;
   skillRepos: readonly string[];
   sandboxTemplateKey: string;
-  /** Works only while no runtime is connected that offers the harness of another built-in agent. */
-  isFallback: boolean;
 }
 
 /** The id of a built-in agent, the same in every organization. */
@@ -151,7 +149,6 @@ const builtin = (role: AgentRole, name: string, model: string, userPrompt: strin
   userPrompt,
   skillRepos: [],
   sandboxTemplateKey: builtinSandboxTemplate.key,
-  isFallback: false,
 });
 
 export const builtinAgents: readonly BuiltinAgent[] = [
@@ -185,14 +182,16 @@ export const builtinAgents: readonly BuiltinAgent[] = [
     'claude-sonnet-4-5',
     'Answer the question with its sources, say how sure you are, and change nothing.',
   ),
-  // So that a service with nothing but the local runner carries missions out.
+  // Works only for missions that name it: words in a prompt are for a model.
   {
-    ...builtin('builder', 'Shell', 'none', 'The prompt is a POSIX shell script: run it as it is.'),
+    ...builtin('builder', 'Script', 'none', 'The prompt is a POSIX shell script: run it as it is.'),
     key: 'shell',
     harness: 'shell',
-    isFallback: true,
   },
 ];
+
+/** The agent that runs a prompt as a script, in every organization. */
+export const scriptAgentId = builtinAgentId({ key: 'shell' });
 
 export interface InstanceType {
   id: InstanceTypeId;

@@ -6,11 +6,12 @@ import { now, nowAfter } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { columnsOf, type Row, snake } from '#foundation/postgres/base-model.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
-import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { lookUp, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
 import { builtinAgentId, builtinAgents, builtinSandboxTemplate, harnesses } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
+import { harnessesFor, isModelKnown } from './runnable.ts';
 
 export type AgentRecord = Row<Agent>;
 
@@ -19,7 +20,7 @@ const builtinSince = Date.UTC(2026, 0, 1);
 
 const builtinsOf = (orgId: Id<'organization'>): AgentRecord[] =>
   builtinAgents.map(
-    ({ key, sandboxTemplateKey, skillRepos, isFallback: _, ...agent }) =>
+    ({ key, sandboxTemplateKey, skillRepos, ...agent }) =>
       ({
         ...agent,
         id: builtinAgentId({ key }),
@@ -69,6 +70,13 @@ export async function findAgents(caller: Caller, ids: readonly string[]): Promis
   const builtin = builtinsOf(orgId).filter(({ id }) => ids.includes(id));
   return [...builtin, ...(await Agent.findByKeys('id', ids, { orgId }))];
 }
+
+const withModelSql = `select o.id from unnest($2::text[]) o (id) where exists (select from (${harnessesFor('$1::text', 'o.id')}) w
+  where ${isModelKnown('w.harness', 'w.vendor', '$1::text')})`;
+
+/** The ids of those of these agents whose missions may start: they need no model, or there is one. */
+export const findWithModel = (caller: Caller, ids: readonly string[]): Promise<Pick<AgentRecord, 'id'>[]> =>
+  lookUp(withModelSql, [ownOrganization(caller), ids]);
 
 export interface SandboxChoice {
   kind: 'existing';

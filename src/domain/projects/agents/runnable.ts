@@ -17,10 +17,10 @@ const vendorOf = (agent: string): string =>
 const builtins = builtinAgents
   .map((agent) => {
     const vendor = vendorNeeded(agent);
-    return `('${builtinAgentId(agent)}', '${agent.harness}', ${vendor ? `'${vendor}'` : 'null'}, ${agent.isFallback})`;
+    return `('${builtinAgentId(agent)}', '${agent.harness}', ${vendor ? `'${vendor}'` : 'null'})`;
   })
   .join(', ');
-const builtinRows = `(values ${builtins}) b (id, harness, vendor, is_fallback)`;
+const builtinRows = `(values ${builtins}) b (id, harness, vendor)`;
 
 /** A condition: there are credentials for models of the vendor: none is needed, the runtime has them, or the organization. */
 const isProvided = (vendor: string, vendors: string, orgId: string): string =>
@@ -40,21 +40,15 @@ export const isRunnable = (
   { harnesses, vendors }: Placeholders,
 ): string => `(${harness} = any(${harnesses}) and ${isProvided(vendor, vendors, orgId)})`;
 
-/** A condition: it can execute an agent of the organization's own, or this one. */
-export const hasAgentFor = (orgId: string, offer: Placeholders, agentId?: string): string =>
-  `exists (select from agents a where a.org_id = ${orgId} and ${isRunnable('a.harness', vendorOf('a'), orgId, offer)}
-    ${agentId ? ` and a.id = ${agentId}` : ''})`;
+/** A condition on an agent: it may work on a mission that names this one or, where that is null, on one that names none. */
+const mayWork = (agent: string, named: string): string =>
+  `(${agent}.id = ${named} or ${named} is null and ${agent}.harness <> 'shell')`;
 
-/** A condition: it can execute a built-in agent: an ordinary one, the fallback, or this one. */
-export const hasBuiltinFor = (
-  orgId: string,
-  offer: Placeholders,
-  which: 'ordinary' | 'fallback' | { id: string },
-): string => {
-  const isMeant =
-    typeof which === 'object' ? `b.id = ${which.id}` : which === 'fallback' ? 'b.is_fallback' : 'not b.is_fallback';
-  return `exists (select from ${builtinRows} where ${isMeant} and ${isRunnable('b.harness', 'b.vendor', orgId, offer)})`;
-};
+/** A condition: it can execute the agent of this id or, where that is null, one that may work on a mission that names none. */
+export const hasAgentFor = (orgId: string, offer: Placeholders, named: string): string =>
+  `(exists (select from agents a where a.org_id = ${orgId} and ${isRunnable('a.harness', vendorOf('a'), orgId, offer)}
+      and ${mayWork('a', named)})
+    or exists (select from ${builtinRows} where ${isRunnable('b.harness', 'b.vendor', orgId, offer)} and ${mayWork('b', named)}))`;
 
 /** A condition: a runtime that offers the harness is connected for the organization, with a model of the vendor. `since`: a placeholder. */
 export const isOffered = (harness: string, vendor: string, orgId: string, since: string): string =>
@@ -66,14 +60,18 @@ export const noticeOf = (orgId: string, since: string): string =>
   `(select h.runtime || ': ' || h.notice from runtime_harnesses h where h.notice is not null
     and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since} order by h.seen_at desc, h.runtime limit 1)`;
 
-/** A condition: no connected runtime can execute a built-in agent other than the fallback. */
-export const onlyFallbackIsConnected = (orgId: string, since: string): string =>
-  `not exists (select from ${builtinRows} where not b.is_fallback and ${isOffered('b.harness', 'b.vendor', orgId, since)})`;
-
-/** A query: harness and vendor of the agent or, where the agent is null, those of the organization's own and of all built-in agents. */
+/** A query: harness and vendor of the agent or, where it is null, of all that may work on a mission that names none. */
 export const harnessesFor = (orgId: string, agentId: string): string =>
-  `select harness, ${vendorOf('a')} as vendor from agents a where a.org_id = ${orgId} and (${agentId} is null or a.id = ${agentId})
-    union select b.harness, b.vendor from ${builtinRows} where ${agentId} is null or b.id = ${agentId}`;
+  `select harness, ${vendorOf('a')} as vendor from agents a where a.org_id = ${orgId} and ${mayWork('a', agentId)}
+    union select b.harness, b.vendor from ${builtinRows} where ${mayWork('b', agentId)}`;
+
+/**
+ * A condition: none is needed, the organization has connected one, or a runtime has credentials for it. A runtime counts for a day
+ * after it was seen: one that restarts stops no schedule.
+ */
+export const isModelKnown = (harness: string, vendor: string, orgId: string): string =>
+  `(${vendor} is null or ${hasModelConnector(orgId, vendor)} or exists (select from runtime_harnesses h
+    where (h.org_id is null or h.org_id = ${orgId}) and (${vendor} = any(h.vendors) or h.vendors is null and h.harness = ${harness})))`;
 
 const builtinIds = builtinAgents.map((agent) => `'${builtinAgentId(agent)}'`).join(', ');
 

@@ -27,6 +27,11 @@ export const loadAgent = toOne<operations.AgentRecord>(
   ({ id }) => id,
 );
 
+const loadWithModel = toOne<Pick<operations.AgentRecord, 'id'>>(
+  (ids, caller) => operations.findWithModel(caller, ids),
+  ({ id }) => id,
+);
+
 export const AgentType = builder.modelType(Agent, 'Agent').implement({
   description: 'An agent that missions run with: a role, a harness and a model under one name.',
   fields: (t) => ({
@@ -54,6 +59,12 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
       description: 'When it was created; for a built-in agent, a fixed time.',
     }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
+    hasModel: t.boolean({
+      graphOnly: true,
+      description:
+        'Whether missions that name it may start: it needs no model, or the organization or a runtime has one.',
+      resolve: async ({ id }, _, context) => Boolean(await loadWithModel(context).load(id)),
+    }),
     organization: t.belongsTo('organization', {
       link: 'organizations:read',
       description: 'The organization; null when the caller may not read organizations.',

@@ -13,7 +13,7 @@ import { trackerOf } from '../../projects/trackers/choose.ts';
 import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
 import { mayStartMission } from '../orchestrator/operations.ts';
 import { readMissions } from '../recurring/dispatch.ts';
-import { generalBlocker } from '../recurring/start-blocker.ts';
+import { findWithoutModel, generalBlocker, modelBlocker } from '../recurring/start-blocker.ts';
 import { createRuns } from '../runs/create.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { Run, type WaitingRun } from '../runs/model.ts';
@@ -32,8 +32,8 @@ export interface NewMission {
 
 /**
  * After an error of the tracker its issue is created later; the run has none then.
- * @throws 402 when the budget is used up, 404 for an unknown project, agent or issue, 409 when the project is not active; for an
- * issue what its tracker answers
+ * @throws 402 when the budget is used up, 404 for an unknown project, agent or issue, 409 when the project is not active or there is
+ * no model; for an issue what its tracker answers
  */
 export async function startMission(caller: Caller, mission: NewMission): Promise<Row<Run>> {
   const issue = mission.issue ? await findIssue(caller, mission.projectId, mission.issue) : null;
@@ -78,6 +78,8 @@ export async function writeMission(
   if (agentId !== null) await holdAgent(trx, orgId, agentId);
   const blocker = generalBlocker(project.status, await mayStartMission(trx, orgId));
   if (blocker?.problem) throw blocker.problem;
+  const named = { orgId, agentId };
+  if ((await findWithoutModel(trx, [named]))(named)) throw modelBlocker().problem;
   const title = titleOf(prompt);
   const run = {
     orgId,

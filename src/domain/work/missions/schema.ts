@@ -28,7 +28,9 @@ builder.mutationField('startMission', (t) =>
       }),
       agentId: t.arg.string({
         ...reference,
-        description: 'The only agent that may work on it. Absent: one that a connected runtime offers.',
+        description:
+          'The only agent that may work on it. Absent: any that has a model; 409 without one. One with the harness `shell`, ' +
+          'such as `agn_builtin_shell`, runs the prompt as a POSIX shell script.',
       }),
       issue: t.arg.string({
         ...reference,

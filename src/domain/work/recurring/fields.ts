@@ -33,6 +33,12 @@ const TemplateType = builder.objectRef<Template>('ScheduledTaskTemplate').implem
       type: ScheduleType,
       description: 'A schedule that suits the mission, in UTC.',
     }),
+    agentId: t.string({
+      graphOnly: true,
+      nullable: true,
+      description: 'The agent of its missions that name none; null: any that has a model.',
+      resolve: ({ agentId }) => agentId ?? null,
+    }),
   }),
 });
 export const TemplateList = builder.objectRef<{ data: readonly Template[] }>('ScheduledTaskTemplateList').implement({
@@ -80,7 +86,7 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   agentId: t.exposeString('agentId', {
     nullable: true,
     beyondRest: true,
-    description: 'The only agent that may work on its runs; null: one that a connected runtime offers.',
+    description: 'The only agent that may work on its runs; null: any that has a model.',
   }),
   nextRunAt: t.expose('nextRunAt', {
     type: 'EpochMs',
@@ -126,12 +132,15 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
 
 const name = nameText(text.recurringName).describe(`${range(text.recurringName)} characters.`);
 const prompt = boundedText(text.prompt).describe(`The task for the agent: ${range(text.prompt)} characters.`);
-const templateKey = z.enum(templateKeys).nullable().describe('The key of a template.');
+const templateKey = z
+  .enum(templateKeys)
+  .nullable()
+  .describe('The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked.');
 const agentId = boundedText(text.pathId)
   .nullish()
   .describe(
-    'The only agent that may work on its runs: one of the organization, or a built-in one. Null: one that a connected ' +
-      'runtime offers.',
+    'The only agent that may work on its runs: one of the organization, or a built-in one. Null: any that has a model; a ' +
+      'prompt that is a script names an agent with the harness `shell`. Absent: as the template says.',
   );
 const labels = z.array(nameText(text.label)).max(recurring.labels).describe('At most 20, put on each issue.');
 export const CreateRequest = request(

@@ -20,6 +20,7 @@ import { Run, type RunStatus, type WaitingRun } from '../runs/model.ts';
 import { isOpen, waitingStates } from '../runs/states.ts';
 import { nextRunAt, readMissions, startRuns } from './dispatch.ts';
 import { type Kind, RecurringMission, type Trigger } from './model.ts';
+import { agentOfTemplate } from './templates.ts';
 
 export interface RecurringFilter extends PageRequest {
   projectId?: string | null | undefined;
@@ -47,7 +48,7 @@ export interface NewRecurring {
   labels: string[];
   skipIfPreviousOpen: boolean;
   enabled: boolean;
-  /** The only agent that may work on its runs, also a built-in one; null: any. */
+  /** The only agent that may work on its runs, also a built-in one; null: any; absent: as its template says. */
   agentId?: string | null | undefined;
 }
 
@@ -66,7 +67,7 @@ export async function createRecurring(
   return transaction(async (trx) => {
     await holdOwnMembership(trx, caller);
     const projectId = await lockProject(trx, caller, input.projectId);
-    const agentId = input.agentId ?? null;
+    const agentId = input.agentId === undefined ? agentOfTemplate(input.templateKey) : input.agentId;
     if (agentId !== null) await holdAgent(trx, orgId, agentId);
     const record = {
       id: newId(missions.idNoun),
@@ -124,7 +125,8 @@ export function changeRecurring(
     const at = now();
     const triggers = changes.triggers?.map(plain) ?? before.triggers;
     const enabled = changes.enabled ?? before.enabled;
-    const agentId = changes.agentId === undefined ? before.agentId : changes.agentId;
+    const ofTemplate = changes.templateKey ? agentOfTemplate(changes.templateKey) : null;
+    const agentId = changes.agentId === undefined ? (ofTemplate ?? before.agentId) : changes.agentId;
     if (agentId !== before.agentId && agentId !== null) await holdAgent(trx, before.orgId, agentId);
     const reschedules = !isDeepStrictEqual(triggers, before.triggers);
     const starts =

@@ -2,8 +2,8 @@
 // locked, so that of two starts at once the second sees the run of the first.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
-import { conflict, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
-import { isNoAgent } from '../../projects/agents/runnable.ts';
+import { conflict, modelRequired, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
+import { harnessesFor, isModelKnown, isNoAgent } from '../../projects/agents/runnable.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { afterStart, type MayStart, mayStartMission } from '../orchestrator/operations.ts';
 import { Run, type WaitingRun } from '../runs/model.ts';
@@ -29,9 +29,11 @@ export async function findStartBlockers(
 ): Promise<Map<string, StartBlocker>> {
   const busy = await findBusy(trx, candidates);
   const withoutAgent = await findWithoutAgent(trx, candidates);
+  const isWithoutModel = await findWithoutModel(trx, candidates);
   const budgets = await readBudgets(trx, new Set(candidates.map(({ orgId }) => orgId)), assumesBudget);
   const found = new Map<string, StartBlocker>();
-  for (const { id, projectId, orgId } of candidates) {
+  for (const mission of candidates) {
+    const { id, projectId, orgId } = mission;
     const { status } = projects.get(projectId)!;
     const may = budgets.get(orgId)!;
     if (assumesBudget && !may.ok) throw new BudgetExceeded();
@@ -41,6 +43,8 @@ export async function findStartBlockers(
     } else if (withoutAgent.has(id)) {
       const reason = 'The agent of this mission was deleted.';
       found.set(id, { reason, problem: conflict(reason) });
+    } else if (isWithoutModel(mission)) {
+      found.set(id, modelBlocker());
     } else if (busy.has(id)) {
       found.set(id, { reason: 'The previous run is still open.', problem: null });
     } else {
@@ -96,6 +100,28 @@ async function findWithoutAgent(trx: Transaction, candidates: readonly Row<Recur
   const found = await sql<{ id: string }>(withoutAgentSql, [pinned], trx);
   return new Set(found.map(({ id }) => id));
 }
+
+type NamedAgent = Pick<Run, 'orgId' | 'agentId'>;
+
+const withoutModelSql = `select org_id, agent_id from (select distinct org_id, agent_id from unnest($1::text[], $2::text[]) u (org_id, agent_id)) o
+  where not exists (select from (${harnessesFor('o.org_id', 'o.agent_id')}) w
+    where ${isModelKnown('w.harness', 'w.vendor', 'o.org_id')})`;
+
+/** Tells of each mission whether no agent that may work on it has a model. */
+export async function findWithoutModel(
+  trx: Transaction,
+  missions: readonly NamedAgent[],
+): Promise<(mission: NamedAgent) => boolean> {
+  const values = [missions.map(({ orgId }) => orgId), missions.map(({ agentId }) => agentId)];
+  const found = await sql<NamedAgent>(withoutModelSql, values, trx);
+  return (mission) => found.some(({ orgId, agentId }) => orgId === mission.orgId && agentId === mission.agentId);
+}
+
+const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
+export const modelBlocker = (): StartBlocker & { problem: Problem } => ({
+  reason: noModel,
+  problem: modelRequired(noModel),
+});
 
 /** The ids of those that have an open run and skip occurrences meanwhile. */
 async function findBusy(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string | null>> {

@@ -1,4 +1,5 @@
 // Ready-made missions to begin from: a prompt and a time that suits it (specification, Template). Data; shared by both kinds.
+import { scriptAgentId } from '../../projects/agents/catalog.ts';
 import type { Schedule } from './schedule.ts';
 
 export interface Template {
@@ -7,6 +8,8 @@ export interface Template {
   blurb: string;
   prompt: string;
   suggestedSchedule: Schedule;
+  /** The agent of a mission that names the template and no agent; absent: any. */
+  agentId?: string;
 }
 
 const timezone = 'UTC';
@@ -68,6 +71,18 @@ export const templates = [
       'longer true, note what is missing, and open a pull request with the corrections.',
     suggestedSchedule: { interval: 'monthly', time: '09:00', timezone, dayOfMonth: 1 },
   },
+  {
+    key: 'script',
+    name: 'Script',
+    blurb: 'Runs a POSIX shell script, without an agent that thinks.',
+    prompt: 'echo "It works."\n',
+    suggestedSchedule: { interval: 'daily', time: '06:00', timezone },
+    agentId: scriptAgentId,
+  },
 ] as const satisfies readonly Template[];
 
 export const templateKeys = templates.map(({ key }) => key);
+
+/** The agent that a template names: its missions are for no other one. */
+export const agentOfTemplate = (templateKey: string | null | undefined): string | null =>
+  (templates as readonly Template[]).find(({ key }) => key === templateKey)?.agentId ?? null;

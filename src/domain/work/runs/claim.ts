@@ -8,12 +8,11 @@ import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
-import { hasAgentFor, hasBuiltinFor, isRunnable, onlyFallbackIsConnected } from '../../projects/agents/runnable.ts';
-import { connectedSince } from '../../projects/agents/runtime-harnesses.ts';
+import { hasAgentFor, isRunnable } from '../../projects/agents/runnable.ts';
 import { Run } from './model.ts';
 import { heldStates, isInState, moveRunsSql, type RunState } from './states.ts';
 
-const offer = { harnesses: '$4::text[]', vendors: '$8::text[]' };
+const offer = { harnesses: '$3::text[]', vendors: '$7::text[]' };
 
 // The run that has waited longest: between two steps it waits for the harness of the next one and a model for it, before the first
 // for an agent of its organization that the runtime can execute, or for the one that it names.
@@ -22,15 +21,12 @@ const claimRunSql = `with waiting as (
       and (recurring_id is not null or prompt is not null) and ($2::text is null or org_id = $2)
       and claims < ${lease.claims} and not awaits_approval and interrupted_at is null
       and case when next_harness is not null then ${isRunnable('r.next_harness', 'r.next_vendor', 'r.org_id', offer)}
-        when agent_id is null then ${hasBuiltinFor('r.org_id', offer, 'ordinary')}
-          or (${hasBuiltinFor('r.org_id', offer, 'fallback')} and ${onlyFallbackIsConnected('r.org_id', '$3')})
-          or ${hasAgentFor('r.org_id', offer)}
-        else ${hasBuiltinFor('r.org_id', offer, { id: 'r.agent_id' })} or ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end
+        else ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end
     order by created_at, id limit 1 for update skip locked
   )
   ${moveRunsSql('running', {
     from: ['waitingForRuntime'],
-    set: `lease_id = $5, claimed_by = $6, lease_until = $7, claims = claims + 1, started_at = coalesce(started_at, $1),
+    set: `lease_id = $4, claimed_by = $5, lease_until = $6, claims = claims + 1, started_at = coalesce(started_at, $1),
       mission_progress = 0, mission_activity = null, last_error = null, reason = null, waiting_since = null,
       silent_since = null, updated_at = $1`,
     source: 'from waiting',
@@ -52,8 +48,8 @@ export interface Claim {
 }
 
 /**
- * The run that has waited longest for a runtime that offers one of these harnesses, now running under the lease. The fallback
- * among the built-in agents works only while no connected runtime offers another built-in one.
+ * The run that has waited longest for a runtime that offers one of these harnesses, now running under the lease. A script runs
+ * only where the run names its agent.
  */
 export async function claimLongestWaitingRun(
   trx: Transaction,
@@ -66,7 +62,7 @@ export async function claimLongestWaitingRun(
     const [claimed] = await sql<Row<Run>>(renewLeaseSql, [leaseId, leaseUntil], trx);
     if (claimed) return claimed;
   }
-  const values = [now(), orgId, connectedSince(), harnesses, leaseId, runtime, leaseUntil, modelVendors ?? null];
+  const values = [now(), orgId, harnesses, leaseId, runtime, leaseUntil, modelVendors ?? null];
   const [run] = await sql<Row<Run>>(claimRunSql, values, trx);
   return run;
 }

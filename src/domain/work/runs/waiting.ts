@@ -7,7 +7,7 @@ import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { lease, maxWaitMs, silenceMs } from '#limits.ts';
 import { harnessIds } from '../../projects/agents/model.ts';
-import { harnessesFor, isNoAgent, isOffered, noticeOf } from '../../projects/agents/runnable.ts';
+import { harnessesFor, isModelKnown, isNoAgent, isOffered, noticeOf } from '../../projects/agents/runnable.ts';
 import { connectedSince } from '../../projects/agents/runtime-harnesses.ts';
 import { announceFailed, cancelRuns } from './finish.ts';
 import type { Run } from './model.ts';
@@ -96,7 +96,8 @@ const explainWaitsSql =
       select org.org_id, org.agent_id, org.next_harness, org.next_vendor, wanted.harness, wanted.vendor,
         ${isOffered('wanted.harness', 'wanted.vendor', 'org.org_id', '$1::bigint')} as connected,
         ${isOffered('wanted.harness', 'null::text', 'org.org_id', '$1::bigint')} as installed,
-        ${noticeOf('org.org_id', '$1::bigint')} as notice
+        ${noticeOf('org.org_id', '$1::bigint')} as notice,
+        ${isModelKnown('wanted.harness', 'wanted.vendor', 'org.org_id')} as has_model
       from org cross join lateral (
         select harness, vendor from (${harnessesFor('org.org_id', 'org.agent_id')}) any_agent where org.next_harness is null
         union all select org.next_harness, org.next_vendor where org.next_harness is not null
@@ -108,6 +109,7 @@ const explainWaitsSql =
         when bool_or(installed) then 'The connected runtimes have no key for a model of ' ||
           string_agg(distinct case vendor when 'openai' then 'OpenAI' else 'Anthropic' end, ' or ') filter (where installed)
           || ': connect one to the organization.'
+        when not bool_or(has_model) then 'No model is connected: connect one to the organization.'
         else 'No runtime with the harness ' || (select string_agg(h, ' or ' order by n)
             from unnest($2::text[]) with ordinality u (h, n) where h = any(array_agg(harness)))
           || ' is connected.' || coalesce(' ' || max(notice), '') end as reason

@@ -213,7 +213,7 @@ export type CreateProjectRequest = {
 
 /** A new scheduled task or automation. */
 export type CreateScheduledTaskRequest = {
-  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: one that a connected runtime offers. */
+  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent: as the template says. */
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
@@ -227,7 +227,7 @@ export type CreateScheduledTaskRequest = {
   prompt: Scalars['String']['input'];
   /** Whether an open run makes an occurrence skipped. */
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
-  /** The key of a template. */
+  /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 10; each occurrence of any of them starts a mission. */
   triggers: Array<CreateScheduledTaskRequestTriggers>;
@@ -875,7 +875,7 @@ export type UpdateProjectRequest = {
 
 /** Members that are left out stay as they are. */
 export type UpdateScheduledTaskRequest = {
-  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: one that a connected runtime offers. */
+  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent: as the template says. */
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
@@ -889,7 +889,7 @@ export type UpdateScheduledTaskRequest = {
   prompt?: InputMaybe<Scalars['String']['input']>;
   /** Whether an open run makes an occurrence skipped. */
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
-  /** The key of a template. */
+  /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 10; each occurrence of any of them starts a mission. */
   triggers?: InputMaybe<Array<UpdateScheduledTaskRequestTriggers>>;
