@@ -64,11 +64,12 @@ paid=$(get "/billing/checkout-sessions/$(printf '%s' "$checkout" | member checko
 [ "$(printf '%s' "$paid" | member status)" = complete ] || fail "$paid"
 echo "Bought $(printf '%s' "$paid" | member credits) credits; the balance is $(get /billing/summary | member balance)."
 
-# 4. Create a project and start a mission: the shell harness executes its prompt, and the line ::cost says what it has cost.
+# 4. Create a project and start a mission: the agent `agn_builtin_shell` runs its prompt as a script, and the line ::cost says what
+# it has cost.
 project=$(printf '{"name": "Hello", "repoFullName": "demo/hello"}' | call POST /v1/projects | member id)
 [ -n "$project" ] || fail 'The project was not created.'
-mission=$(printf '{"query": "mutation { startMission(projectId: \\"%s\\", prompt: \\"echo it works; echo ::cost 0.25\\") { id } }"}' \
-  "$project" | call POST /graphql)
+mutation='mutation ($project: String!) { startMission(projectId: $project, agentId: \"agn_builtin_shell\", prompt: \"echo it works; echo ::cost 0.25\") { id } }'
+mission=$(printf '{"query": "%s", "variables": {"project": "%s"}}' "$mutation" "$project" | call POST /graphql)
 run=$(printf '%s' "$mission" | member id)
 [ -n "$run" ] || fail "$mission"
 echo "Started $run."

@@ -26,8 +26,9 @@ const { role } = await client.me();
 const project = await openProject();
 console.log(`You are ${role} here; the project is ${project.name}.`);
 
-// The shell harness executes the prompt, and the line ::cost says what it has cost.
-const { id } = await client.startMission({ projectId: project.id, prompt: 'echo it works; echo ::cost 0.25' });
+// This agent runs the prompt as a script, and the line ::cost says what it has cost.
+const prompt = 'echo it works; echo ::cost 0.25';
+const { id } = await client.startMission({ projectId: project.id, prompt, agentId: 'agn_builtin_shell' });
 console.log(`Started ${id}.`);
 
 for await (const run of client.runUpdated({ runId: id })) console.log(run.status);

@@ -2,7 +2,8 @@
 // automation. src/runner executes them.
 import type { Caller } from '#access/principal.ts';
 import { lockOrganization } from '#domain/organization/organizations/operations.ts';
-import { Automation, ScheduledTask } from '#domain/work/recurring/model.ts';
+import { scriptAgentId } from '#domain/projects/agents/catalog.ts';
+import { Automation, RecurringMission, ScheduledTask } from '#domain/work/recurring/model.ts';
 import { createRecurring } from '#domain/work/recurring/operations.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 
@@ -68,6 +69,11 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
     const { orgId } = caller;
     // A concurrent seeding waits here and finds what this one created.
     await lockOrganization(trx, orgId!);
+    // Those of earlier releases name no agent.
+    await RecurringMission.query(trx)
+      .where({ orgId, agentId: null })
+      .whereIn('prompt', [script, diskScript])
+      .patch({ agentId: scriptAgentId });
     const timezone = 'Pacific/Auckland';
     if (!(await ScheduledTask.find({ orgId, name: missionName }))) {
       const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone } as const;

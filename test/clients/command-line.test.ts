@@ -87,7 +87,7 @@ async function runtime(name: string, input: object, selection = '{ ok }') {
 }
 const claimOf = (harness: string) =>
   runtime('claimRun', { runtime: 'Runtime', harnesses: [harness] }, '{ runId leaseId }');
-const claim = (harness = 'shell') =>
+const claim = (harness = 'claude-code') =>
   vi.waitFor(async () => {
     const run = await claimOf(harness);
     expect(run).not.toBeNull();

@@ -44,7 +44,7 @@ describe('GET /agents/catalog', () => {
     ]);
     expect(body.harnesses.at(-1)).toEqual({
       id: 'shell',
-      label: 'Shell',
+      label: 'Script',
       executable: true,
       models: [{ id: 'none', label: 'No model' }],
     });

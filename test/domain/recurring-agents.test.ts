@@ -1,9 +1,11 @@
 // Scheduled tasks and automations that name their agent: in GraphQL and as tools; REST keeps the record of the specification.
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { schema } from '#schema.ts';
 import { toolsOf } from '../../src/surfaces/mcp/tools.ts';
 import { type Account, createCallers, createProject } from '../support/callers.ts';
+import { startSandbox } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -108,4 +110,30 @@ it('is a member of the tools, and none of REST', async () => {
   for (const name of ['CreateScheduledTaskRequest', 'UpdateScheduledTaskRequest', 'ScheduledTask', 'Automation']) {
     expect(openapi.components.schemas[name].properties).not.toHaveProperty('agentId');
   }
+});
+
+it('those that ran as scripts before missions had to name that stay scripts after an upgrade', async () => {
+  const file = new URL('../../migrations/20261201_30_script_missions.sql', import.meta.url);
+  const [, up] = readFileSync(file, 'utf8').split(/^-- (?:up|down)$/m);
+  const ran = async (harness: string | null) => {
+    const { id } = await create({});
+    const { runId } = (await world.rest('POST', `/scheduled-tasks/${id}/run`, { token: owner.token })).body;
+    if (harness)
+      await startSandbox({ orgId: owner.organization.id, projectId: projectId as never }, { runId, harness } as object);
+    world.clock.turn(1);
+    return { id, runId };
+  };
+  const tasks = [await ran('shell'), await ran('claude-code'), await ran(null)];
+  await world.knex.raw(up!);
+  const agents = await Promise.all(
+    tasks.map(async ({ id, runId }) => [
+      (await world.knex('recurring_missions').where({ id }).first()).agentId,
+      (await world.knex('runs').where({ id: runId }).first()).agentId,
+    ]),
+  );
+  expect(agents).toEqual([
+    ['agn_builtin_shell', 'agn_builtin_shell'],
+    [null, null],
+    [null, null],
+  ]);
 });

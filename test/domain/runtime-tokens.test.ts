@@ -7,7 +7,7 @@ import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { seconds } from '#foundation/clock.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
 import { type Account, createMember, createOwner } from '../support/callers.ts';
-import { type Ask, openWorld, present, type Session, type World } from '../support/world.ts';
+import { type Ask, knownRuntime, openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Account;
@@ -50,9 +50,12 @@ it('is shown once, lets a runtime of this organization in, and is listed with it
     { id: made.id, name: 'Rack 7', createdAt: present(), lastUsedAt: null, revokedAt: null },
   ]);
   expect(await claim(made.token)).toBeNull();
-  const runtimes = '{ runtimes { data { name tokenId isConnected } } }';
-  expect((await graphql(runtimes, { session })).data).toEqual([{ name: 'Rack', tokenId: made.id, isConnected: true }]);
-  expect((await graphql(runtimes, { token: mallory.token })).data).toEqual([]);
+  const runtimesOf = async (caller: Parameters<typeof graphql>[1]) =>
+    (await graphql('{ runtimes { data { name tokenId isConnected } } }', caller)).data.filter(
+      ({ name }: { name: string }) => name !== knownRuntime,
+    );
+  expect(await runtimesOf({ session })).toEqual([{ name: 'Rack', tokenId: made.id, isConnected: true }]);
+  expect(await runtimesOf({ token: mallory.token })).toEqual([]);
   await expect.poll(async () => (await list())[0].lastUsedAt).toBe(present());
   const revoked = await revoke(made.id);
   expect(revoked).toMatchObject({ id: made.id, revokedAt: present() });

@@ -45,9 +45,6 @@ beforeAll(async () => {
   service = (await createServiceToken({ name: 'runner', orgId: acme.id })).token;
   const project = { name: 'Shop', repoFullName: 'acme/shop' };
   projectId = (await world.rest('POST', '/projects', { token: alice, body: project })).body.id;
-  const sandbox = { kind: 'existing', templateId: 'standard' };
-  const agent = { name: 'Shell', role: 'builder', harness: 'shell', model: 'none', sandbox };
-  await world.rest('POST', '/agents', { token: alice, body: agent });
 });
 afterEach(async () => {
   for (const { process } of runners.splice(0)) {
@@ -83,7 +80,8 @@ function startRunner(token = service, more: Record<string, string> = {}) {
 /** Presses "run now" for a script of its own. */
 async function mission(prompt: string): Promise<string> {
   const schedule = { interval: 'daily', time: '00:00', timezone: 'UTC' };
-  const body = { projectId, name: 'Script', prompt, triggers: [{ kind: 'schedule', schedule }], enabled: false };
+  const triggers = [{ kind: 'schedule', schedule }];
+  const body = { projectId, name: 'Script', prompt, templateKey: 'script', triggers, enabled: false };
   const { id } = (await world.rest('POST', '/scheduled-tasks', { token: alice, body })).body;
   return (await world.rest('POST', `/scheduled-tasks/${id}/run`, { token: alice })).body.runId;
 }

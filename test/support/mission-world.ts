@@ -52,6 +52,8 @@ export async function openMissionWorld() {
   await chmod(folder, 0o777);
   openStorage(folderStorage(path.join(folder, 'contents')));
   let turned = 0;
+  /** Of the team, where it runs scripts: missions name it. */
+  let scriptAgentId: string | null = null;
   // The runner has the clock of the machine.
   setClock(() => Date.now() + turned);
   const alice = await createOwner(world, 'Alice', 'Acme');
@@ -131,13 +133,15 @@ export async function openMissionWorld() {
         const sandbox = { kind: 'existing', templateId: 'standard' };
         const model = harness === 'shell' ? 'none' : 'claude-sonnet-4-5';
         const body = { name: role, role, harness, model, sandbox };
-        const { status } = await world.rest('POST', '/agents', { token: alice.token, body });
+        const { status, body: agent } = await world.rest('POST', '/agents', { token: alice.token, body });
         if (status !== 201) throw new Error(`no agent: ${status}`);
+        scriptAgentId = harness === 'shell' ? agent.id : null;
       }
     },
     async mission(prompt: string, project = projectId): Promise<string> {
-      const start = 'mutation ($p: String!, $prompt: String!) { startMission(projectId: $p, prompt: $prompt) { id } }';
-      return (await graphql(start, { p: project, prompt })).id;
+      const start =
+        'mutation ($p: String!, $prompt: String!, $a: String) { startMission(projectId: $p, prompt: $prompt, agentId: $a) { id } }';
+      return (await graphql(start, { p: project, prompt, a: scriptAgentId })).id;
     },
     /** Its row is asked until then, which costs a fraction of the question to the service. */
     async ended(runId: string): Promise<Json> {

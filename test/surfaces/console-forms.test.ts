@@ -70,6 +70,30 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     ]);
   });
 
+  it('words need a model: without one the start is off and says what to connect; a script is chosen as the agent', async () => {
+    const known = await world.knex('runtime_harnesses').select();
+    await world.knex('runtime_harnesses').delete();
+    const page = await open('/console/runs/new');
+    await page.getByText('No model is connected').first().waitFor();
+    await page.getByLabel('What is to be done').fill('echo it works');
+    const start = page.getByRole('button', { name: 'Start mission' });
+    expect(await start.isDisabled()).toBe(true);
+    await pages.inspect(page, 'mission-without-model');
+    await page.getByLabel('Agent').selectOption('Script');
+    expect(await page.getByLabel('Script').inputValue()).toBe('echo it works');
+    await pages.inspect(page, 'mission-script');
+    await start.click();
+    await page.getByRole('heading', { name: 'echo it works' }).waitFor();
+    expect(await runsWith('echo it works')).toMatchObject([{ agentId: 'agn_builtin_shell' }]);
+    await page.goto('/console/runs/new');
+    await page.getByRole('link', { name: 'Connect a model' }).click();
+    expect(await page.getByLabel('What', { exact: true }).inputValue()).toBe('Anthropic: language models');
+    await page.goto(`/console/tasks/new?projectId=${projectId}`);
+    await page.getByLabel('Template').selectOption({ value: 'script' });
+    await page.getByLabel('Script').waitFor();
+    await world.knex('runtime_harnesses').insert(known);
+  });
+
   it('what is wrong with a field is said beside it, and it gets the focus', async () => {
     const page = await open('/console/runs/new');
     await page.getByLabel('What is to be done').fill('Look around.');

@@ -6,7 +6,6 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { demoCaller, findDemo, seedDemo } from '#demo/seed.ts';
-import { createAgent } from '#domain/projects/agents/operations.ts';
 import { Automation, ScheduledTask } from '#domain/work/recurring/model.ts';
 import { createRecurring, runNow } from '#domain/work/recurring/operations.ts';
 import { setClock } from '#foundation/clock.ts';
@@ -60,7 +59,16 @@ async function carriedOut(prompt: string, as?: Caller) {
   const { id: projectId } = await world.knex('projects').where({ orgId: caller.orgId }).first();
   const schedule = { interval: 'daily', time: '00:00', timezone: 'UTC' } as const;
   const triggers = [{ kind: 'schedule' as const, schedule }];
-  const script = { projectId, name: 'Script', prompt, triggers, labels: [], skipIfPreviousOpen: false, enabled: false };
+  const script = {
+    projectId,
+    name: 'Script',
+    prompt,
+    templateKey: 'script',
+    triggers,
+    labels: [],
+    skipIfPreviousOpen: false,
+    enabled: false,
+  };
   const { id } = await createRecurring(ScheduledTask, caller, script);
   const { runId } = await runNow(ScheduledTask, caller, id);
   return until(
@@ -70,14 +78,11 @@ async function carriedOut(prompt: string, as?: Caller) {
 }
 
 describe('The local runner of npm start', () => {
-  it('finds an agent, a weekly mission and one that is off, each made once by two seedings at a time', async () => {
+  it('finds a weekly script and one that is off, each created once by two seedings at a time, and names those of earlier releases', async () => {
     await Promise.all([seedDemo({ projects: 1 }), seedDemo({ projects: 1 })]);
-    await seedDemo({ projects: 1 });
     const { orgId } = await owner();
-    const all = (table: string) => world.knex(table).where({ orgId });
-    expect(await all('agents')).toMatchObject([
-      { name: 'Demo shell', harness: 'shell', role: 'builder', model: 'none' },
-    ]);
+    await world.knex('recurring_missions').where({ orgId }).update({ agentId: null });
+    await seedDemo({ projects: 1 });
     const weekly = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'Pacific/Auckland' };
     expect(await ScheduledTask.findAll({ orgId })).toMatchObject([
       {
@@ -85,10 +90,11 @@ describe('The local runner of npm start', () => {
         triggers: [{ kind: 'schedule', schedule: weekly }],
         skipIfPreviousOpen: true,
         enabled: true,
+        agentId: 'agn_builtin_shell',
       },
     ]);
     expect(await Automation.findAll({ orgId })).toMatchObject([
-      { name: 'Disk space', enabled: false, nextRunAt: null },
+      { name: 'Disk space', enabled: false, nextRunAt: null, agentId: 'agn_builtin_shell' },
     ]);
   });
 
@@ -128,8 +134,6 @@ describe('The local runner of npm start', () => {
       token: await world.token(person, organization),
       body: { name: 'Site', repoFullName: 'another/site' },
     });
-    const sandbox = { kind: 'existing' as const, templateId: 'standard' };
-    await createAgent(caller, { name: 'Shell', role: 'builder', harness: 'shell', model: 'none', sandbox });
     expect(await carriedOut('echo hello', caller)).toMatchObject({ status: 'completed', orgId: organization.id });
     expect(await carriedOut('echo hello')).toMatchObject({ status: 'completed' });
   });
@@ -149,7 +153,7 @@ describe('The local runner of npm start', () => {
     expect(await carriedOut('env; cat /proc/*/environ')).toBeTruthy();
     expect(lines).toContain('will be restarted');
     expect(lines).not.toContain('srv_');
-    expect(await world.knex('sandbox_log_parts').whereLike('content', '%srv_%')).toEqual([]);
+    expect(await world.knex('sandbox_log_parts').whereLike('content', '%srv\\_%')).toEqual([]);
   });
 
   it('ends the token of the one before it, and is gone when it is stopped', async () => {

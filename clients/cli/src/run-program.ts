@@ -13,6 +13,7 @@ export function addRuns(program: Command): void {
     .argument('<project>', 'id, slug or name')
     .argument('<prompt>', 'the task for the agent; - reads it from standard input')
     .option('--agent <id>', 'the only agent that may work on it')
+    .option('--script', 'run the prompt as a POSIX shell script, without a model')
     .option('--issue <issue>', 'an issue of the tracker to work on')
     .option('--budget <usd>', 'end it at this cost in US dollars', amount)
     .option('--plan-approval', 'wait for a person to approve the plan')

@@ -10,18 +10,23 @@ import { findProject } from './projects.ts';
 
 interface StartOptions extends CommonOptions {
   agent?: string;
+  script?: true;
   issue?: string;
   budget?: number;
   planApproval?: true;
   detach?: true;
 }
 
+/** The built-in agent whose prompts are scripts. */
+const scriptAgent = 'agn_builtin_shell';
+
 /** A prompt of `-` is what comes from standard input. */
 export const readPrompt = async (prompt: string): Promise<string> => (prompt === '-' ? text(process.stdin) : prompt);
 
 export async function start(options: StartOptions, project: string, prompt: string): Promise<void> {
   const client = await openClient(options.url);
-  const { agent, issue, budget, planApproval } = options;
+  const { issue, budget, planApproval } = options;
+  const agent = options.script ? scriptAgent : options.agent;
   const run = await client.startMission({
     projectId: (await findProject(client, project)).id,
     prompt: await readPrompt(prompt),

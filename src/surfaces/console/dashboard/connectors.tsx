@@ -1,5 +1,6 @@
 // Forms and buttons of connectors: connect, check, rotate, revoke and disconnect.
 import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { mutate } from './client.ts';
 import {
   checkIntegration,
@@ -67,10 +68,17 @@ const offers: Readonly<Record<string, Offer>> = {
 };
 const [first] = Object.keys(offers) as [string];
 
+/** What `?connect=` of the page asks for. */
+const asked: Readonly<Record<string, string>> = {
+  model: 'Anthropic: language models',
+  repository: 'GitHub: repositories',
+};
+
 export function Connect({ read }: { read(): void }) {
+  const { connect = '' } = useLocation().query;
   const form = useForm({
     name: 'connector',
-    initial: { offer: first, displayName: '', credentials: '', baseUrl: '' },
+    initial: { offer: asked[connect] ?? first, displayName: '', credentials: '', baseUrl: '' },
     secret: 'credentials',
     async send({ offer, displayName, credentials, baseUrl }, key) {
       const { vendor, vendorKind, server } = offers[offer]!;

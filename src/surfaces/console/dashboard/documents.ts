@@ -1283,7 +1283,7 @@ export type DeleteMcpBindingMutation = { deleteMcpBinding: { deleted: true } };
 export type AgentNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AgentNamesQuery = { agents: { data: Array<{ id: string, name: string, role: AgentRole, harness: string, model: string, isBuiltin: boolean }> } };
+export type AgentNamesQuery = { agents: { data: Array<{ id: string, name: string, role: AgentRole, harness: string, model: string, isBuiltin: boolean, hasModel: boolean }> } };
 
 export type StartMissionMutationVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -1455,7 +1455,7 @@ export type ProjectsQueryVariables = Exact<{
 }>;
 
 
-export type ProjectsQuery = { projects: { nextCursor: string | null, data: Array<{ id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, createdAt: number }> } };
+export type ProjectsQuery = { projects: { nextCursor: string | null, data: Array<{ id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, createdAt: number, missingConnectorKinds: Array<VendorKind> | null }> } };
 
 export type ProjectQueryVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -1542,12 +1542,12 @@ export type AutomationRunsQuery = { runs: { data: Array<{ id: string, status: Ru
 export type TaskTemplatesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type TaskTemplatesQuery = { templates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, suggestedSchedule: SchedulePartsFragment }> } };
+export type TaskTemplatesQuery = { templates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, agentId: string | null, suggestedSchedule: SchedulePartsFragment }> } };
 
 export type AutomationTemplatesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AutomationTemplatesQuery = { templates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, suggestedSchedule: SchedulePartsFragment }> } };
+export type AutomationTemplatesQuery = { templates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, agentId: string | null, suggestedSchedule: SchedulePartsFragment }> } };
 
 export type CreateScheduledTaskMutationVariables = Exact<{
   input: CreateScheduledTaskRequest;
@@ -1975,7 +1975,7 @@ export const deleteMcpBinding: Operation<DeleteMcpBindingMutation, DeleteMcpBind
 };
 
 export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = {
-  text: 'query AgentNames{agents(limit:100){data{id name role harness model isBuiltin}}}',
+  text: 'query AgentNames{agents(limit:100){data{id name role harness model isBuiltin hasModel}}}',
 };
 
 export const startMission: Operation<StartMissionMutation, StartMissionMutationVariables> = {
@@ -2063,7 +2063,7 @@ export const deleteProject: Operation<DeleteProjectMutation, DeleteProjectMutati
 };
 
 export const projects: Operation<ProjectsQuery, ProjectsQueryVariables> = {
-  text: 'query Projects($limit:Int!$cursor:String$nameContains:String$status:ProjectStatus$order:ListOrder){projects(limit:$limit cursor:$cursor nameContains:$nameContains status:$status order:$order){data{id name issueCode scmOwner scmRepo status createdAt}nextCursor}}',
+  text: 'query Projects($limit:Int!$cursor:String$nameContains:String$status:ProjectStatus$order:ListOrder){projects(limit:$limit cursor:$cursor nameContains:$nameContains status:$status order:$order){data{id name issueCode scmOwner scmRepo status createdAt missingConnectorKinds}nextCursor}}',
 };
 
 export const project: Operation<ProjectQuery, ProjectQueryVariables> = {
@@ -2107,11 +2107,11 @@ export const automationRuns: Operation<AutomationRunsQuery, AutomationRunsQueryV
 };
 
 export const taskTemplates: Operation<TaskTemplatesQuery, TaskTemplatesQueryVariables> = {
-  text: 'query TaskTemplates{templates:scheduledTaskTemplates{data{key name blurb prompt suggestedSchedule{...ScheduleParts}}}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+  text: 'query TaskTemplates{templates:scheduledTaskTemplates{data{key name blurb prompt agentId suggestedSchedule{...ScheduleParts}}}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const automationTemplates: Operation<AutomationTemplatesQuery, AutomationTemplatesQueryVariables> = {
-  text: 'query AutomationTemplates{templates:automationTemplates{data{key name blurb prompt suggestedSchedule{...ScheduleParts}}}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+  text: 'query AutomationTemplates{templates:automationTemplates{data{key name blurb prompt agentId suggestedSchedule{...ScheduleParts}}}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const createScheduledTask: Operation<CreateScheduledTaskMutation, CreateScheduledTaskMutationVariables> = {

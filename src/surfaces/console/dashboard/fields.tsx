@@ -14,9 +14,11 @@ interface FrameProperties<V> {
   labels?: Record<string, string>;
   /** Whether it takes something away for good. */
   isDangerous?: boolean;
+  /** Whether it cannot be sent now; the fields say why. */
+  isOff?: boolean;
 }
 
-export function FormFrame<V>({ form, action, cancel, children, labels = {}, isDangerous }: FrameProperties<V>) {
+export function FormFrame<V>({ form, action, cancel, children, labels = {}, isDangerous, isOff }: FrameProperties<V>) {
   return (
     <form ref={form.element} class="fields" onSubmit={form.submit} aria-label={action}>
       {form.isRestored && (
@@ -50,7 +52,7 @@ export function FormFrame<V>({ form, action, cancel, children, labels = {}, isDa
         </div>
       )}
       <div class="actions">
-        <button type="submit" class={isDangerous ? 'danger sure' : undefined} disabled={form.isBusy}>
+        <button type="submit" class={isDangerous ? 'danger sure' : undefined} disabled={form.isBusy || isOff}>
           {form.isBusy ? 'Sending …' : action}
         </button>
         {cancel && (
@@ -113,6 +115,8 @@ type TextProperties<V> = FieldProperties<V> & {
   maxLength?: number;
   /** More than one: a text of several lines. */
   rows?: number;
+  /** Shown with letters of one width. */
+  isCode?: boolean;
   type?: 'text' | 'email' | 'number' | 'time' | 'password';
   step?: string;
   min?: number;
@@ -120,7 +124,7 @@ type TextProperties<V> = FieldProperties<V> & {
 };
 
 export function Text<V>(properties: TextProperties<V>) {
-  const { form, name, required, maxLength, rows = 1, type = 'text', step, min, max } = properties;
+  const { form, name, required, maxLength, rows = 1, isCode, type = 'text', step, min, max } = properties;
   const attributes = {
     ...described(properties),
     value: String(form.values[name] ?? ''),
@@ -132,7 +136,7 @@ export function Text<V>(properties: TextProperties<V>) {
   return (
     <Field {...properties}>
       {rows > 1 ? (
-        <textarea rows={rows} {...attributes} />
+        <textarea rows={rows} class={isCode ? 'code' : undefined} spellcheck={!isCode} {...attributes} />
       ) : (
         <input
           type={type as 'text'}

@@ -1,10 +1,11 @@
 // Start a mission: in which project, with which words, and within which bounds.
 import { useLocation } from 'preact-iso';
 import { mutate } from './client.ts';
-import { agentNames, projects, startMission } from './documents.ts';
+import { type ProjectsQuery, projects, startMission } from './documents.ts';
 import { Choice, FormFrame, optional, Text } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
+import { hasModel, TaskFields, useAgents } from './mission-task.tsx';
 import { may, pageAt } from './page.ts';
 import { Card, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
@@ -30,9 +31,8 @@ export function NewMission() {
   );
 }
 
-function Mission({ projects: known }: { projects: { id: string; name: string }[] }) {
+function Mission({ projects: known }: { projects: ProjectsQuery['projects']['data'] }) {
   const { query, route } = useLocation();
-  const { data } = useReading(agentNames, {});
   const form = useForm({
     name: 'mission',
     initial: {
@@ -56,37 +56,25 @@ function Mission({ projects: known }: { projects: { id: string; name: string }[]
       route(pageAt(`/runs/${run.id}`));
     },
   });
-  const agents = (data?.agents.data ?? []).map(({ id, name, harness, model }) => {
-    const how = harness === 'shell' ? harness : `${harness} with ${model}`;
-    return [id, `${name} (${how})`] as const;
-  });
+  const agents = useAgents();
+  const { projectId, agentId } = form.values;
+  const isWithoutHost = known.find(({ id }) => id === projectId)?.missingConnectorKinds?.includes('scm');
+  const isScript = agents?.find(({ id }) => id === agentId)?.harness === 'shell';
   return (
     <Card title="Mission">
-      <FormFrame form={form} action="Start mission" cancel={pageAt('/runs')}>
+      <FormFrame form={form} action="Start mission" isOff={!hasModel(agents, agentId)} cancel={pageAt('/runs')}>
         <Choice
           form={form}
           name="projectId"
           label="Project"
           options={known.map(({ id, name }) => [id, name] as const)}
         />
-        <Text
+        {isWithoutHost && !isScript && <NoSourceHost />}
+        <TaskFields
           form={form}
-          name="prompt"
-          label="What is to be done"
+          agents={agents}
           hint="The task for the agent, in your words. Its first line becomes the title."
-          rows={8}
-          maxLength={20_000}
-          required
         />
-        {may('agents:read') && (
-          <Choice
-            form={form}
-            name="agentId"
-            label="Agent"
-            hint="One agent works alone; otherwise the team of the organization does."
-            options={[['', 'The organization’s team'], ...agents]}
-          />
-        )}
         <Choice
           form={form}
           name="planApproval"
@@ -115,3 +103,17 @@ function Mission({ projects: known }: { projects: { id: string; name: string }[]
     </Card>
   );
 }
+
+const NoSourceHost = () => (
+  <div class="note row" role="status">
+    <div>
+      <strong>No source host is connected to this project</strong>
+      <div>An agent gets an empty folder in place of the repository, and its changes are not pushed.</div>
+    </div>
+    {may('integrations:write') && (
+      <a class="button quiet slim" href={pageAt('/integrations?connect=repository')}>
+        Connect a repository
+      </a>
+    )}
+  </div>
+);

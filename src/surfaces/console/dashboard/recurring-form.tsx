@@ -1,8 +1,9 @@
 // The form of a scheduled task or an automation, with the next times of its schedules.
 
-import { agentNames, projects } from './documents.ts';
+import { projects } from './documents.ts';
 import { Check, Choice, Text } from './fields.tsx';
 import type { Form } from './form.ts';
+import { TaskFields, useAgents } from './mission-task.tsx';
 import { nextTimes, type Schedule, weekdays } from './next-times.ts';
 import { now } from './page.ts';
 import { useReading } from './reading.ts';
@@ -10,7 +11,7 @@ import { ownZone, type RecurringValues } from './recurring-values.ts';
 
 export function RecurringFields({ form }: { form: Form<RecurringValues> }) {
   const { data: known } = useReading(projects, { limit: 100 });
-  const { data: agents } = useReading(agentNames, {});
+  const agents = useAgents();
   return (
     <>
       <Choice
@@ -20,16 +21,7 @@ export function RecurringFields({ form }: { form: Form<RecurringValues> }) {
         options={(known?.projects.data ?? []).map(({ id, name }) => [id, name] as const)}
       />
       <Text form={form} name="name" label="Name" maxLength={120} required />
-      <Text form={form} name="prompt" label="What is to be done" rows={8} maxLength={20_000} required />
-      <Choice
-        form={form}
-        name="agentId"
-        label="Agent"
-        options={[
-          ['', 'The organization’s team'],
-          ...(agents?.agents.data ?? []).map(({ id, name, harness }) => [id, `${name} (${harness})`] as const),
-        ]}
-      />
+      <TaskFields form={form} agents={agents} />
       <Times form={form} />
       <Text form={form} name="labels" label="Labels" hint="Put on each issue; separated by commas. May stay empty." />
       <Check

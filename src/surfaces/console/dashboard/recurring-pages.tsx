@@ -64,7 +64,7 @@ function Creation({ kind, initial, isCopy = false }: CreationProperties) {
     if (!one) return form.set({ templateKey: null });
     const { suggestedSchedule: schedule } = one;
     const triggers = [{ ...schedule, timezone: initial.triggers[0]?.timezone ?? schedule.timezone }];
-    form.set({ templateKey: one.key, name: one.name, prompt: one.prompt, triggers });
+    form.set({ templateKey: one.key, name: one.name, prompt: one.prompt, agentId: one.agentId ?? '', triggers });
   };
   return (
     <Card title={kind.title}>
