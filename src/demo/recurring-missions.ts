@@ -2,9 +2,8 @@
 // automation. src/runner executes them.
 import type { Caller } from '#access/principal.ts';
 import { lockOrganization } from '#domain/organization/organizations/operations.ts';
-import { scriptAgentId } from '#domain/projects/agents/catalog.ts';
-import { Automation, RecurringMission, ScheduledTask } from '#domain/work/recurring/model.ts';
-import { createRecurring } from '#domain/work/recurring/operations.ts';
+import { Automation, ScheduledTask } from '#domain/work/recurring/model.ts';
+import { changeRecurring, createRecurring } from '#domain/work/recurring/operations.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 
 export const missionName = 'Monday health check';
@@ -69,13 +68,9 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
     const { orgId } = caller;
     // A concurrent seeding waits here and finds what this one created.
     await lockOrganization(trx, orgId!);
-    // Those of earlier releases name no agent.
-    await RecurringMission.query(trx)
-      .where({ orgId, agentId: null })
-      .whereIn('prompt', [script, diskScript])
-      .patch({ agentId: scriptAgentId });
     const timezone = 'Pacific/Auckland';
-    if (!(await ScheduledTask.find({ orgId, name: missionName }))) {
+    const task = await ScheduledTask.find({ orgId, name: missionName });
+    if (!task) {
       const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone } as const;
       await createRecurring(ScheduledTask, caller, {
         projectId,
@@ -87,6 +82,9 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
         skipIfPreviousOpen: true,
         enabled: true,
       });
+    } else if (task.agentId === null && task.prompt === script) {
+      // It is of an earlier release.
+      await changeRecurring(ScheduledTask, caller, task.id, { templateKey: 'script' });
     }
     if (!(await Automation.find({ orgId, name: 'Disk space' }))) {
       const schedule = { interval: 'daily', time: '06:00', timezone } as const;

@@ -87,7 +87,7 @@ async function runtime(name: string, input: object, selection = '{ ok }') {
 }
 const claimOf = (harness: string) =>
   runtime('claimRun', { runtime: 'Runtime', harnesses: [harness] }, '{ runId leaseId }');
-const claim = (harness = 'claude-code') =>
+const claim = (harness = 'shell') =>
   vi.waitFor(async () => {
     const run = await claimOf(harness);
     expect(run).not.toBeNull();
@@ -226,7 +226,7 @@ describe('records', () => {
 
 describe('missions', () => {
   it('are followed to their end, and the exit code says how it was', async () => {
-    const { child, ended } = start(['run', 'web-shop', 'echo it works'], { AEP_TOKEN: token });
+    const { child, ended } = start(['run', 'web-shop', 'echo it works', '--script'], { AEP_TOKEN: token });
     const said = collect(child.stdout!);
     const { runId, leaseId } = await claim();
     const kind = { key: 'one', role: 'builder', harness: 'shell', instanceType: 'lite' };
@@ -253,7 +253,7 @@ describe('missions', () => {
   });
 
   it('send nothing but colors of an agent to a terminal', async () => {
-    const { id: runId } = await json('run', 'web-shop', 'echo colors', '--detach');
+    const { id: runId } = await json('run', 'web-shop', 'echo colors', '--script', '--detach');
     const { leaseId } = await claim();
     const kind = { key: 'one', role: 'builder', harness: 'shell', instanceType: 'lite' };
     const { sandboxId } = await runtime('registerSandbox', { runId, leaseId, ...kind }, '{ sandboxId }');
@@ -284,7 +284,7 @@ describe('missions', () => {
   });
 
   it('that fail or are canceled have codes of their own', async () => {
-    const failing = start(['run', 'web-shop', '-'], { AEP_TOKEN: token });
+    const failing = start(['run', 'web-shop', '-', '--script'], { AEP_TOKEN: token });
     failing.child.stdin!.end('exit 1');
     const held = await claim();
     const { leaseId } = held;

@@ -81,7 +81,7 @@ describe('The local runner of npm start', () => {
   it('finds a weekly script and one that is off, each created once by two seedings at a time, and names those of earlier releases', async () => {
     await Promise.all([seedDemo({ projects: 1 }), seedDemo({ projects: 1 })]);
     const { orgId } = await owner();
-    await world.knex('recurring_missions').where({ orgId }).update({ agentId: null });
+    await world.knex('recurring_missions').where({ orgId, kind: 'scheduled_task' }).update({ agentId: null });
     await seedDemo({ projects: 1 });
     const weekly = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'Pacific/Auckland' };
     expect(await ScheduledTask.findAll({ orgId })).toMatchObject([
