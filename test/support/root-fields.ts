@@ -147,6 +147,9 @@ const statuses: Record<string, number> = {
   rate_limited: 429,
   internal: 500,
   upstream_failed: 502,
+  upstream_busy: 503,
+  upstream_unavailable: 503,
+  upstream_timeout: 504,
   unavailable: 503,
 };
 

@@ -5,6 +5,7 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { refuseInTransaction } from '../postgres/database.ts';
 
 export interface OutboundSettings {
   /** For development and tests only: allows loopback addresses, over http too, at any port. */
@@ -123,6 +124,7 @@ export async function openResponse(
   address: string,
   request: Omit<OutboundRequest, 'maxBytes'>,
 ): Promise<IncomingMessage> {
+  refuseInTransaction('a request to another service');
   try {
     request.signal.throwIfAborted();
     const url = new URL(address);
@@ -140,6 +142,7 @@ function outboundErrorOf(address: string, error: unknown): OutboundError {
 
 /** Resolves the host of an address that is to be requested later. @throws OutboundError when the address is not allowed */
 export async function checkAddress(address: string, signal: AbortSignal): Promise<void> {
+  refuseInTransaction('a look-up of an address');
   try {
     await within(signal, addressesOf(new URL(address)));
   } catch (error) {

@@ -221,6 +221,14 @@ export async function commit(trx: Transaction): Promise<void> {
   committed.add(trx);
 }
 
+/** Whether it was committed early: what follows is outside of it. */
+export const isCommitted = (trx: Transaction): boolean => committed.has(trx);
+
+/** @throws inside an open transaction of a call with a key: whom is asked could hold its connection for as long as they like */
+export function refuseInTransaction(what: string): void {
+  if (joined()) throw new Error(`${what} in an open transaction: call releaseTransaction (idempotency.ts) before`);
+}
+
 /** The outermost of the transactions around this one: what it commits is seen by others. */
 export const outermost = (trx: Transaction): Transaction =>
   trx.parentTransaction ? outermost(trx.parentTransaction) : trx;

@@ -4,10 +4,11 @@
 // key runs again.
 import { createHash } from 'node:crypto';
 import { lifetimesMs, text } from '#limits.ts';
-import { minutes, now } from '../clock.ts';
+import { minutes, now, seconds } from '../clock.ts';
+import { createCapacity, type Hold } from '../http/capacity.ts';
 import { conflict, invalid, unprocessable } from '../problem.ts';
 import { seal, unseal } from '../secrets/secrets.ts';
-import { commit, enclosedBy, enclosingTransaction, sql, type Transaction } from './database.ts';
+import { commit, enclosedBy, enclosingTransaction, isCommitted, sql, type Transaction } from './database.ts';
 
 export interface Answered {
   status: number;
@@ -24,20 +25,42 @@ interface Row {
 /** A call with a key, while it runs. */
 interface Call {
   id: Buffer;
-  /** What its first step returned when the call ran before, and did not come to its end. */
+  /**
+   * What its first step returned when the call ran before, and did not come to its end; empty when that has released its
+   * transaction before a first step.
+   */
   firstStep: string | null;
+  isAlone: boolean;
+  connection: Hold;
 }
 const calls = new WeakMap<Transaction, Call>();
 
+/** Connections that calls with a key hold in this process: a part of the pool, and of that each organization has a share. */
+const connections = createCapacity({
+  all: 12,
+  perKey: 4,
+  queue: { perKey: 200, all: 2_000, waitMs: seconds(6) },
+  description: 'Too many calls with an Idempotency-Key of this organization are being executed.',
+});
+
+export interface KeyedRequest {
+  credentialId: string;
+  orgId: string | null;
+  key: string;
+  route: string;
+  path: string;
+  input: unknown;
+  /** Whether it is one operation only; others cannot be committed apart from it. */
+  isAlone: boolean;
+}
+
 /**
- * Runs `work` once per key and `owner` (the credential in its organization), or returns what it answered before. All that `work`
- * writes and its answer are one transaction; in work that needs more than one, `firstStep` is the first.
- * @throws 400 for a malformed key, 409 while the first call runs, 422 for another body.
+ * Runs `work` once per key and credential in its organization, or returns what it answered before. All that `work` writes and its
+ * answer are one transaction; in work that needs more than one, `firstStep` is the first.
+ * @throws 400 for a malformed key, 409 while the first call runs, 422 for another body, 503 while the organization has too many
  */
 export async function once(
-  owner: string,
-  key: string,
-  request: { route: string; path: string; input: unknown },
+  { credentialId, orgId, key, route, path, input, isAlone }: KeyedRequest,
   work: () => Promise<Answered>,
 ): Promise<Answered & { replayed: boolean }> {
   if (key.length < text.idempotencyKey.min || key.length > text.idempotencyKey.max || !/^[\x20-\x7e]+$/.test(key)) {
@@ -45,34 +68,79 @@ export async function once(
       `Idempotency-Key: must be ${text.idempotencyKey.min} to ${text.idempotencyKey.max} printable ASCII characters.`,
     );
   }
-  const id = hash(owner, key);
-  const fingerprint = hash(request.route, request.path, JSON.stringify(request.input ?? null));
-  return enclosingTransaction(async (trx) => {
-    const earlier = await claim(id, fingerprint);
-    if (earlier && earlier.status !== null) return replay(id, earlier);
-    calls.set(trx, { id, firstStep: earlier?.firstStep ?? null });
-    const { status, body } = await work();
-    const values = [id, status, seal(sealedFor(id), body)];
-    const [completed] = await sql(completeCallSql, values);
-    // After an early commit a repeated call may have completed.
-    return completed ? { status, body, replayed: false } : replay(id, (await read(id))!);
-  });
+  const id = hash(`${credentialId} ${orgId}`, key);
+  const fingerprint = hash(route, path, JSON.stringify(input ?? null));
+  const connection = await connections.take(orgId ?? credentialId);
+  try {
+    return await enclosingTransaction(async (trx) => {
+      const earlier = await claim(id, fingerprint);
+      if (earlier && earlier.status !== null) return replay(id, earlier);
+      calls.set(trx, { id, firstStep: earlier?.firstStep ?? null, isAlone, connection });
+      const { status, body } = await work();
+      const values = [id, status, seal(sealedFor(id), body)];
+      const [completed] = await sql(completeCallSql, values);
+      // After an early commit a repeated call may have completed.
+      return completed ? { status, body, replayed: false } : replay(id, (await read(id))!);
+    });
+  } finally {
+    connection.release();
+  }
 }
 
 /**
  * The first step of an operation that continues outside the database. In a call with a key its work is committed with what
  * it returned; who repeats a call that did not come to its end gets that, and the step is not done again. What follows it must
- * bear being left out or repeated.
+ * bear being left out or repeated. No transaction is open afterwards.
  */
 export async function firstStep(step: () => Promise<string>): Promise<string> {
+  const { trx, call } = thisCall();
+  if (!call) return step();
+  if (call.firstStep || isCommitted(trx)) {
+    await releaseTransaction();
+    return enclosingTransaction(() => firstOf(call, step));
+  }
+  const result = await step();
+  await sql(recordStepSql, [call.id, result]);
+  await end(trx, call);
+  return result;
+}
+
+/** By now a repeated call may have done it. */
+async function firstOf({ id }: Call, step: () => Promise<string>): Promise<string> {
+  const [row] = await sql<Pick<Row, 'firstStep'>>(lockStepSql, [id]);
+  if (row?.firstStep) return row.firstStep;
+  const result = await step();
+  await sql(recordStepSql, [id, result]);
+  return result;
+}
+
+/**
+ * Ends the transaction of a call with a key, before others are asked: they may take their time, and its connection is wanted.
+ * A repeated call begins anew, so what it wrote until here must bear being repeated.
+ */
+export async function releaseTransaction(): Promise<void> {
+  const { trx, call } = thisCall();
+  if (!call || isCommitted(trx)) return;
+  if (call.firstStep === null) await sql(recordStepSql, [call.id, '']);
+  await end(trx, call);
+}
+
+const recordStepSql = 'update idempotency_keys set first_step = $2 where id = $1';
+const lockStepSql = 'select first_step from idempotency_keys where id = $1 for update';
+
+/** @throws 400 where other operations of the call would be committed too, and repeated with it */
+function thisCall(): { trx: Transaction; call: Call } | { trx?: undefined; call?: undefined } {
   const trx = enclosedBy();
   const call = trx && calls.get(trx);
-  if (!call) return step();
-  if (call.firstStep !== null) return call.firstStep;
-  const result = await step();
-  await sql('update idempotency_keys set first_step = $2 where id = $1', [call.id, result]);
+  if (!call) return {};
+  if (!call.isAlone)
+    throw invalid('Idempotency-Key: a mutation with this field must have no other, as it is committed in steps.');
+  return { trx, call };
+}
+
+async function end(trx: Transaction, { connection }: Call): Promise<void> {
   await commit(trx);
-  return result;
+  connection.release();
 }
 
 /** The release before this one takes a key that was begun so long ago for abandoned. */

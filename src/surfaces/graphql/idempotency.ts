@@ -1,8 +1,16 @@
 // Idempotency-Key on a mutation that is sent on its own: who repeats it, because the answer was lost, gets the answer of the first
 // time. As on a POST of REST (foundation/postgres/idempotency.ts): all fields of the operation are one transaction, and only a success is
-// recorded; after an error nothing was written. The transaction begins when the operation is executed: what waits for its
+// recorded; after an error nothing was written. A field that is committed in steps must be the only one. The transaction begins when the operation is executed: what waits for its
 // organization's capacity keeps no connection from others.
-import { type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLError,
+  getOperationAST,
+  Kind,
+  type OperationDefinitionNode,
+  type SelectionSetNode,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
 import type { Exchange } from '#foundation/http/http.ts';
@@ -45,24 +53,41 @@ export function idempotencyPlugin(): Plugin<object, Repeatable> {
   return {
     onExecute({ args: { document, operationName, contextValue }, executeFn, setExecuteFn }) {
       const { keyed } = contextValue as unknown as Repeatable;
-      if (!keyed || getOperationAST(document, operationName)?.operation !== 'mutation') return;
-      setExecuteFn((args) => executeOnce(contextValue as unknown as Repeatable, keyed, () => executeFn(args)));
+      const operation = getOperationAST(document, operationName);
+      if (!keyed || operation?.operation !== 'mutation') return;
+      const isAlone = countFields(operation, document) === 1;
+      setExecuteFn((args) => executeOnce(contextValue as unknown as Repeatable, keyed, isAlone, () => executeFn(args)));
     },
   };
 }
 
+/** The fields of an operation itself, also those that a directive leaves out. */
+function countFields({ selectionSet }: OperationDefinitionNode, { definitions }: DocumentNode): number {
+  const count = ({ selections }: SelectionSetNode): number =>
+    selections.reduce((sum, one) => {
+      if (one.kind === Kind.FIELD) return sum + Number(one.name.value !== '__typename');
+      if (one.kind === Kind.INLINE_FRAGMENT) return sum + count(one.selectionSet);
+      const named = (node: DocumentNode['definitions'][number]) =>
+        node.kind === Kind.FRAGMENT_DEFINITION && node.name.value === one.name.value;
+      return sum + count((definitions.find(named) as { selectionSet: SelectionSetNode }).selectionSet);
+    }, 0);
+  return count(selectionSet);
+}
+
 async function executeOnce(
-  { exchange, caller, operations }: Repeatable,
+  { exchange, caller: { credentialId, orgId }, operations }: Repeatable,
   keyed: Keyed,
+  isAlone: boolean,
   execute: () => ExecutionResult | Promise<ExecutionResult>,
 ): Promise<ExecutionResult> {
   const { query, operationName, variables } = operations as Record<string, unknown>;
-  const request = { route: 'POST /graphql', path: exchange.path, input: { query, operationName, variables } };
+  const input = { query, operationName, variables };
+  const request = { credentialId, orgId, key: keyed.key, route: 'POST /graphql', path: exchange.path, input, isAlone };
   try {
     // Events cannot be repeated.
     if (!acceptedJson(exchange))
       throw invalid('Accept: must name application/json for a mutation with an Idempotency-Key.');
-    const { body, replayed } = await once(`${caller.credentialId} ${caller.orgId}`, keyed.key, request, async () => {
+    const { body, replayed } = await once(request, async () => {
       const result = await execute();
       if (result.errors) throw new Unrecorded(result);
       return { status: 200, body: JSON.stringify(result) };

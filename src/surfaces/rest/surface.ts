@@ -94,8 +94,9 @@ const plain = { 'content-type': 'application/json; charset=utf-8', 'cache-contro
 
 /** Executes a POST with an Idempotency-Key, or replays the response to its first call. */
 async function answerOnce(exchange: Exchange, route: ServedRoute, caller: Caller, input: Arguments, key: string) {
-  const request = { route: `${route.method} ${route.template}`, path: exchange.path, input };
-  const { status, body, replayed } = await once(`${caller.credentialId} ${caller.orgId}`, key, request, async () => {
+  const { credentialId, orgId } = caller;
+  const keyed = { credentialId, orgId, key, route: `${route.method} ${route.template}`, path: exchange.path, input };
+  const { status, body, replayed } = await once({ ...keyed, isAlone: true }, async () => {
     const { value } = await route.call(caller, exchange.requestId, input);
     return { status: route.status, body: JSON.stringify(value) };
   });

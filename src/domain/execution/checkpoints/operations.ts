@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { vendorNeeded } from '../../projects/agents/catalog.ts';
@@ -30,7 +29,7 @@ export interface Continuation {
  * checkpoint
  */
 export async function continueRun(caller: Caller, continuation: Continuation): Promise<Row<Run>> {
-  const runId = await firstStep(() => transaction((trx) => writeContinuation(trx, caller, continuation)));
+  const runId = await transaction((trx) => writeContinuation(trx, caller, continuation));
   return Run.get({ id: runId });
 }
 

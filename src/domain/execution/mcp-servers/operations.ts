@@ -5,6 +5,7 @@ import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
 import { seal } from '#foundation/secrets/secrets.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
@@ -59,12 +60,13 @@ export async function putBinding(
   ifUpdatedAt?: number | null,
 ): Promise<Row<McpBinding>> {
   const project = await findOwnProject(caller, projectId);
+  await releaseTransaction();
   const file = await readConfigFile(project);
   const declared = file.declared.find(({ name }) => name === serverName);
   if (declared?.isolation.kind === 'refused') {
     throw conflict(`The server ${serverName} may not run: ${declared.isolation.reason}.`);
   }
-  await transaction(async (trx) => {
+  const write = async (trx: Transaction) => {
     // One writer at a time for the bindings of a project: that is how their number stays bounded.
     if (!(await Project.query(trx).findById(projectId).select('id').forNoKeyUpdate())) Project.refuse();
     const before = await McpBinding.query(trx).findOne({ projectId, serverName });
@@ -72,7 +74,9 @@ export async function putBinding(
     refuseChanged(before ?? { updatedAt: 0 }, ifUpdatedAt);
     if (before) await changeBinding(trx, before, input, file, declared);
     else await insertBinding(trx, project, serverName, input, declared);
-  });
+    return serverName;
+  };
+  await firstStep(() => transaction(write));
   return McpBinding.get({ projectId, serverName });
 }
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { firstStep } from '#foundation/postgres/idempotency.ts';
+import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { McpBinding, obstacleOf, type ToolDefinition } from './model.ts';
@@ -71,17 +71,16 @@ const named = ({ name }: { name: string }): string =>
   /^[\w.:/-]{1,128}$/.test(name) ? `the tool ${name}` : 'a tool with an unusual name';
 
 /**
- * Reads the config file and, unless an obstacle prevents it, the tools of the server; the status shows the outcome. No
- * transaction is open meanwhile, also in a call with an Idempotency-Key: it is repeated as a whole.
+ * Reads the config file and, unless an obstacle prevents it, the tools of the server; the status shows the outcome.
  * @throws 404; 409 for a server that is disabled or runs in sandboxes alone
  */
 export async function refreshTools(caller: Caller, projectId: string, serverName: string): Promise<Row<McpBinding>> {
   const project = await findOwnProject(caller, projectId);
-  const { id, enabled, transport } = await McpBinding.get({ projectId, serverName });
+  const { enabled, transport } = await McpBinding.get({ projectId, serverName });
   if (!enabled) throw conflict('The server is disabled: enable it to read its tools.');
   if (transport === 'sandbox')
     throw conflict('The server runs in the sandboxes of missions: its tools cannot be read from here.');
-  await firstStep(async () => id);
+  await releaseTransaction();
   await markDrift(projectId, await readConfigFile(project));
   return takeSnapshot(await McpBinding.get({ projectId, serverName }));
 }

@@ -5,6 +5,7 @@ import { ownOrganization, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { Problem } from '#foundation/problem.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { readRepositoryFile } from '../../projects/repositories/choose.ts';
@@ -77,6 +78,7 @@ export async function setConfigPath(
   } else if (configPath === null) {
     await sql('delete from mcp_configs where project_id = $1', [projectId]);
   }
+  await releaseTransaction();
   return viewProject(caller, projectId);
 }
 

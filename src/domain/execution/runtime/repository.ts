@@ -2,6 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { invalid, notFound } from '#foundation/problem.ts';
 import { parseRepository } from '../../projects/integrations/repository-name.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -56,6 +57,7 @@ export async function openRepository(
   const project = skillRepo ? { ...runProject, ...parseRepository(skillRepo) } : runProject;
   const { connector, host } = await hostOf(project);
   if (!skillRepo) await recordCheckout(id);
+  await releaseTransaction();
   return { ...(await host.access(project, connector)), branch: branchOf(id) };
 }
 
@@ -80,6 +82,7 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   const { commits = null, files: changedFiles = null, insertions = null, deletions = null } = report;
   const size = { commits, changedFiles, insertions, deletions };
   const text = { title, body: body.join('\n\n') };
+  await releaseTransaction();
   const pullRequest = await recordBranch(run, { branch: branchOf(run.id), baseBranch, headSha, ...size, ...text });
   return { prNumber: pullRequest?.number ?? null, prUrl: pullRequest?.url ?? null };
 }

@@ -5,6 +5,7 @@ import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { forbidden, invalid, notFound } from '#foundation/problem.ts';
 import { leaveClosedOrganization } from '../../identity/sessions/operations.ts';
 import { ownOrganizationOnly } from '../../organization/memberships/operations.ts';
@@ -56,6 +57,7 @@ export async function close(orgId: Id<'organization'>, confirmSlug: string, by: 
     await OrgClosure.query(trx).insert({ orgId, basis, closedAt, closedByUserId, stepsDone: 0, settlements: [] });
     await leaveClosedOrganization(trx, orgId, sessionId);
   });
+  await releaseTransaction();
   // The organization is closed whatever becomes of the rest.
   await settleClosure(orgId).catch(() => {});
   return OrgClosure.get({ orgId });

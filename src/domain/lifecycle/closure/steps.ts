@@ -6,7 +6,7 @@ import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { revokeServiceTokensOf } from '../../identity/tokens/service-tokens.ts';
 import { teamPlan } from '../../money/billing/catalog.ts';
-import { endSubscriptionOf, withdrawOrdersOf } from '../../money/billing/close.ts';
+import { endAtProvider, endSubscriptionOf, withdrawOrdersOf } from '../../money/billing/close.ts';
 import { creditsOf } from '../../money/credits/amounts.ts';
 import { isUnsettled, writeOffCredits } from '../../money/credits/write-off.ts';
 import { revokeAllInvites } from '../../organization/invites/operations.ts';
@@ -20,8 +20,14 @@ import { startRequestedExport } from './export.ts';
 import { OrgClosure, type Settlement } from './model.ts';
 
 type OrgId = OrgClosure['orgId'];
+interface Closing {
+  orgId: OrgId;
+  closedAt: number;
+  /** The reference of the subscription that has ended at its provider. */
+  ended: string | null;
+}
 /** Its settlements; null when it cannot be done yet. */
-type Step = (trx: Transaction, orgId: OrgId, closedAt: number) => Promise<Settlement[] | null>;
+type Step = (trx: Transaction, closing: Closing) => Promise<Settlement[] | null>;
 
 const settled = (kind: Settlement['kind'], description: string, amountUsd: number | null = null): Settlement => ({
   kind,
@@ -30,7 +36,7 @@ const settled = (kind: Settlement['kind'], description: string, amountUsd: numbe
 });
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-async function endAccess(trx: Transaction, orgId: OrgId): Promise<Settlement[]> {
+async function endAccess(trx: Transaction, { orgId }: Closing): Promise<Settlement[]> {
   const members = await closeMemberships(trx, orgId);
   for (const { userId } of members) await endAuthority(trx, { userId, orgId });
   await revokeServiceTokensOf(trx, orgId);
@@ -40,7 +46,7 @@ async function endAccess(trx: Transaction, orgId: OrgId): Promise<Settlement[]> 
 
 export const closedReason = 'The organization was closed.';
 
-async function stopMissions(trx: Transaction, orgId: OrgId): Promise<Settlement[]> {
+async function stopMissions(trx: Transaction, { orgId }: Closing): Promise<Settlement[]> {
   await RecurringMission.query(trx)
     .where({ orgId, enabled: true })
     .patch({ enabled: false, nextRunAt: null, updatedAt: now() });
@@ -54,13 +60,15 @@ async function stopMissions(trx: Transaction, orgId: OrgId): Promise<Settlement[
   ];
 }
 
-async function endSubscription(trx: Transaction, orgId: OrgId): Promise<Settlement[]> {
-  const ended = await endSubscriptionOf(trx, orgId);
-  return ended ? [settled('subscription', `The subscription to ${teamPlan(ended.plan).name} ended.`)] : [];
+async function endSubscription(trx: Transaction, { orgId, ended }: Closing): Promise<Settlement[]> {
+  const subscription = await endSubscriptionOf(trx, orgId, ended);
+  return subscription
+    ? [settled('subscription', `The subscription to ${teamPlan(subscription.plan).name} ended.`)]
+    : [];
 }
 
 /** Waits until canceled missions are booked: what they cost is not refunded. */
-async function settleCredits(trx: Transaction, orgId: OrgId, closedAt: number): Promise<Settlement[] | null> {
+async function settleCredits(trx: Transaction, { orgId, closedAt }: Closing): Promise<Settlement[] | null> {
   if (await isUnsettled(trx, orgId)) return null;
   const refunded = await withdrawOrdersOf(trx, orgId, closedAt, closedReason);
   const left = await writeOffCredits(trx, orgId, closedReason);
@@ -77,14 +85,20 @@ export async function settleClosure(orgId: OrgId): Promise<void> {
   while (await doNext(orgId));
 }
 
-const doNext = (orgId: OrgId): Promise<boolean> =>
-  transaction(async (trx) => {
+async function doNext(orgId: OrgId): Promise<boolean> {
+  const next = await OrgClosure.find({ orgId });
+  const endsSubscription = next && steps[next.stepsDone] === endSubscription;
+  const ended = endsSubscription ? await endAtProvider(orgId) : null;
+  return transaction(async (trx) => {
     const closure = await OrgClosure.query(trx)
       .select(...OrgClosure.columns)
       .findById(orgId)
       .forUpdate();
     if (!closure || closure.settledAt !== null) return false;
-    const settlements = await steps[closure.stepsDone]?.(trx, orgId, closure.closedAt);
+    // Another process has done it meanwhile.
+    if (closure.stepsDone !== next?.stepsDone) return true;
+    const { closedAt } = closure;
+    const settlements = await steps[closure.stepsDone]?.(trx, { orgId, closedAt, ended });
     if (settlements === null) return false;
     const stepsDone = closure.stepsDone + 1;
     const isLast = stepsDone >= steps.length;
@@ -98,6 +112,7 @@ const doNext = (orgId: OrgId): Promise<boolean> =>
     if (isLast) await startRequestedExport(trx, orgId);
     return !isLast;
   });
+}
 
 const unsettledSql = 'select org_id from org_closures where settled_at is null order by closed_at';
 

@@ -4,18 +4,38 @@
 import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
+import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { withdrawCredits } from '../credits/grants.ts';
 import { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
 import { providerNamed } from './provider.ts';
+import { currentSubscription } from './subscription.ts';
 import { refundOf } from './withdrawal.ts';
 
 type OrgId = BillingOrder['orgId'];
 
 /**
- * Ends the subscription and the open checkouts. The subscription that ended, or null when there was none. The provider is called
- * first; repeated, it ends the subscription once. @throws when the settings of its provider were removed
+ * Ends the subscription at its provider, outside of any transaction; repeated, it ends once. Its reference, or null when there is
+ * none. @throws when the settings of its provider were removed
  */
-export async function endSubscriptionOf(trx: Transaction, orgId: OrgId): Promise<Row<BillingSubscription> | null> {
+export async function endAtProvider(orgId: OrgId): Promise<string | null> {
+  const current = await currentSubscription(orgId);
+  if (!current) return null;
+  const provider = providerNamed(current.provider);
+  if (!provider) throw new Error(`the payment provider ${current.provider} of ${current.id} is not set up`);
+  await releaseTransaction();
+  await provider.endSubscription(current.reference);
+  return current.reference;
+}
+
+/**
+ * Ends the open checkouts, and the subscription that has ended at its provider. The latter, or null when there was none.
+ * @throws when another one has begun meanwhile
+ */
+export async function endSubscriptionOf(
+  trx: Transaction,
+  orgId: OrgId,
+  ended: string | null,
+): Promise<Row<BillingSubscription> | null> {
   await BillingCheckout.query(trx).where({ orgId, status: 'open' }).patch({ status: 'expired' });
   const current = await BillingSubscription.query(trx)
     .where({ orgId })
@@ -23,9 +43,7 @@ export async function endSubscriptionOf(trx: Transaction, orgId: OrgId): Promise
     .first()
     .forUpdate();
   if (!current) return null;
-  const provider = providerNamed(current.provider);
-  if (!provider) throw new Error(`the payment provider ${current.provider} of ${current.id} is not set up`);
-  await provider.endSubscription(current.reference);
+  if (current.reference !== ended) throw new Error(`the subscription ${current.id} has not ended at its provider`);
   await BillingSubscription.query(trx).findById(current.id).patch({ status: 'canceled', eventAt: now() });
   return current;
 }

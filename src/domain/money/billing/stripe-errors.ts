@@ -1,6 +1,7 @@
 // The errors of Stripe's library as problems: what may pass is retryable, what a person can correct says so, and all others are
 // errors for the log, without the request and its headers.
 import Stripe from 'stripe';
+import { refuseInTransaction } from '#foundation/postgres/database.ts';
 import { badGateway, conflict, upstreamBusy, upstreamUnavailable } from '#foundation/problem.ts';
 
 const { errors } = Stripe;
@@ -10,6 +11,7 @@ const retryAfterSeconds = 5;
 export const translated =
   <A extends unknown[], T>(work: (...args: A) => Promise<T>) =>
   async (...args: A): Promise<T> => {
+    refuseInTransaction('a call of the payment provider');
     try {
       return await work(...args);
     } catch (error) {

@@ -3,6 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
 import type { TeamPlanId } from './catalog.ts';
 import { BillingSubscription } from './model.ts';
@@ -31,6 +32,7 @@ export async function updateSubscription(
     throw conflict('The organization has no subscription. Buy one with POST /billing/checkout-sessions.');
   const change = { ...(plan && { plan }), ...(cancelAtPeriodEnd != null && { cancelAtPeriodEnd }) };
   if (Object.keys(change).length === 0) return current;
+  await releaseTransaction();
   await provider.changeSubscription(current, change);
   const patch = {
     ...(plan && { nextPlan: plan === current.plan ? null : plan }),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { jsonOf } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
+import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { Problem } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import type { ModelVendor } from '../agents/catalog.ts';
@@ -86,7 +87,8 @@ export function bindCheckLog(write: (line: string) => void): void {
 const underWay = new Map<string, Promise<Row<Integration>>>();
 
 /** Asks the vendor now, and records the answer. */
-export function checkConnector(connector: Row<Integration>): Promise<Row<Integration>> {
+export async function checkConnector(connector: Row<Integration>): Promise<Row<Integration>> {
+  await releaseTransaction();
   const key = `${connector.id} ${connector.updatedAt}`;
   const running = underWay.get(key);
   if (running) return running;

@@ -1,12 +1,11 @@
 // Operations on the connectors of an organization: connect, check, rotate, revoke, disconnect. Credentials are write-only, and the
-// address is fixed: who could change it would receive the credentials. No transaction is open while a vendor is asked, also in a
-// call with an Idempotency-Key.
+// address is fixed: who could change it would receive the credentials.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
-import { firstStep } from '#foundation/postgres/idempotency.ts';
+import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { Integration, kindsOf, type Vendor, type VendorKind } from '../integrations/model.ts';
@@ -88,16 +87,14 @@ function ownConnector(caller: Caller, id: string): Promise<Row<Integration>> {
 
 /** Asks the vendor now whether it accepts the credentials. @throws 404 */
 export async function check(caller: Caller, id: string): Promise<Row<Integration>> {
-  const connector = await ownConnector(caller, id);
-  await firstStep(async () => id);
-  return checkConnector(connector);
+  return checkConnector(await ownConnector(caller, id));
 }
 
 /** Replaces the credentials by others that the vendor accepts. @throws 404, 400 for what it rejects */
 export async function rotate(caller: Caller, id: string, credentials: string): Promise<Row<Integration>> {
   const connector = await ownConnector(caller, id);
   requireCredentials(connector.vendor, credentials);
-  await firstStep(async () => id);
+  await releaseTransaction();
   const verdict = await tryCredentials(connector, credentials);
   return noteCheck(await replaceCredentials(id, credentials), verdict);
 }

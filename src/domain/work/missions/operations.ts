@@ -4,7 +4,7 @@ import { ownOrganization, ownPerson, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { firstStep } from '#foundation/postgres/idempotency.ts';
+import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { text } from '#limits.ts';
 import { holdOwnMembership } from '../../organization/memberships/operations.ts';
 import { holdAgent } from '../../projects/agents/operations.ts';
@@ -54,6 +54,7 @@ export const deliverMission = async (started: readonly WaitingRun[]): Promise<un
 /** @throws 404 for an unknown project; what its tracker answers */
 export async function findIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
   const project = await Project.get({ id: ownProject(caller, projectId), orgId: ownOrganization(caller) });
+  await releaseTransaction();
   return trackerOf(project).findIssue(project, reference);
 }
 
