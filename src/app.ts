@@ -4,12 +4,12 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Resource } from '#domain/identity/oauth/resources.ts';
 import { addresses } from '#foundation/http/addresses.ts';
-import { ownHosts, readTarget } from '#foundation/http/hosts.ts';
+import { hasSeveralHosts, ownHosts, readTarget } from '#foundation/http/hosts.ts';
 import { answerHtml, answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
 import { createThrottle } from '#foundation/http/throttle.ts';
 import type { Log } from '#foundation/log.ts';
 import { observeRequest } from '#foundation/metrics.ts';
-import { misdirectedRequest, notFound } from '#foundation/problem.ts';
+import { invalid, misdirectedRequest, notFound, type Problem } from '#foundation/problem.ts';
 import { rates } from '#limits.ts';
 import { schema } from './schema.ts';
 import { createA2a } from './surfaces/a2a/surface.ts';
@@ -94,9 +94,11 @@ export function createApp(settings: AppSettings): RequestListener {
     const exchange = open(req, res, trustProxy);
     if (addresses().baseHost.startsWith('https:')) res.setHeader('strict-transport-security', 'max-age=31536000');
     const isKnown = isOwnHost(req.headers.host) || probed.has(exchange.path);
-    const surface = isKnown
-      ? (surfaces.find((one) => one.owns(exchange.path, req.headers.host)) ?? unknown)
-      : misdirected;
+    const surface = hasSeveralHosts(req)
+      ? severalHosts
+      : isKnown
+        ? (surfaces.find((one) => one.owns(exchange.path, req.headers.host)) ?? unknown)
+        : misdirected;
     const started = performance.now();
     res.on('close', () => {
       const milliseconds = performance.now() - started;
@@ -110,12 +112,12 @@ export function createApp(settings: AppSettings): RequestListener {
   };
 }
 
-/** Answers a Host that is not one of the service's, which a page would send after DNS rebinding. */
-const misdirected: Surface = {
+/** Answers a request whose host no surface may act on. */
+const refusing = (problem: () => Problem): Surface => ({
   name: 'none',
   owns: () => true,
   handle(exchange) {
-    const { status, body } = misdirectedRequest();
+    const { status, body } = problem();
     const wantsPage = exchange.req.headers.accept?.includes('text/html');
     if (!wantsPage) return answerJson(exchange, status, body);
     const { title, description } = body;
@@ -125,7 +127,10 @@ const misdirected: Surface = {
       `<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1><p>${description}</p>`,
     );
   },
-};
+});
+/** A Host that is not one of the service's, which a page would send after DNS rebinding. */
+const misdirected = refusing(misdirectedRequest);
+const severalHosts = refusing(() => invalid('Host: must be sent once.'));
 
 /** Operators request these by IP address. */
 const probed: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);

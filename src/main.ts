@@ -4,8 +4,7 @@
 import '#foundation/v8-flags.ts';
 import cluster from 'node:cluster';
 import type { Server } from 'node:http';
-import { seconds } from '#foundation/clock.ts';
-import { createHttpServer } from '#foundation/http/http.ts';
+import { createHttpServer, drainable } from '#foundation/http/http.ts';
 import { startBackground } from '#foundation/jobs/background.ts';
 import { scrub } from '#foundation/log.ts';
 import { mailboxAddress } from '#foundation/mail/mail.ts';
@@ -34,7 +33,7 @@ try {
 async function open(): Promise<void> {
   const config = readConfig();
   const services = await openServices(config);
-  if (command === 'start') await migrate(database());
+  if (command === 'start') await migrate(database(), { warn: (line) => services.log.warn(line) });
 
   const starting =
     config.workers > 1 && cluster.isPrimary ? startWorkers(config.workers, services) : serve(config, services);
@@ -68,7 +67,7 @@ async function open(): Promise<void> {
     services.log.print(await welcome());
   }
 
-  /** Finishes open requests, for ten seconds at most, then closes everything. */
+  /** Finishes open requests, then closes everything. */
   async function stop(signal: string): Promise<void> {
     if (stopping) return;
     stopping = true;
@@ -89,15 +88,14 @@ async function open(): Promise<void> {
 /** Serves in this process. */
 async function serve(config: Config, services: Services): Promise<Front> {
   const server = createHttpServer(createApp({ ...config, version, log: services.log }));
+  const drain = drainable(server);
   await listen(server, config);
   return {
     async close() {
-      const closed = new Promise((resolve) => server.close(resolve));
+      const drained = drain();
       // Ends the subscriptions; their clients reconnect to another process.
       await services.changes.close();
-      server.closeIdleConnections();
-      setTimeout(() => server.closeAllConnections(), seconds(10)).unref();
-      await closed;
+      await drained;
     },
   };
 }

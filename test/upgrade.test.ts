@@ -94,7 +94,7 @@ function copyMigrations(): string {
 async function migrateUpTo(knex: Knex, last: string): Promise<void> {
   const folder = copyMigrations();
   for (const name of readdirSync(folder)) if (name.slice(0, last.length) > last) rmSync(path.join(folder, name));
-  await migrate(knex, folder).finally(() => rmSync(folder, { recursive: true }));
+  await migrate(knex, { folder }).finally(() => rmSync(folder, { recursive: true }));
   await knex.raw(`insert into people (id, email, name, created_at) values ('usr_1', 'a@example.com', 'A', 1);
     insert into organizations (id, name, slug, created_by_user_id, created_at) values ('org_1', 'A', 'a', 'usr_1', 1);
     insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
@@ -159,7 +159,7 @@ describe('While the next release migrates', () => {
     file(2, 'create table notes (id text primary key, project_id text references projects on delete cascade);');
     file(3, 'create index tokens_latest on tokens (user_id, created_at);');
     try {
-      expect(await underLoad(() => migrate(next, folder))).toEqual([]);
+      expect(await underLoad(() => migrate(next, { folder }))).toEqual([]);
       expect((await next.raw('select count(*) from notes')).rows).toEqual([{ count: 0 }]);
     } finally {
       rmSync(folder, { recursive: true });

@@ -73,7 +73,8 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
       const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body, signal });
       const answer = await response.json();
       const problem = answer.errors?.[0]?.extensions?.problem ?? (response.ok ? undefined : answer);
-      if (problem && !problem.retryable && response.status < 500)
+      // `internal`: the platform has failed, which may pass.
+      if (problem && !problem.retryable && problem.code !== 'internal' && response.status < 500)
         throw new RequestRejected(problem.code, problem.description);
       if (!answer.data) throw new Error(problem?.description ?? `the platform answered ${response.status}`);
       return answer.data.answer as T;

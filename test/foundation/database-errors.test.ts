@@ -135,7 +135,7 @@ describe('The table of faults', () => {
       ['40001', '40P01', '55P03', '57P03', '53300', '3D000', '25006', '08001', '08004', 'ECONNREFUSED', 'EHOSTUNREACH'],
     ],
     ['unknown', ['57P01', '57P02', '08003', '08006', '08007', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']],
-    ['overload', ['57014']],
+    ['overload', ['57014', '53000', '53100', '53200', '53400', '58030']],
     ['final', ['22001', '23503', '42P01', '28P01', '28000', '25P02', 'P0001']],
   ])('These codes mean %s', (fault, codes) => {
     for (const code of codes) expect([code, databaseErrorKind(coded(code))]).toEqual([code, fault]);

@@ -68,7 +68,7 @@ function startMigrating() {
     import knexFactory from 'knex';
     import { migrate } from '#foundation/postgres/migrations.ts';
     const knex = knexFactory({ client: 'pg', connection: JSON.parse(process.argv[1]) });
-    process.stdout.write(JSON.stringify(await migrate(knex, process.argv[2])));
+    process.stdout.write(JSON.stringify(await migrate(knex, { folder: process.argv[2] })));
     await knex.destroy();`;
   const flags = ['--import', 'tsx', '--input-type=module', '--eval', script];
   return spawn(process.execPath, [...flags, JSON.stringify(fresh.connection), folder], {
@@ -148,16 +148,16 @@ describe('Files that run outside of the transaction', () => {
   };
 
   it('Run in their place, each batch in its own transaction, and are reverted with the others', async () => {
-    expect(await migrate(knex, folder)).toEqual(names);
+    expect(await migrate(knex, { folder })).toEqual(names);
     const { rows } = await knex.raw('select array_agg(boat_id order by boat_id) as ids from boats group by xmin::text');
     expect(rows.map(({ ids }: { ids: number[] }) => ids).toSorted()).toEqual([[1, 2], [3, 4], [5]]);
     expect(await valid()).toEqual([{ v: true }]);
     expect(await rollback(knex, { folder })).toEqual(names.toReversed());
-    expect(await migrate(knex, folder)).toEqual(names);
+    expect(await migrate(knex, { folder })).toEqual(names);
   });
 
   it('Keep what was done before one failed; the next call continues', async () => {
-    await migrate(knex, folder);
+    await migrate(knex, { folder });
     write(
       '20260104_01_more.batches.sql',
       (beside['20260103_02_names.batches.sql'] ?? '').replace("'boat '", "'ship '"),
@@ -167,26 +167,28 @@ describe('Files that run outside of the transaction', () => {
       'alter table boats drop constraint boats_named; update boats set name = null where boat_id in (1, 3)',
     );
     await knex.raw("alter table boats add constraint no_third check (name <> 'ship 3')");
-    await expect(migrate(knex, folder)).rejects.toThrow('20260104_01_more.batches.sql: new row for relation "boats"');
+    await expect(migrate(knex, { folder })).rejects.toThrow(
+      '20260104_01_more.batches.sql: new row for relation "boats"',
+    );
     expect(await knex('boats').whereIn('boatId', [1, 3]).orderBy('boatId').pluck('name')).toEqual(['ship 1', null]);
     expect((await migrationStatus(knex, folder)).pending).toEqual([
       '20260104_01_more.batches.sql',
       '20260104_02_more.sql',
     ]);
     await knex.raw('alter table boats drop constraint no_third');
-    expect(await migrate(knex, folder)).toEqual(['20260104_01_more.batches.sql', '20260104_02_more.sql']);
+    expect(await migrate(knex, { folder })).toEqual(['20260104_01_more.batches.sql', '20260104_02_more.sql']);
     expect(await knex('boats').where({ boatId: 3 }).pluck('name')).toEqual(['ship 3']);
   });
 
   it('Replace the invalid index that a failure leaves behind', async () => {
     unlinkSync(path.join(folder, '20260103_02_names.batches.sql'));
     write('20260103_02_names.sql', "-- One name.\n-- up\nupdate boats set name = 'same';\n-- down\n");
-    await expect(migrate(knex, folder)).rejects.toThrow(
+    await expect(migrate(knex, { folder })).rejects.toThrow(
       '20260103_03_names.concurrently.sql: could not create unique index',
     );
     expect(await valid()).toEqual([{ v: false }]);
     await knex.raw('update boats set name = boat_id');
-    expect(await migrate(knex, folder)).toEqual(['20260103_03_names.concurrently.sql']);
+    expect(await migrate(knex, { folder })).toEqual(['20260103_03_names.concurrently.sql']);
     expect(await valid()).toEqual([{ v: true }]);
   });
 
@@ -201,12 +203,12 @@ describe('Files that run outside of the transaction', () => {
     // A row of the second batch is locked: the first one is kept.
     unlinkSync(path.join(folder, '20260103_03_names.concurrently.sql'));
     unlinkSync(path.join(folder, '20260103_02_names.batches.sql'));
-    await migrate(knex, folder);
+    await migrate(knex, { folder });
     await holder.raw('select from boats where boat_id = 4 for update');
     write('20260103_02_names.batches.sql', beside['20260103_02_names.batches.sql'] ?? '');
     await kill(async () => (await knex('boats').whereNotNull('name')).length === 2);
     await holder.commit();
-    expect(await migrate(knex, folder)).toEqual(['20260103_02_names.batches.sql']);
+    expect(await migrate(knex, { folder })).toEqual(['20260103_02_names.batches.sql']);
     expect(await knex('boats').whereNull('name')).toEqual([]);
 
     // An index waits for those who write to its table.
@@ -216,7 +218,7 @@ describe('Files that run outside of the transaction', () => {
     await kill(async () => (await valid()).length === 1);
     expect(await valid()).toEqual([{ v: false }]);
     const [left] = await building();
-    const next = migrate(knex, folder);
+    const next = migrate(knex, { folder });
     // What the killed process has begun is ended: it would wait for the transaction of this call, which would wait for it.
     await vi.waitUntil(async () => !(await building()).includes(left!));
     await writer.commit();
@@ -240,28 +242,28 @@ describe('Files that run outside of the transaction', () => {
     ['batches without an end', 'x.batches', 'select $1::text as last', 'return one row with a column "after"'],
   ])('Refuse %s', async (_fault, ending, statement, words) => {
     write(`20260104_01_${ending}.sql`, `-- Wrong.\n-- up\n${statement}\n-- down\n`);
-    await expect(migrate(knex, folder)).rejects.toThrow(words);
+    await expect(migrate(knex, { folder })).rejects.toThrow(words);
   });
 });
 
 describe('migrate', () => {
   it('Sends SQL as it is written, question marks and all', async () => {
-    expect(await migrate(knex, folder)).toEqual([first, second]);
+    expect(await migrate(knex, { folder })).toEqual([first, second]);
     expect(await knex('asked').select()).toEqual([{ boatId: 1, known: true, reason: 'why\\?' }]);
   });
 
   it('Leaves the mapping of names as it was', async () => {
-    await migrate(knex, folder);
+    await migrate(knex, { folder });
     await rollback(knex, { folder });
-    await migrate(knex, folder);
+    await migrate(knex, { folder });
     expect(await knex('boats').where({ boatId: 1 }).select('boatId')).toEqual([{ boatId: 1 }]);
   });
 
   it('Puts what is applied together into one batch, and rollback takes back the last batch only', async () => {
-    await migrate(knex, folder);
+    await migrate(knex, { folder });
     writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');
     expect(await migrationStatus(knex, folder)).toEqual({ applied: [first, second], pending: [third] });
-    expect(await migrate(knex, folder)).toEqual([third]);
+    expect(await migrate(knex, { folder })).toEqual([third]);
     expect(await rollback(knex, { folder })).toEqual([third]);
     expect(await rollback(knex, { folder })).toEqual([second, first]);
     expect(await rollback(knex, { folder })).toEqual([]);
@@ -269,7 +271,7 @@ describe('migrate', () => {
 
   it('Applies nothing when one file fails, and names the file and the line', async () => {
     writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\nselect nonsense;\n-- down\n');
-    const failure = await migrate(knex, folder).catch((error: Error) => error);
+    const failure = await migrate(knex, { folder }).catch((error: Error) => error);
     expect(String(failure)).toBe(`Error: migration ${third}, line 4: column "nonsense" does not exist`);
     expect(databaseErrorKind(failure)).toBe('final');
     expect(await catalog()).toEqual([]);
@@ -277,31 +279,43 @@ describe('migrate', () => {
   });
 
   it('Goes on where a killed process left the lock of knex behind', async () => {
-    await migrate(knex, folder);
+    await migrate(knex, { folder });
     await knex('knex_migrations_lock').update({ isLocked: 1 });
     writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');
-    expect(await migrate(knex, folder)).toEqual([third]);
+    expect(await migrate(knex, { folder })).toEqual([third]);
   });
 
   it('Refuses a file that was changed after it was applied', async () => {
-    await migrate(knex, folder);
+    await migrate(knex, { folder });
     writeFileSync(path.join(folder, first), samples[first]?.replace('Boats', 'Ships') ?? '');
-    await expect(migrate(knex, folder)).rejects.toThrow(`migration ${first} was changed after it was applied`);
+    await expect(migrate(knex, { folder })).rejects.toThrow(`migration ${first} was changed after it was applied`);
     await expect(rollback(knex, { folder })).rejects.toThrow('was changed');
   });
 
   it('Takes other line ends for no change', async () => {
-    await migrate(knex, folder);
+    await migrate(knex, { folder });
     writeFileSync(path.join(folder, first), samples[first]?.replaceAll('\n', '\r\n') ?? '');
-    expect(await migrate(knex, folder)).toEqual([]);
+    expect(await migrate(knex, { folder })).toEqual([]);
   });
 
   it('Refuses when a file that was applied is gone', async () => {
-    await migrate(knex, folder);
-    unlinkSync(path.join(folder, second));
-    await expect(migrate(knex, folder)).rejects.toThrow(
-      `migration ${second} was applied to this database but is not in`,
+    await migrate(knex, { folder });
+    unlinkSync(path.join(folder, first));
+    await expect(migrate(knex, { folder })).rejects.toThrow(
+      `migration ${first} was applied to this database but is not in`,
     );
+  });
+
+  it('Leaves the database of a later release as it is, which it does not roll back, and warns', async () => {
+    await migrate(knex, { folder });
+    unlinkSync(path.join(folder, second));
+    const warnings: string[] = [];
+    expect(await migrate(knex, { folder, warn: (line) => warnings.push(line) })).toEqual([]);
+    expect(warnings).toEqual([`the database is newer than this program (${second}): nothing is migrated`]);
+    await expect(rollback(knex, { folder })).rejects.toThrow(`migration ${second} was applied to this database`);
+    // A release that has gone another way is not an earlier one.
+    writeFileSync(path.join(folder, '20260101_99_other.sql'), samples[first] ?? '');
+    await expect(migrate(knex, { folder })).rejects.toThrow('the database is newer than this program');
   });
 
   it.each([
@@ -313,7 +327,7 @@ describe('migrate', () => {
     ['no way back', third, '-- Crew.\n-- up\n', 'then one line "-- down"'],
   ])('Refuses a file with %s before anything runs', async (_fault, name, text, words) => {
     writeFileSync(path.join(folder, name), text);
-    await expect(migrate(knex, folder)).rejects.toThrow(words);
+    await expect(migrate(knex, { folder })).rejects.toThrow(words);
     expect(await catalog()).toEqual([]);
   });
 });

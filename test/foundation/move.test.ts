@@ -40,7 +40,7 @@ async function query(where: string | DatabaseConnection, sql: string): Promise<R
 
 async function migrated(connection: DatabaseConnection, migrations?: string): Promise<void> {
   const knex = knexFactory({ client: 'pg', connection, pool: { min: 0, max: 1 } });
-  await migrate(knex, migrations);
+  await migrate(knex, { folder: migrations });
   await knex.destroy();
 }
 

@@ -65,6 +65,17 @@ describe('Host', () => {
     expect((await under('rebound.example', `${world.url}${target}`, { authorization })).status).toBe(status);
   });
 
+  it.each(['Host: localhost\r\nHost: evil.example', 'host: localhost\r\nHOST: localhost'])(
+    '400 · several Host headers: %j',
+    async (hosts) => {
+      const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+      socket.end(`GET /livez HTTP/1.1\r\n${hosts}\r\nConnection: close\r\n\r\n`);
+      const answer = await readText(socket);
+      expect(answer).toMatch(/^HTTP\/1.1 400 /);
+      expect(answer).toContain('Host: must be sent once.');
+    },
+  );
+
   it.each(['http://rebound.example', 'HTTP://rebound.example:80', 'http://', 'http://localhost@rebound.example'])(
     '421 · a whole URL of another host, though the Host header is ours: %s',
     async (origin) => {

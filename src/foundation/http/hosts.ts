@@ -24,6 +24,16 @@ export function ownHosts(): (host: string | undefined) => boolean {
   };
 }
 
+/** Whether the client sent several Host headers: a proxy before this service may have read another one (RFC 9112, 3.2). */
+export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  return hosts > 1;
+}
+
 /**
  * A client may send a whole URL as its target, as to a proxy: then the host of that counts, and what its Host header says does not
  * (RFC 9112, 3.2.2).

@@ -46,6 +46,35 @@ export function createHttpServer(handle?: RequestListener): Server {
   return server;
 }
 
+/** For so long clients that are busy meet the end of their connection in an answer, rather than in the middle of a request. */
+const farewellMs = 100;
+/** What is still open then is cut. */
+const drainMs = seconds(10);
+
+/** A function that closes the server: from its call on every answer closes its connection, and open requests are finished. */
+export function drainable(server: Server): () => Promise<void> {
+  const open = new Set<ServerResponse>();
+  let closing = false;
+  const closeAfter = (res: ServerResponse) => void (res.headersSent || res.setHeader('connection', 'close'));
+  server.prependListener('request', (_, res) => {
+    open.add(res);
+    res.once('close', () => open.delete(res));
+    if (closing) closeAfter(res);
+  });
+  return async () => {
+    closing = true;
+    for (const res of open) closeAfter(res);
+    await new Promise((resolve) => setTimeout(resolve, farewellMs));
+    const closed = new Promise((resolve) => server.close(resolve));
+    // Answers that had begun keep their connections: those are idle afterwards.
+    const idle = setInterval(() => server.closeIdleConnections(), farewellMs);
+    const late = setTimeout(() => server.closeAllConnections(), drainMs);
+    await closed;
+    clearInterval(idle);
+    clearTimeout(late);
+  };
+}
+
 export type Headers = Record<string, string | string[]>;
 
 /** Ends the exchange. A body gets its length; HEAD gets the headers alone. */

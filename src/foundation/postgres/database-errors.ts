@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 /**
  * - `retry`: not applied, so the whole unit of work may be sent again.
  * - `unknown`: the connection was lost meanwhile; it may be applied. Only idempotent work may be sent again.
- * - `overload`: too much at once. Answer 503; the caller may retry.
+ * - `overload`: too much at once, or the server is short of a resource. Nothing was applied. Answer 503; the caller may retry.
  * - `final`: the same statement fails the same way again.
  */
 export type DatabaseErrorKind = 'retry' | 'unknown' | 'overload' | 'final';
@@ -31,6 +31,11 @@ const kinds: Record<string, DatabaseErrorKind> = {
   EPIPE: 'unknown',
   ETIMEDOUT: 'unknown',
   '57014': 'overload', // statement timeout
+  '53000': 'overload', // short of a resource
+  '53100': 'overload', // the disk is full
+  '53200': 'overload', // out of memory
+  '53400': 'overload', // a limit of the configuration, such as that of temporary files
+  '58030': 'overload', // input or output failed, as by a disk that is away
 };
 
 // PgBouncer reports everything as 08P01. Before a server was assigned nothing was applied (its src/objects.c and src/janitor.c);

@@ -19,9 +19,13 @@ export interface Part {
   line: number;
 }
 
+/** The names of all files of a folder by age. */
+export const namesOfMigrations = async (folder: string): Promise<string[]> =>
+  (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+
 /** All files of a folder by age. One in another format is rejected before anything runs. */
 export async function readMigrations(folder: string): Promise<MigrationFile[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  const names = await namesOfMigrations(folder);
   return Promise.all(
     names.map(async (name) => {
       // Different line ends, as on Windows, are not a change.

@@ -7,7 +7,15 @@ import type pg from 'pg';
 import { minutes } from '../clock.ts';
 import { packageFolder } from '../package-folder.ts';
 import { retrying } from './database-errors.ts';
-import { indexOf, type MigrationFile, type Part, parts, readMigrations, statements } from './migration-files.ts';
+import {
+  indexOf,
+  type MigrationFile,
+  namesOfMigrations,
+  type Part,
+  parts,
+  readMigrations,
+  statements,
+} from './migration-files.ts';
 
 const ownFolder = path.join(packageFolder, 'migrations');
 /**
@@ -35,12 +43,21 @@ interface Connection {
  * Applies the pending migrations and returns their names. Files that follow one another in a transaction are applied all or none;
  * each of the others by itself, and after a failure or a kill the next call continues. Any number of processes may do so at once:
  * each file is applied by one of them, and all return when none is pending.
+ * A database to which a later release has added is left as it is, with a warning: releases serve beside the next one.
  */
-export async function migrate(knex: Knex, folder = ownFolder): Promise<string[]> {
+export async function migrate(
+  knex: Knex,
+  { folder = ownFolder, warn = () => {} }: { folder?: string; warn?: (line: string) => void } = {},
+): Promise<string[]> {
   const names: string[] = [];
   let batch: number | undefined;
   for (;;) {
     const applied = await underLock(knex, folder, async (trx, files, before) => {
+      const newer = newerThan(files, before);
+      if (newer.length > 0) {
+        warn(`the database is newer than this program (${newer.at(-1)}): nothing is migrated`);
+        return [];
+      }
       const isApplied = ({ name }: MigrationFile) => before.some((row) => row.name === name);
       const stage = firstStage(files.filter((file) => !isApplied(file)));
       if (stage.length === 0) return [];
@@ -66,20 +83,25 @@ function firstStage(pending: MigrationFile[]): MigrationFile[] {
 
 /** Reverts the last batch, or everything, in one transaction; returns the names in the order of reverting. */
 export function rollback(knex: Knex, { all = false, folder = ownFolder } = {}): Promise<string[]> {
-  return underLock(knex, folder, async (trx, files) => {
+  return underLock(knex, folder, async (trx, files, applied) => {
+    const [unknown] = newerThan(files, applied);
+    if (unknown) throw missing(unknown, folder);
     const [, names]: [number, string[]] = await trx.migrate.rollback({ migrationSource: sourceOf(files, knex) }, all);
     return names;
   });
 }
+
+/** Those of this program. Probes of readiness ask for them all the time, also when no file can be opened. */
+let ownNames: string[] | undefined;
 
 /** The applied and the pending migrations. Changes nothing and takes no lock. */
 export async function migrationStatus(
   knex: Knex,
   folder = ownFolder,
 ): Promise<{ applied: string[]; pending: string[] }> {
-  const files = await readMigrations(folder);
+  const names = folder === ownFolder ? (ownNames ??= await namesOfMigrations(folder)) : await namesOfMigrations(folder);
   const applied = (await readApplied(knex)).map((row) => row.name);
-  return { applied, pending: files.map((file) => file.name).filter((name) => !applied.includes(name)) };
+  return { applied, pending: names.filter((name) => !applied.includes(name)) };
 }
 
 type Work = (trx: Knex.Transaction, files: MigrationFile[], applied: Applied[]) => Promise<string[]>;
@@ -215,14 +237,27 @@ async function readApplied(knex: Knex): Promise<Applied[]> {
   return applied.rows;
 }
 
+/**
+ * The applied migrations of a later release: its names come after all of ours, which are applied. Empty when one of ours is pending,
+ * since two releases that go apart cannot be ordered.
+ */
+function newerThan(files: MigrationFile[], applied: Applied[]): string[] {
+  const last = files.at(-1)?.name ?? '';
+  const names = applied.map(({ name }) => name);
+  return files.every(({ name }) => names.includes(name)) ? names.filter((name) => name > last) : [];
+}
+
+const missing = (name: string, folder: string): Error =>
+  new Error(
+    `migration ${name} was applied to this database but is not in ${folder}: the database is newer than this program, or the file was removed`,
+  );
+
 function compare(applied: Applied[], files: MigrationFile[], folder: string): void {
+  const newer = newerThan(files, applied);
   for (const { name, digest } of applied) {
+    if (newer.includes(name)) continue;
     const file = files.find((candidate) => candidate.name === name);
-    if (!file) {
-      throw new Error(
-        `migration ${name} was applied to this database but is not in ${folder}: the database is newer than this program, or the file was removed`,
-      );
-    }
+    if (!file) throw missing(name, folder);
     if (digest && digest !== file.digest) {
       throw new Error(
         `migration ${name} was changed after it was applied: put the file back as it was and write the change as a new migration`,

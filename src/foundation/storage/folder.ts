@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { tooLarge } from '../problem.ts';
+import { tooLarge, unavailable } from '../problem.ts';
 import { checkKey, type Storage } from './storage.ts';
 
 /** Files that are being written or were left by a killed process: few, so that listing them is cheap. */
@@ -32,7 +32,7 @@ export function folderStorage(folder: string): Storage {
       } catch (error) {
         await handle.close();
         await rm(partial, { force: true });
-        throw error;
+        throw isFull(error) ? Object.assign(unavailable(), { cause: error }) : error;
       }
     },
     async read(key, range) {
@@ -50,6 +50,9 @@ export function folderStorage(folder: string): Storage {
     },
   };
 }
+
+/** Whether the disk, or the share of it that this user has, is full. */
+const isFull = (error: unknown): boolean => /^(ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? '');
 
 /** Flushes the bytes to disk before the file is renamed. */
 async function fill(handle: FileHandle, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {

@@ -32,7 +32,7 @@ export const databaseCommands: Record<string, Command> = {
     about: 'Applies pending migrations.',
     options: z.object({}),
     needs: 'database',
-    run: async () => ({ applied: await migrate(database()) }),
+    run: async () => ({ applied: await migrate(database(), { warn: console.error }) }),
   }),
   'migrate:status': command({
     about: 'Lists the applied and the pending migrations.',
