@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { packageFolder } from '../package-folder.ts';
 
 const fileName = /^\d{8}_\d{2}_[a-z0-9_-]+(?:\.(batches|concurrently))?\.sql$/;
 
@@ -19,8 +20,18 @@ export interface Part {
   line: number;
 }
 
-/** The names of all files of a folder by age. */
-export const namesOfMigrations = async (folder: string): Promise<string[]> =>
+/** The folder of this program, whose files stay as they are while it runs. */
+export const ownFolder = path.join(packageFolder, 'migrations');
+let ownNames: string[] | undefined;
+
+/** The names of all files of a folder by age. Probes of readiness ask for our own, also when no file can be opened. */
+export async function namesOfMigrations(folder: string): Promise<string[]> {
+  if (folder !== ownFolder) return readNames(folder);
+  ownNames ??= await readNames(folder);
+  return ownNames;
+}
+
+const readNames = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
 
 /** All files of a folder by age. One in another format is rejected before anything runs. */
@@ -71,4 +82,40 @@ export function indexOf(file: MigrationFile, { sql, line }: Part): string | unde
   const index = /\bindex\s+concurrently\s+if\s+not\s+exists\s+(\w+)/i.exec(sql)?.[1];
   if (!index) throw new Error(`migration ${file.name}, line ${line}: write "create index concurrently if not exists"`);
   return index;
+}
+
+/** A row of the applied migrations. */
+export interface Applied {
+  name: string;
+  digest: string | null;
+}
+
+/**
+ * The applied migrations of a later release: its names come after all of ours, which are applied. Empty when one of ours is pending,
+ * since two releases that go apart cannot be ordered.
+ */
+export function newerThan(files: MigrationFile[], applied: Applied[]): string[] {
+  const last = files.at(-1)?.name ?? '';
+  const names = applied.map(({ name }) => name);
+  return files.every(({ name }) => names.includes(name)) ? names.filter((name) => name > last) : [];
+}
+
+export const missing = (name: string, folder: string): Error =>
+  new Error(
+    `migration ${name} was applied to this database but is not in ${folder}: the database is newer than this program, or the file was removed`,
+  );
+
+/** @throws for a file that is gone, unless a later release has it, and for one that was changed */
+export function compare(applied: Applied[], files: MigrationFile[], folder: string): void {
+  const newer = newerThan(files, applied);
+  for (const { name, digest } of applied) {
+    if (newer.includes(name)) continue;
+    const file = files.find((candidate) => candidate.name === name);
+    if (!file) throw missing(name, folder);
+    if (digest && digest !== file.digest) {
+      throw new Error(
+        `migration ${name} was changed after it was applied: put the file back as it was and write the change as a new migration`,
+      );
+    }
+  }
 }

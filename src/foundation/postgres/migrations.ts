@@ -1,23 +1,25 @@
 // Migrations: SQL files in `migrations/`, recorded by knex's migrator. A file is never edited after it was applied: its digest is
 // stored and compared. What would hold locks for long in a large table is done outside of the transaction, repeatably.
-import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import { minutes } from '../clock.ts';
-import { packageFolder } from '../package-folder.ts';
 import { retrying } from './database-errors.ts';
 import {
+  type Applied,
+  compare,
   indexOf,
   type MigrationFile,
+  missing,
   namesOfMigrations,
+  newerThan,
+  ownFolder,
   type Part,
   parts,
   readMigrations,
   statements,
 } from './migration-files.ts';
 
-const ownFolder = path.join(packageFolder, 'migrations');
 /**
  * The advisory lock of migrations: an arbitrary constant, the same in all processes. Release 0.1.0 waits for another one (…126)
  * in a statement, and `create index concurrently` would wait for that statement.
@@ -29,11 +31,6 @@ const lockIntervalMs = 200;
 const unhurried = 2_147_483_647;
 /** A lock timeout, or a deadlock with a request: nothing was applied, so the whole is done again. */
 const patience = { budgetMs: minutes(1) };
-
-interface Applied {
-  name: string;
-  digest: string | null;
-}
 
 interface Connection {
   query(config: { text: string; values?: unknown[]; query_timeout: number }): Promise<pg.QueryResult>;
@@ -91,15 +88,12 @@ export function rollback(knex: Knex, { all = false, folder = ownFolder } = {}): 
   });
 }
 
-/** Those of this program. Probes of readiness ask for them all the time, also when no file can be opened. */
-let ownNames: string[] | undefined;
-
 /** The applied and the pending migrations. Changes nothing and takes no lock. */
 export async function migrationStatus(
   knex: Knex,
   folder = ownFolder,
 ): Promise<{ applied: string[]; pending: string[] }> {
-  const names = folder === ownFolder ? (ownNames ??= await namesOfMigrations(folder)) : await namesOfMigrations(folder);
+  const names = await namesOfMigrations(folder);
   const applied = (await readApplied(knex)).map((row) => row.name);
   return { applied, pending: names.filter((name) => !applied.includes(name)) };
 }
@@ -235,33 +229,4 @@ async function readApplied(knex: Knex): Promise<Applied[]> {
   // Through jsonb, because a table that knex created by itself has no digest column.
   const applied = await knex.raw("select name, to_jsonb(m) ->> 'digest' as digest from knex_migrations m order by id");
   return applied.rows;
-}
-
-/**
- * The applied migrations of a later release: its names come after all of ours, which are applied. Empty when one of ours is pending,
- * since two releases that go apart cannot be ordered.
- */
-function newerThan(files: MigrationFile[], applied: Applied[]): string[] {
-  const last = files.at(-1)?.name ?? '';
-  const names = applied.map(({ name }) => name);
-  return files.every(({ name }) => names.includes(name)) ? names.filter((name) => name > last) : [];
-}
-
-const missing = (name: string, folder: string): Error =>
-  new Error(
-    `migration ${name} was applied to this database but is not in ${folder}: the database is newer than this program, or the file was removed`,
-  );
-
-function compare(applied: Applied[], files: MigrationFile[], folder: string): void {
-  const newer = newerThan(files, applied);
-  for (const { name, digest } of applied) {
-    if (newer.includes(name)) continue;
-    const file = files.find((candidate) => candidate.name === name);
-    if (!file) throw missing(name, folder);
-    if (digest && digest !== file.digest) {
-      throw new Error(
-        `migration ${name} was changed after it was applied: put the file back as it was and write the change as a new migration`,
-      );
-    }
-  }
 }
