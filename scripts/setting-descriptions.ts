@@ -47,7 +47,10 @@ export const service: Record<ServiceSetting, Description> = {
   INVITES_PER_DAY: [null, 'per organization; half of them per person, and 5 per recipient'],
   REQUESTS_PER_MINUTE: [null, 'per credential and process; the workers of one process count together'],
   REQUESTS_PER_MINUTE_ORGANIZATION: [null, 'per organization and process; the workers of one process count together'],
-  SUBSCRIPTIONS_PER_ORGANIZATION: [null, 'live subscriptions per organization, in each process by itself'],
+  SUBSCRIPTIONS_PER_ORGANIZATION: [
+    null,
+    'live subscriptions per organization; each process, also each of `WORKERS`, counts these, and those of a credential and a person, by itself',
+  ],
   TOKENS_PER_PERSON: [null, 'live personal access tokens; one more is a 409'],
   CREDITS_GRACE_SECONDS: [null, 'how long a mission continues after it has used up the credits; 0 to 86400'],
   TRUST_PROXY: [null, '`on`: your proxy appends to `X-Forwarded-For`'],
