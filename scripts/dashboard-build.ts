@@ -11,7 +11,7 @@ const manifest = path.join(output, 'manifest.json');
 
 /** Returns false when there was nothing to do. Several may build at once: the manifest comes last, and in one step. */
 export async function buildDashboard({ always = false } = {}): Promise<boolean> {
-  if (!always && isFresh(manifest, source)) return false;
+  if (!always && isFresh(manifest, path.dirname(source))) return false;
   // Only here: it takes longer to load than to see that there is nothing to do.
   const { build } = await import('vite');
   const result = (await build({

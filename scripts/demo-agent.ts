@@ -113,9 +113,7 @@ async function run(harness: string): Promise<void> {
   const { data } = await ask('POST', '/graphql', { query, variables: { projectId, prompt, agentId } });
   const { id } = data.startMission;
   console.log(`\nThe mission is done by ${harness}. Its model is a script: nothing was sent to a vendor.`);
-  console.log(
-    `Watch it at ${url}/console/runs/${id}, in the organization Workshop: choose it at the top of the console.`,
-  );
+  console.log(`Watch it at ${url}/console/o/workshop/runs/${id}`);
   let run = await ask('GET', `/v1/runs/${id}`);
   while (run.status === 'dispatching' || run.status === 'running') {
     await wait(500);

@@ -1,6 +1,7 @@
 // The text that `npm start` prints at the end: the addresses and, if the demo exists, a sign-in link and a token for it.
 import { presetScopes } from '#access/scopes.ts';
 import { createToken } from '#domain/identity/tokens/operations.ts';
+import { pageOfSlug } from '#domain/organization/organizations/pages.ts';
 import { Person } from '#domain/organization/people/model.ts';
 import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
 import { ScheduledTask } from '#domain/work/recurring/model.ts';
@@ -23,6 +24,7 @@ export async function welcome(): Promise<string> {
   if (!(await Person.find({}))) await seedDemo({ projects: demoProjects });
   const demo = await findDemo();
   if (!demo) return `\n${lines.join('\n')}\n`;
+  const page = (path: string) => pageOfSlug(demo.organization.slug, path);
   const caller = demoCaller(demo.owner, demo.organization);
   const scopes = presetScopes('all', caller.scopes);
   const { token } = await createToken(caller, { name: 'First steps', scopes, expiresInDays: 1 });
@@ -37,9 +39,9 @@ export async function welcome(): Promise<string> {
   const task = await ScheduledTask.find({ orgId: demo.organization.id, name: missionName });
   if (task) {
     lines.push(
-      `Run the mission "${missionName}" now and watch it at ${issuer}/console/overview:`,
+      `Run the mission "${missionName}" now and watch it at ${page('/overview')}:`,
       `  curl -X POST ${authorization} ${baseUrl()}/scheduled-tasks/${task.id}/run`,
-      `The response holds the runId; the page of the run is ${issuer}/console/runs/{runId}`,
+      `The response holds the runId; the page of the mission is ${page('/runs/{runId}')}`,
     );
   }
   return `\n${lines.join('\n')}\n`;

@@ -83,7 +83,7 @@ describe('an automation', () => {
       kind: 'scheduled',
       status: 'dispatching',
       issueId: expect.stringMatching(/^iss_/),
-      issueUrl: `${world.url}/console/issues/${scheduled.issueId}`,
+      issueUrl: `${world.url}/console/o/acme/issues/${scheduled.issueId}`,
       reason: null,
       lastError: null,
       createdAt: present(),

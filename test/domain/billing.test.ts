@@ -41,8 +41,9 @@ const post = (path: string, body: object) => world.rest('POST', `/billing${path}
 const change = (path: string, body: object) => world.rest('PATCH', `/billing${path}`, { session, body });
 const checkout = async (body: object = {}): Promise<string> =>
   (await post('/checkout-sessions', { offer: 'pack', startNowConsent: true, ...body })).body.checkoutId;
+const checkoutPage = () => `/console/o/${acme.slug}/checkout`;
 const pay = (checkoutId: string) =>
-  world.request('POST', `/console/checkout/${checkoutId}`, {
+  world.request('POST', `${checkoutPage()}/${checkoutId}`, {
     session,
     headers: { 'content-type': 'application/x-www-form-urlencoded', origin: world.url },
     body: `csrf_token=${session.csrf}`,
@@ -164,8 +165,8 @@ describe('a new organization', () => {
 describe('a pack', () => {
   it('303 · is paid on a page that says it is test money, and counts once', async () => {
     const { status, body } = await post('/checkout-sessions', { offer: 'pack', quantity: 2, startNowConsent: true });
-    expect([status, body.url]).toEqual([201, `${world.url}/console/checkout/${body.checkoutId}`]);
-    const page = await world.request('GET', `/console/checkout/${body.checkoutId}`, { session });
+    expect([status, body.url]).toEqual([201, `${world.url}${checkoutPage()}/${body.checkoutId}`]);
+    const page = await world.request('GET', `${checkoutPage()}/${body.checkoutId}`, { session });
     expect(page.body).toContain('This is test money');
     expect(page.body).toContain('Pay 200.00 USD in test money');
     expect((await Promise.all([pay(body.checkoutId), pay(body.checkoutId)])).map((one) => one.status)).toEqual([
@@ -201,7 +202,7 @@ describe('a pack', () => {
     const member = await world.person(`Member-${founded}`);
     await world.join(acme, member, 'member');
     const theirs = await world.session(member, acme.id);
-    expect((await world.request('GET', `/console/checkout/${id}`, { session: theirs })).status).toBe(403);
+    expect((await world.request('GET', `${checkoutPage()}/${id}`, { session: theirs })).status).toBe(403);
     world.clock.turn(billing.checkoutMs);
     expect((await pay(id)).status).toBe(409);
     expect((await get(`/checkout-sessions/${id}`)).status).toBe('expired');

@@ -100,7 +100,7 @@ describe('a run that has ended', () => {
     await say('reportCost', { runId, leaseId, costId: 'one', usd: 1.255, incomplete: true });
     await finish(held, { status: 'completed' });
     await world.delivered();
-    const body = `Daily: completed\n\nCost: 1.25 USD or more\n\n${world.url}/console/runs/${runId}`;
+    const body = `Daily: completed\n\nCost: 1.25 USD or more\n\n${world.url}/console/o/acme/runs/${runId}`;
     expect([...linear.comments.values()]).toEqual([{ id: expect.any(String), issueId: held.issueId, body }]);
     expect(linear.issues.get(held.issueId)!.stateId).toBe('state-done');
   });

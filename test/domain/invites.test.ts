@@ -261,7 +261,7 @@ describe('accepting', () => {
     const person = await world.person(email.split('@')[0]!);
     expect(await accept(person, id)).toBe(org.id);
     expect(await organizationsOf(person.id)).toEqual([
-      { id: org.id, name: 'Alice Works', slug: 'alice-works', role: 'admin', closedAt: null },
+      { id: org.id, name: 'Alice Works', slug: 'alice-works', formerSlugs: [], role: 'admin', closedAt: null },
     ]);
     expect(await pendingInvitesFor(email)).toEqual([]);
     expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is no longer open: accepted.']);

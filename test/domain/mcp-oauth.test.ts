@@ -179,7 +179,11 @@ describe('the way back', () => {
     const done = await complete(project, { code: 'c0de', state, iss: remote.origin });
     expect([done.status, done.body]).toEqual([
       200,
-      { projectId: project.id, serverName: 'issues', returnTo: `/console/projects/${project.id}` },
+      {
+        projectId: project.id,
+        serverName: 'issues',
+        returnTo: expect.stringMatching(`^/console/o/acme-\\d+/projects/${project.id}$`),
+      },
     ]);
     expect(remote.asked.at(-1)!.body).toEqual({
       grant_type: 'authorization_code',

@@ -129,7 +129,7 @@ describe('adding a member', () => {
     expect(answer.status).toBe(201);
     expect(answer.body).toEqual({ orgId: org.id, userId: person.id, role: 'member', createdAt: present() });
     expect(await organizationsOf(person.id)).toEqual([
-      { id: org.id, name: 'Alice Works', slug: 'alice-works', closedAt: null, role: 'member' },
+      { id: org.id, name: 'Alice Works', slug: 'alice-works', formerSlugs: [], closedAt: null, role: 'member' },
     ]);
   });
 

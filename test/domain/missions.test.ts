@@ -72,7 +72,7 @@ describe('a mission without a schedule', () => {
       status: 'dispatching',
       missionTitle: 'Fix the cart',
       issueId: expect.stringMatching(/^iss_/),
-      issueUrl: `${world.url}/console/issues/${run.issueId}`,
+      issueUrl: `${world.url}/console/o/acme/issues/${run.issueId}`,
       scheduledTaskId: null,
       automationId: null,
       issue: { key: 'SHOP-1', title: 'Fix the cart', body: '# Fix the cart\n\nIt loses items.' },

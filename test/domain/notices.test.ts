@@ -122,7 +122,7 @@ describe('causes', () => {
       {
         id: expect.stringMatching(/^credits_low:lot_/),
         title: 'Credits are low',
-        actionUrl: `${world.url}/console/billing`,
+        actionUrl: `${world.url}/console/o/${acme.organization.slug}/billing`,
       },
     ]);
     await world.grant(acme.organization, 20);

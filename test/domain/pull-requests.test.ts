@@ -102,7 +102,7 @@ it('a branch gets one pull request, which names the issue; a second push updates
   expect(repository().pulls).toMatchObject([
     { title: 'Use UTC', base: 'main', body: expect.stringContaining('Closes acme/shop#1') },
   ]);
-  expect(repository().pulls[0]!.body).toContain(`/console/runs/${held.runId}`);
+  expect(repository().pulls[0]!.body).toContain(`/console/o/acme/runs/${held.runId}`);
   expect(await runOf(held)).toMatchObject({
     branch: `mission/${held.runId}`,
     headSha: second,

@@ -116,7 +116,7 @@ describe('claiming', () => {
       missionTitle: 'Check',
       prompt: 'echo checked',
       issueId: expect.stringMatching(/^iss_/),
-      issueUrl: expect.stringContaining('/console/issues/iss_'),
+      issueUrl: expect.stringContaining('/console/o/acme/issues/iss_'),
       repoFullName: 'acme/shop',
       instanceType: 'standard-1',
       agent: {

@@ -308,7 +308,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
         kind: 'manual',
         status: 'dispatching',
         issueId: started.issueId,
-        issueUrl: `${world.url}/console/issues/${started.issueId}`,
+        issueUrl: `${world.url}/console/o/acme/issues/${started.issueId}`,
         reason: null,
         lastError: null,
         createdAt: present(),

@@ -72,7 +72,7 @@ describe('GET /setup', () => {
   it('200 · nothing is reached in a new organization, and looking reaches nothing', async () => {
     const acme = await found();
     await read(acme);
-    await world.request('GET', '/console/overview', { session: acme.session });
+    await world.request('GET', `/console/o/${acme.organization.slug}/overview`, { session: acme.session });
     expect(await read(acme)).toMatchObject({
       orgId: acme.organization.id,
       reachedCount: 0,
@@ -98,7 +98,7 @@ describe('GET /setup', () => {
     const id = await run(place, { issueId: 'iss_1' });
     expect(await inState(acme, 'done')).toEqual(['workspace']);
     const { firstMission } = await read(acme);
-    const url = `${world.url}/console/runs/${id}`;
+    const url = `${world.url}/console/o/${acme.organization.slug}/runs/${id}`;
     expect(firstMission).toEqual({ issueId: 'iss_1', orgSlug: acme.organization.slug, url });
     const at = present();
     await end(id, 'completed');

@@ -30,7 +30,8 @@ beforeEach(async () => {
   session = await world.session(owner, org.id);
 });
 
-const show = (path = '', as: Session = session) => world.request('GET', `/console/billing${path}`, { session: as });
+const base = () => `/console/o/${org.slug}`;
+const show = (path = '', as: Session = session) => world.request('GET', `${base()}/billing${path}`, { session: as });
 const write = async (method: string, path: string, body: object = {}, as: Session = session) =>
   (await world.rest(method, `/billing${path}`, { session: as, body })).body;
 const checkout = async (offer: object): Promise<string> =>
@@ -38,7 +39,7 @@ const checkout = async (offer: object): Promise<string> =>
 function pay(id: string) {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const body = new URLSearchParams({ csrf_token: session.csrf }).toString();
-  return world.request('POST', `/console/checkout/${id}`, { session, headers, body });
+  return world.request('POST', `${base()}/checkout/${id}`, { session, headers, body });
 }
 async function member(role: 'admin' | 'member' | 'viewer'): Promise<Session> {
   const person = await world.person(`${role}-${count}`);
@@ -91,21 +92,24 @@ describe('a receipt', () => {
   it('404 · of another organization, and an unknown one; 403 without the scope', async () => {
     const order = await buy();
     const stranger = await world.person(`Mallory-${count}`);
-    const theirs = await world.session(stranger, (await world.found(stranger, `Globex ${count}`)).id);
+    const globex = await world.found(stranger, `Globex ${count}`);
+    const theirs = await world.session(stranger, globex.id);
     expect((await show(`/orders/${order}`, theirs)).status).toBe(404);
+    const inTheirs = `/console/o/${globex.slug}/billing/orders/${order}`;
+    expect((await world.request('GET', inTheirs, { session: theirs })).status).toBe(404);
     expect((await show('/orders/ord_unknown')).status).toBe(404);
     expect((await show(`/orders/${order}`, await member('member'))).status).toBe(403);
   });
 });
 
 it('303, 403 · the pages are for those who may read billing or start missions', async () => {
-  expect((await world.request('GET', '/console/billing')).status).toBe(303);
+  expect((await world.request('GET', `${base()}/billing`)).status).toBe(303);
   const [theirs, viewer, admin] = [await member('member'), await member('viewer'), await member('admin')];
   expect((await show('', theirs)).status).toBe(200);
   expect((await show('/ledger', theirs)).status).toBe(403);
   expect((await show('', viewer)).status).toBe(403);
   expect((await show('/buy?offer=pack', admin)).status).toBe(403);
-  expect((await world.request('GET', '/console/account', { session: viewer })).body).not.toContain('/console/billing');
+  expect((await world.request('GET', '/console/account', { session: viewer })).body).not.toContain('/billing');
 });
 
 describe.skipIf(typeof launched === 'string')('in a browser', () => {
@@ -121,7 +125,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
 
   const open = async (path = '', as: Session = session): Promise<Page> => {
     const page = await pages.open(as);
-    await page.goto(`/console/billing${path}`);
+    await page.goto(`${base()}/billing${path}`);
     return page;
   };
   const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
@@ -207,7 +211,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await other.getByRole('button', { name: 'Continue to payment' }).click();
     await other.getByText('the organization has a subscription').waitFor();
     expect(await other.getByLabel('At once.').isChecked()).toBe(true);
-    await other.goto('/console/billing/buy?offer=pack&quantity=0');
+    await other.goto(`${base()}/billing/buy?offer=pack&quantity=0`);
     await other.getByText('There is no such offer').waitFor();
   });
 
@@ -250,7 +254,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect((await world.rest('GET', '/billing/summary', { session })).body.trackerTriggers).toBe('members');
     const url = 'https://pay.example/c/1?a=b&c=d';
     bindPaymentProvider({ ...builtinProvider, name: 'other', startCheckout: async () => ({ url, reference: 'r' }) });
-    await page.goto('/console/billing/buy?offer=pack&quantity=1');
+    await page.goto(`${base()}/billing/buy?offer=pack&quantity=1`);
     await page.getByLabel('At once.').check();
     await page.getByRole('button', { name: 'Continue to payment' }).click();
     const link = page.getByRole('link', { name: 'Pay at pay.example' });
@@ -258,7 +262,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await pages.inspect(page, 'billing-payment');
     bindPaymentProvider();
     const { id } = await world.knex('billing_checkouts').where({ orgId: org.id }).first();
-    const back = (await world.request('GET', `/console/checkout/${id}`, { session })).body;
+    const back = (await world.request('GET', `${base()}/checkout/${id}`, { session })).body;
     expect(back).toContain('The payment is not confirmed.');
     expect(back).not.toContain('test money');
   });
@@ -276,7 +280,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await expect.poll(() => rows.count()).toBe(56);
     expect(await rows.last().innerText()).toMatch(/Grant[\s\S]*\+100\s+100/);
     await pages.inspect(page, 'billing-ledger');
-    await page.goto(`/console/billing/orders/${order}`);
+    await page.goto(`${base()}/billing/orders/${order}`);
     await pages.inspect(page, 'billing-receipt');
     await page.emulateMedia({ media: 'print' });
     expect(await page.getByRole('navigation').isVisible()).toBe(false);

@@ -30,10 +30,11 @@ async function founded(): Promise<{ org: Row<Organization>; session: Session }> 
   return { org, session: await world.session(owner, org.id) };
 }
 
-const show = (session: Session) => world.request('GET', '/console/closure', { session });
-function send(session: Session, fields: Record<string, string>, below = '') {
+const pageOf = ({ slug }: Row<Organization>) => `/console/o/${slug}/closure`;
+const show = (session: Session, org: Row<Organization>) => world.request('GET', pageOf(org), { session });
+function send(session: Session, org: Row<Organization>, fields: Record<string, string> = {}, below = '') {
   const body = new URLSearchParams({ csrf_token: session.csrf, ...fields }).toString();
-  return world.request('POST', `/console/closure${below}`, {
+  return world.request('POST', pageOf(org) + below, {
     session,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body,
@@ -45,7 +46,7 @@ const isClosed = async ({ id }: Row<Organization>): Promise<boolean> =>
 describe('the form', () => {
   it('400 · says what to type when the slug is another one', async () => {
     const { org, session } = await founded();
-    const { status, body } = await send(session, { org_id: org.id, confirm_slug: 'other' });
+    const { status, body } = await send(session, org, { confirm_slug: 'other' });
     expect([status, body.includes(`Type ${org.slug} to confirm.`)]).toEqual([400, true]);
     expect(await isClosed(org)).toBe(false);
   });
@@ -55,20 +56,19 @@ describe('the form', () => {
     const admin = await world.person(`Admin ${count}`);
     await world.join(org, admin, 'admin');
     const theirs = await world.session(admin, org.id);
-    expect((await show(theirs)).status).toBe(403);
-    expect((await send(theirs, { org_id: org.id, confirm_slug: org.slug })).status).toBe(403);
-    const foreign = { org_id: org.id, confirm_slug: org.slug, csrf_token: 'x' };
-    expect((await send(session, foreign)).status).toBe(403);
-    expect((await world.request('GET', '/console/account', { session: theirs })).body).not.toContain(
-      'Close organization',
-    );
+    expect((await show(theirs, org)).status).toBe(403);
+    expect((await send(theirs, org, { confirm_slug: org.slug })).status).toBe(403);
+    const foreign = { confirm_slug: org.slug, csrf_token: 'x' };
+    expect((await send(session, org, foreign)).status).toBe(403);
+    expect((await world.request('GET', '/console/account', { session: theirs })).body).not.toContain(pageOf(org));
     expect(await isClosed(org)).toBe(false);
   });
 
-  it('404 · closes the organization that the page was opened for, and no other', async () => {
+  it('closes the organization in the address and no other; 404 for that of somebody else', async () => {
     const [first, second] = [await founded(), await founded()];
-    const fields = { org_id: first.org.id, confirm_slug: second.org.slug };
-    expect((await send(second.session, fields)).status).toBe(404);
+    expect((await send(second.session, first.org, { confirm_slug: second.org.slug })).status).toBe(400);
+    const stranger = await world.session(await world.person(`Stranger ${count}`));
+    expect((await send(stranger, first.org, { confirm_slug: first.org.slug })).status).toBe(404);
     expect([await isClosed(first.org), await isClosed(second.org)]).toEqual([false, false]);
   });
 });
@@ -82,7 +82,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const pages = createPageInspector(browser, world.url);
     const page = await pages.open(session);
     await page.goto('/console/account');
-    await page.getByRole('link', { name: 'Close organization' }).click();
+    await page.getByRole('link', { name: `Close ${org.name}` }).click();
     await page.getByRole('heading', { name: 'Close the organization' }).waitFor();
     await pages.inspect(page, 'closure-form');
     await page.getByLabel(`Type ${org.slug} to confirm`).fill(org.slug);
@@ -91,7 +91,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText('100 unused credits ended.').waitFor();
     await pages.inspect(page, 'closure-closed');
     await page.getByRole('link', { name: 'Go to your organizations' }).click();
-    await page.getByRole('link', { name: 'See its closure' }).waitFor();
+    await page.getByRole('link', { name: `See the closure of ${org.name}` }).waitFor();
     await pages.inspect(page, 'closure-home');
     await pages.close();
     expect(pages.takeProblems()).toEqual([]);
@@ -102,14 +102,14 @@ describe('the export', () => {
   const contents = mkdtempSync(path.join(tmpdir(), 'aep-exports-'));
   beforeAll(() => openStorage(folderStorage(contents)));
   afterAll(() => rmSync(contents, { recursive: true }));
-  const shown = async (session: Session) => (await show(session)).body as string;
+  const shown = async (session: Session, org: Row<Organization>) => (await show(session, org)).body as string;
 
   it('is asked for with the box of the form, and downloaded on the page', async () => {
     const { org, session } = await founded();
-    await send(session, { org_id: org.id, confirm_slug: org.slug, export_data: 'yes' });
-    expect(await shown(session)).toContain('The archive is being prepared.');
+    await send(session, org, { confirm_slug: org.slug, export_data: 'yes' });
+    expect(await shown(session, org)).toContain('The archive is being prepared.');
     await world.delivered();
-    const [, href] = /href="([^"]*)">Download the data/.exec(await shown(session))!;
+    const [, href] = /href="([^"]*)">Download the data/.exec(await shown(session, org))!;
     const answer = await fetch(href!.replaceAll('&amp;', '&'));
     expect([answer.status, answer.headers.get('content-disposition')]).toEqual([
       200,
@@ -120,11 +120,11 @@ describe('the export', () => {
 
   it('is asked for with the button of the page of a closed organization', async () => {
     const { org, session } = await founded();
-    expect((await send(session, { org_id: org.id }, '/export')).status).toBe(409);
-    await send(session, { org_id: org.id, confirm_slug: org.slug });
-    expect(await shown(session)).toContain('Export the data</button>');
-    expect((await send(session, { org_id: org.id }, '/export')).status).toBe(303);
-    expect(await shown(session)).toContain('The archive is being prepared.');
-    expect(await shown(session)).not.toContain('Export the data</button>');
+    expect((await send(session, org, {}, '/export')).status).toBe(409);
+    await send(session, org, { confirm_slug: org.slug });
+    expect(await shown(session, org)).toContain('Export the data</button>');
+    expect((await send(session, org, {}, '/export')).status).toBe(303);
+    expect(await shown(session, org)).toContain('The archive is being prepared.');
+    expect(await shown(session, org)).not.toContain('Export the data</button>');
   });
 });

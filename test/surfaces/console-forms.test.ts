@@ -62,7 +62,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Shorten the readme' }).waitFor();
     const first = new URL(page.url()).pathname;
     await page.getByRole('button', { name: 'Run again' }).click();
-    await page.waitForURL((url) => url.pathname.startsWith('/console/runs/run_') && url.pathname !== first);
+    await page.waitForURL((url) => /\/runs\/run_/.test(url.pathname) && url.pathname !== first);
     const rows = await runsWith('Shorten the readme\n\nKeep the commands.');
     expect(rows.map(({ budgetUsd, agentId }) => [budgetUsd, agentId !== null])).toEqual([
       [2.5, true],
@@ -224,7 +224,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor();
     await page.goto(`/console/tasks/${id}`);
     await page.getByRole('button', { name: 'Run now' }).click();
-    await page.waitForURL('**/console/runs/run_*');
+    await page.waitForURL('**/runs/run_*');
     await page.getByRole('link', { name: 'Look after it' }).waitFor();
   });
 

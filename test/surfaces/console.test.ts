@@ -509,10 +509,16 @@ describe('the console', () => {
     const present = async () =>
       (await world.request('GET', '/v1/me', { headers: { ...own, cookie: tab.cookie } })).body.orgId;
     expect(await present()).toBe(second!.id);
-    expect((await tab.submit('/console/organization', { csrf_token, org_id: first!.id })).status).toBe(303);
+    expect((await tab.open(`/console/o/${first!.slug}/account`)).status).toBe(404);
+    expect((await tab.open(`/console/o/${first!.slug}/projects`)).status).toBe(200);
     expect(await present()).toBe(first!.id);
     const foreign = await world.found(await world.person('Zoe'), 'Zoe Works');
-    expect((await tab.submit('/console/organization', { csrf_token, org_id: foreign.id })).status).toBe(404);
+    const refused = await Promise.all(
+      [foreign.slug, 'not-there'].map((slug) => tab.open(`/console/o/${slug}/projects`)),
+    );
+    const withoutRequest = ({ status, body }: Answer) => [status, body.replace(/Request <code>[^<]*/, '')];
+    expect(withoutRequest(refused[0]!)).toEqual(withoutRequest(refused[1]!));
+    expect(refused[0]!.status).toBe(404);
     expect(await present()).toBe(first!.id);
   });
 

@@ -421,7 +421,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     const page = await open(bob.session);
     await page.goto(`/console/projects/${place.projectId}`);
     await page.getByRole('button', { name: 'Run now: Re-index' }).click();
-    await page.waitForURL('/console/runs/run_*');
+    await page.waitForURL('/console/o/globex/runs/run_*');
     await page.getByText('Waiting for a runtime').waitFor();
     await explainWaits();
     await page.getByText('No runtime with the harness claude-code or shell is connected.').waitFor();
@@ -430,7 +430,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     const say = runtimeOf(bob);
     const claim = { runtime: 'Runtime', harnesses: ['claude-code', 'codex', 'opencode', 'shell'] };
     const { runId, leaseId } = await say('claimRun', 'ClaimRunRequest', claim, '{ runId leaseId }');
-    expect(page.url()).toBe(`${world.url}/console/runs/${runId}`);
+    expect(page.url()).toBe(`${world.url}/console/o/globex/runs/${runId}`);
     const held = { runId, leaseId };
     const beat = { runs: [{ ...held, progress: 40, activity: 'Reading the catalogue' }] };
     await say('heartbeat', 'HeartbeatRequest', beat, '{ runs { desired } }');
@@ -793,7 +793,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
   });
 
   it('its files are kept by browsers for a year, and its pages run nothing but them', async () => {
-    const page = await world.request('GET', '/console/overview', { session: acme.session });
+    const page = await world.request('GET', '/console/o/acme/overview', { session: acme.session });
     const [, script] = /<script type="module" src="([^"]+)">/.exec(page.body)!;
     const { status, headers } = await world.request('GET', script!);
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([

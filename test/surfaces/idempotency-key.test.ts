@@ -211,7 +211,7 @@ const routes: Record<string, () => Promise<Call>> = {
     const { checkoutId } = (
       await write('/billing/checkout-sessions', { offer: 'pack', startNowConsent: true }, '', ask)
     ).body;
-    await world.request('POST', `/console/checkout/${checkoutId}`, {
+    await world.request('POST', `/console/o/${org.slug}/checkout/${checkoutId}`, {
       ...ask,
       headers: { 'content-type': 'application/x-www-form-urlencoded', origin: world.url },
       body: `csrf_token=${ask.session.csrf}`,

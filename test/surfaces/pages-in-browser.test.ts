@@ -92,9 +92,9 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await tabTo(page, page.getByText('Organization: Another company'));
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Switch to Ada and company' }).waitFor();
+    await page.getByRole('link', { name: 'Switch to Ada and company' }).waitFor();
     await page.getByRole('link', { name: 'All organizations' }).click();
-    await page.getByRole('button', { name: 'Switch to Ada and company' }).waitFor();
+    await page.getByRole('link', { name: 'Open Ada and company' }).waitFor();
     await inspect(page, 'account');
 
     await tabTo(page, page.getByRole('link', { name: 'Tokens' }));

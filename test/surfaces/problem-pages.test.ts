@@ -42,8 +42,8 @@ it('404 · JSON for programs, and for all that is not a page load', async () => 
 });
 
 it('404 and 403 · keep the navigation on pages of the console', async () => {
-  for (const path of ['/console/runs/run_none', '/console/projects/prj_none', '/console/issues/iss_none']) {
-    const page = await world.request('GET', path, { session: alice });
+  for (const path of ['/runs/run_none', '/projects/prj_none', '/issues/iss_none', '/checkout/chk_none']) {
+    const page = await world.request('GET', `/console/o/acme${path}`, { session: alice });
     expect([page.status, page.body.includes(navigation)]).toEqual([404, true]);
   }
   const forged = await world.request('POST', '/console/sessions/end', {

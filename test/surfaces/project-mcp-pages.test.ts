@@ -10,7 +10,7 @@ import type { Session } from '../support/world.ts';
 const launched = await launchBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-const addressOf = ({ id }: McpProject): string => `/console/projects/${id}/mcp`;
+const addressOf = ({ id, organization }: McpProject): string => `/console/o/${organization.slug}/projects/${id}/mcp`;
 
 describe.skipIf(typeof launched === 'string')('the MCP servers of a project', () => {
   let world: McpWorld;

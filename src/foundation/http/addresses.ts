@@ -25,6 +25,8 @@ export function addresses(): Addresses {
 
 /** `{base_url}`: where the API's paths begin. */
 export const baseUrl = (): string => `${addresses().baseHost}/v1`;
+/** Where the pages of an organization begin in the console. */
+export const organizationPath = (slug: string): string => `/console/o/${slug}`;
 /** RFC 9728: what a 401 of the API points to. */
 export const apiResourceMetadata = (): string => `${addresses().baseHost}/.well-known/oauth-protected-resource`;
 

@@ -3,7 +3,7 @@
 // person's role in the selected organization holds.
 import { z } from 'zod';
 import { presetScopes, scopesOfRole } from '#access/scopes.ts';
-import { type OwnOrganization, organizationsOf } from '#domain/organization/organizations/operations.ts';
+import type { OwnOrganization } from '#domain/organization/organizations/operations.ts';
 import type { Project } from '#domain/projects/projects/model.ts';
 import { listProjects } from '#domain/projects/projects/operations.ts';
 import { type Html, html } from '#foundation/http/html.ts';
@@ -34,10 +34,9 @@ export interface AccessOffer {
 
 /** The access that a person can choose from; null for a person without an organization. */
 export async function offerAccess(
-  { caller, person }: Visitor,
+  { caller, organizations: all }: Visitor,
   requested: readonly string[],
 ): Promise<AccessOffer | null> {
-  const all = await organizationsOf(person.id);
   const isCurrent = ({ id }: OwnOrganization) => id === caller.orgId;
   const organizations = [...all.filter(isCurrent), ...all.filter((one) => !isCurrent(one))];
   // Each is a query: beyond the first organizations, projects are not listed.

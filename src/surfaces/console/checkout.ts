@@ -2,21 +2,20 @@
 // person comes back to it.
 import { admit, admits } from '#access/gate.ts';
 import { findCheckout, payInTestMoney } from '#domain/money/billing/checkout.ts';
-import { builtinProvider, checkoutBase } from '#domain/money/billing/provider.ts';
+import { builtinProvider } from '#domain/money/billing/provider.ts';
 import { billing } from '#domain/money/billing/terms.ts';
+import { organizationPath } from '#foundation/http/addresses.ts';
 import { html } from '#foundation/http/html.ts';
-import type { Handler } from '#foundation/http/http.ts';
+import type { OrganizationRoute } from './dashboard.ts';
 import { answerPage, csrfField, seeOther } from './layout.ts';
-import { billingAddress } from './receipt.ts';
 import { day } from './time.ts';
-import { personsForm, personsPage } from './visitor.ts';
 
 const words = { open: 'Not paid', complete: 'Paid', expired: 'Expired' } as const;
 
-export const showCheckout: Handler = personsPage(async (exchange, visitor) => {
+export const showCheckout: OrganizationRoute['GET'] = async (exchange, visitor, checkoutId) => {
   admit(visitor.caller, 'billing:read');
-  const checkout = await findCheckout(visitor.caller, exchange.path.slice(checkoutBase.length));
-  const { id, offer, quantity, credits, amountCents, status, startsNow, createdAt } = checkout;
+  const checkout = await findCheckout(visitor.caller, checkoutId);
+  const { offer, quantity, credits, amountCents, status, startsNow, createdAt } = checkout;
   const what = offer === 'team' ? `Plan ${checkout.teamPlan}, 30 days` : `${quantity} × credit pack`;
   const isOwn = checkout.provider === builtinProvider.name;
   const price = `${(amountCents / 100).toFixed(2)} USD${isOwn ? ' in test money' : ''}`;
@@ -37,18 +36,17 @@ export const showCheckout: Handler = personsPage(async (exchange, visitor) => {
         isOwn &&
         status === 'open' &&
         mayPay &&
-        html`<form method="post" action="${checkoutBase}${id}">${csrfField(visitor)}
+        html`<form method="post" action="${exchange.path}">${csrfField(visitor)}
         <button>Pay ${price}</button></form>`
       }
       ${isOwn && status === 'open' && !mayPay && html`<p>Only an owner of the organization can pay.</p>`}
-      ${(!isOwn || status !== 'open') && html`<p><a class="button quiet" href="${billingAddress}">Go to billing</a></p>`}
+      ${(!isOwn || status !== 'open') && html`<p><a class="button quiet" href="${organizationPath(visitor.organization.slug)}/billing">Go to billing</a></p>`}
     </section>`;
   return answerPage(exchange, 200, { title: 'Checkout', body, visitor });
-});
+};
 
-export const payCheckout: Handler = personsForm(async (exchange, { caller }) => {
+export const payCheckout: OrganizationRoute['POST'] = async (exchange, { caller }, id) => {
   admit(caller, 'billing:write');
-  const id = exchange.path.slice(checkoutBase.length);
   await payInTestMoney(caller, id);
-  seeOther(exchange, `${checkoutBase}${id}`);
-});
+  seeOther(exchange, exchange.path);
+};

@@ -3,60 +3,55 @@ import { z } from 'zod';
 import { exportOf, exportOrganization } from '#domain/lifecycle/closure/export.ts';
 import { type OrgClosure, type OrgExport, retentionMs } from '#domain/lifecycle/closure/model.ts';
 import { closeOrganization, findClosure } from '#domain/lifecycle/closure/operations.ts';
-import type { Organization } from '#domain/organization/organizations/model.ts';
-import { findOrganization } from '#domain/organization/organizations/operations.ts';
+import type { OwnOrganization } from '#domain/organization/organizations/operations.ts';
 import { createExportAddress } from '#domain/work/artifacts/address.ts';
+import { organizationPath } from '#foundation/http/addresses.ts';
 import { type Html, html } from '#foundation/http/html.ts';
-import type { Handler } from '#foundation/http/http.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { forbidden, type Problem, toProblem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
-import { text } from '#limits.ts';
-import { answerPage, answerWithoutOrganization, csrfField, formError, seeOther, type Visitor } from './layout.ts';
+import type { OrganizationRoute } from './dashboard.ts';
+import { answerPage, csrfField, formError, type Member, seeOther } from './layout.ts';
 import { day } from './time.ts';
-import { fieldsOf, personsForm, personsPage } from './visitor.ts';
+import { fieldsOf } from './visitor.ts';
 
-export const closureAddress = '/console/closure';
-export const exportAddress = `${closureAddress}/export`;
+export const closurePath = '/closure';
+export const exportPath = `${closurePath}/export`;
 
-export const showClosure: Handler = personsPage((exchange, visitor) => answerClosure(exchange, visitor));
+const addressOf = ({ slug }: { slug: string }, path: string): string => organizationPath(slug) + path;
 
-export const closeOwnOrganization: Handler = personsForm(async (exchange, visitor, form) => {
-  const { orgId } = visitor.caller;
-  if (!orgId) return answerWithoutOrganization(exchange, visitor);
+export const showClosure: OrganizationRoute['GET'] = (exchange, visitor) => answerClosure(exchange, visitor);
+
+const confirmation = z.object({ confirm_slug: boundedText({ max: 200 }), export_data: z.literal('yes').optional() });
+
+export const closeOwnOrganization: OrganizationRoute['POST'] = async (exchange, visitor, _id, form) => {
+  const { caller, organization } = visitor;
   try {
-    const shape = z.object({
-      org_id: boundedText(text.pathId),
-      confirm_slug: boundedText({ max: 200 }),
-      export_data: z.literal('yes').optional(),
-    });
-    const { org_id, confirm_slug, export_data } = fieldsOf(form, shape);
-    await closeOrganization(visitor.caller, org_id, { confirmSlug: confirm_slug.trim() });
-    if (export_data) await exportOrganization(visitor.caller, org_id);
+    const { confirm_slug, export_data } = fieldsOf(form, confirmation);
+    await closeOrganization(caller, organization.id, { confirmSlug: confirm_slug.trim() });
+    if (export_data) await exportOrganization(caller, organization.id);
   } catch (error) {
     const problem = toProblem(error);
     if (problem.status !== 400) throw error;
     return answerClosure(exchange, visitor, problem);
   }
-  seeOther(exchange, closureAddress);
-});
+  seeOther(exchange, addressOf(organization, closurePath));
+};
 
-export const exportOwnOrganization: Handler = personsForm(async (exchange, visitor, form) => {
-  const { org_id } = fieldsOf(form, z.object({ org_id: boundedText(text.pathId) }));
-  await exportOrganization(visitor.caller, org_id);
-  seeOther(exchange, closureAddress);
-});
+export const exportOwnOrganization: OrganizationRoute['POST'] = async (exchange, { caller, organization }) => {
+  await exportOrganization(caller, organization.id);
+  seeOther(exchange, addressOf(organization, closurePath));
+};
 
-async function answerClosure(exchange: Parameters<Handler>[0], visitor: Visitor, refused?: Problem): Promise<void> {
-  const { orgId, role } = visitor.caller;
-  if (!orgId) return answerWithoutOrganization(exchange, visitor);
-  if (role !== 'owner') throw forbidden('Only an owner closes an organization.');
-  const organization = await findOrganization(visitor.caller, orgId);
-  const isClosed = organization.closedAt !== null;
-  const body = isClosed
-    ? html`${closedCard(organization, await findClosure(visitor.caller, orgId))}${exportCard(visitor, orgId, await exportOf(orgId))}`
-    : closingForm(visitor, organization, refused);
-  const title = isClosed ? `${organization.name} is closed` : 'Close the organization';
+async function answerClosure(exchange: Exchange, visitor: Member, refused?: Problem): Promise<void> {
+  const { caller, organization } = visitor;
+  if (organization.role !== 'owner') throw forbidden('Only an owner closes an organization.');
+  const title = organization.closedAt !== null ? `${organization.name} is closed` : 'Close the organization';
+  const body =
+    organization.closedAt !== null
+      ? html`${closedCard(organization, await findClosure(caller, organization.id))}${exportCard(visitor, await exportOf(organization.id))}`
+      : closingForm(visitor, refused);
   return answerPage(exchange, refused?.status ?? 200, {
     title,
     visitor,
@@ -64,8 +59,9 @@ async function answerClosure(exchange: Parameters<Handler>[0], visitor: Visitor,
   });
 }
 
-const closingForm = (visitor: Visitor, { id, name, slug }: Row<Organization>, refused?: Problem): Html =>
-  html`<p class="lead">This closes <strong>${name}</strong> for everyone in it. It cannot be undone.</p>
+const closingForm = (visitor: Member, refused?: Problem): Html => {
+  const { name, slug } = visitor.organization;
+  return html`<p class="lead">This closes <strong>${name}</strong> for everyone in it. It cannot be undone.</p>
   <section class="card">
     <h2>What happens</h2>
     <ul>
@@ -74,8 +70,7 @@ const closingForm = (visitor: Visitor, { id, name, slug }: Row<Organization>, re
       <li>The subscription ends at once. Unused credits of orders that can still be withdrawn are refunded, all others end.</li>
       <li>Owners can read the organization for 30 days. Then all of it is erased.</li>
     </ul>
-    <form method="post" action="${closureAddress}">${csrfField(visitor)}
-      <input type="hidden" name="org_id" value="${id}">
+    <form method="post" action="${addressOf(visitor.organization, closurePath)}">${csrfField(visitor)}
       ${formError(refused && `Type ${slug} to confirm.`)}
       <div class="field"><label for="confirm-slug">Type <strong>${slug}</strong> to confirm</label>
         <input id="confirm-slug" name="confirm_slug" maxlength="200" autocomplete="off" autocapitalize="none" spellcheck="false" required></div>
@@ -83,8 +78,9 @@ const closingForm = (visitor: Visitor, { id, name, slug }: Row<Organization>, re
       <p class="actions"><button class="danger">Close organization</button> <a class="button quiet" href="/console/account">Cancel</a></p>
     </form>
   </section>`;
+};
 
-const closedCard = ({ name }: Row<Organization>, { closedAt, settlements, settledAt }: Row<OrgClosure>): Html =>
+const closedCard = ({ name }: OwnOrganization, { closedAt, settlements, settledAt }: Row<OrgClosure>): Html =>
   html`<p class="lead">Closed on ${day(closedAt)}. Owners can read it until ${day(closedAt + retentionMs)}; then ${name} is erased.</p>
   <section class="card"><h2>What was settled</h2>
     <ul>${settlements.map(({ description }) => html`<li>${description}</li>`)}</ul>
@@ -92,16 +88,15 @@ const closedCard = ({ name }: Row<Organization>, { closedAt, settlements, settle
     <p><a class="button quiet" href="/console/account">Go to your organizations</a></p>
   </section>`;
 
-const exportCard = (visitor: Visitor, orgId: string, made: Row<OrgExport> | null): Html =>
+const exportCard = (visitor: Member, made: Row<OrgExport> | null): Html =>
   html`<section class="card"><h2>Its data</h2>
     <p class="muted">A zip archive with JSON lines for each table, without secrets. It is erased with the organization.</p>
     ${made?.status === 'preparing' && html`<p role="status">The archive is being prepared. Reload the page to see whether it is ready.</p>`}
     ${made?.status === 'failed' && html`<p role="status">The archive could not be written. It is tried again automatically.</p>`}
-    ${made?.status === 'ready' && html`<p><a class="button" href="${createExportAddress(orgId).url}">Download the data</a> <span class="muted small">${Math.ceil(made.sizeBytes! / 1024)} KiB</span></p>`}
+    ${made?.status === 'ready' && html`<p><a class="button" href="${createExportAddress(visitor.organization.id).url}">Download the data</a> <span class="muted small">${Math.ceil(made.sizeBytes! / 1024)} KiB</span></p>`}
     ${
       (made === null || made.status === 'failed') &&
-      html`<form method="post" action="${exportAddress}">${csrfField(visitor)}
-      <input type="hidden" name="org_id" value="${orgId}">
+      html`<form method="post" action="${addressOf(visitor.organization, exportPath)}">${csrfField(visitor)}
       <p class="actions"><button>${made ? 'Try again now' : 'Export the data'}</button></p>
     </form>`
     }

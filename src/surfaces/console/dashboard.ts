@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { admit, admits, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { notificationsPath } from '#domain/lifecycle/notices/mails.ts';
 import { findAgent } from '#domain/projects/agents/operations.ts';
 import { findIssue } from '#domain/projects/issues/operations.ts';
 import { findProject } from '#domain/projects/projects/operations.ts';
@@ -13,13 +12,13 @@ import { findRecurring } from '#domain/work/recurring/operations.ts';
 import { findRun } from '#domain/work/runs/operations.ts';
 import { findSandbox } from '#domain/work/sandboxes/operations.ts';
 import { now } from '#foundation/clock.ts';
-import { addresses } from '#foundation/http/addresses.ts';
+import { addresses, organizationPath } from '#foundation/http/addresses.ts';
 import { assets } from '#foundation/http/assets.ts';
 import { html } from '#foundation/http/html.ts';
-import type { Exchange, Handler } from '#foundation/http/http.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 import { packageFolder } from '#foundation/package-folder.ts';
-import { answerPage, answerWithoutOrganization, type Visitor } from './layout.ts';
-import { personsPage } from './visitor.ts';
+import { answerPage, type Member, type Visitor } from './layout.ts';
+import { type PageAddress, pageEntries } from './pages.ts';
 
 /** The base path of the files that the pages load. */
 export const dashboardBase = '/console/dashboard/';
@@ -62,121 +61,55 @@ export const answerDashboardFile = (exchange: Exchange): Promise<boolean> =>
 /** What the person may do now: in a closed organization, read. */
 const scopesOf = ({ caller }: Visitor) => [...caller.scopes].filter((scope) => admits(caller, scope));
 
-/** `scopes`: any of them will do. */
-const dashboardPage = (
-  scopes: readonly Rule[],
-  titleOf: (visitor: Visitor, path: string) => string | Promise<string>,
-) =>
-  personsPage(async (exchange, visitor) => {
-    if (!visitor.caller.orgId) return answerWithoutOrganization(exchange, visitor);
-    if (!scopes.some((scope) => admits(visitor.caller, scope))) admit(visitor.caller, scopes.at(-1)!);
-    const title = await titleOf(visitor, exchange.path);
-    const { script, style } = await manifest();
-    const address = await files.addresses();
-    // The heading has its place before the application has it.
-    const body = html`<div id="dashboard" data-csrf="${visitor.csrf}" data-org="${visitor.caller.orgId}"
+/** A page of an organization. `find` says whether it has the record of an address. @throws 404 otherwise */
+export interface OrganizationRoute {
+  /** Below that of the organization. `:id` stands for the id of a record. */
+  address: string;
+  GET(exchange: Exchange, visitor: Member, id: string): Promise<void>;
+  POST?(exchange: Exchange, visitor: Member, id: string, form: URLSearchParams): Promise<void>;
+  find?(caller: Caller, id: string): Promise<unknown>;
+}
+
+type RecordAddress = Extract<PageAddress, `${string}:id${string}`>;
+
+type FindTitle = (caller: Caller, id: string) => Promise<string>;
+
+/** The titles of the records that have a page. @throws 404 for one that is not there, or is another organization's */
+const recordTitles: Record<RecordAddress, FindTitle> & Partial<Record<PageAddress, FindTitle>> = {
+  '/projects/:id': async (caller, id) => (await findProject(caller, id)).name,
+  '/projects/:id/settings': async (caller, id) => (await findProject(caller, id)).name,
+  '/projects/:id/mcp': async (caller, id) => (await findProject(caller, id)).name,
+  '/tasks/:id': async (caller, id) => (await findRecurring(ScheduledTask, caller, id)).name,
+  '/automations/:id': async (caller, id) => (await findRecurring(Automation, caller, id)).name,
+  '/runs/:id': async (caller, id) => (await findRun(caller, id)).missionTitle ?? 'Untitled mission',
+  '/sandboxes/:id': async (caller, id) => `Sandbox of the ${(await findSandbox(caller, id)).role}`,
+  '/issues/:id': async (caller, id) => (await findIssue(caller, id)).title,
+  '/agents/:id': async (caller, id) => (await findAgent(caller, id)).name,
+};
+
+export const dashboardRoutes = pageEntries.map(([address, { title, scopes }]): OrganizationRoute => {
+  const find = recordTitles[address];
+  return {
+    address,
+    async GET(exchange, visitor, id) {
+      const rules = scopes as readonly Rule[];
+      if (!rules.some((rule) => admits(visitor.caller, rule))) admit(visitor.caller, rules.at(-1)!);
+      const found = await find?.(visitor.caller, id);
+      await answerDashboard(exchange, visitor, title ?? found!);
+    },
+    ...(find && { find }),
+  };
+});
+
+async function answerDashboard(exchange: Exchange, visitor: Member, title: string): Promise<void> {
+  const { script, style } = await manifest();
+  const address = await files.addresses();
+  const { id, slug } = visitor.organization;
+  // The heading has its place before the application has it.
+  const body = html`<div id="dashboard" data-csrf="${visitor.csrf}" data-org="${id}" data-base="${organizationPath(slug)}"
       data-person="${visitor.person.id}" data-now="${now()}"
       data-api="${addresses().baseHost}/v1" data-scopes="${scopesOf(visitor).join(' ')}"><h1>${title}</h1></div>
     <noscript><p class="note">This page shows live data and needs JavaScript. The same is at <a href="/reference">the API</a>.</p></noscript>`;
-    const app = { script: address[script]!, style: address[style]! };
-    return answerPage(exchange, 200, { title, body, visitor, app });
-  });
-
-const fixed = (path: string, title: string, ...scopes: Rule[]) => [path, dashboardPage(scopes, () => title)] as const;
-
-/** Fixed addresses. */
-export const dashboardPages: readonly (readonly [path: string, page: Handler])[] = [
-  fixed('/console/overview', 'Overview', 'missions:read'),
-  fixed('/console/projects', 'Projects', 'projects:read'),
-  fixed('/console/projects/new', 'Create a project', 'projects:write'),
-  fixed('/console/tasks/new', 'Create a scheduled task', 'scheduled-tasks:write'),
-  fixed('/console/automations/new', 'Create an automation', 'automations:write'),
-  fixed('/console/runs', 'Missions', 'missions:read'),
-  fixed('/console/runs/new', 'Start a mission', 'missions:run'),
-  fixed('/console/agents', 'Agents', 'agents:read'),
-  fixed('/console/agents/new', 'Create an agent', 'agents:write'),
-  fixed('/console/runtimes', 'Runtimes', 'agents:read'),
-  fixed('/console/artifacts', 'Artifacts', 'artifacts:read'),
-  fixed('/console/issues', 'Issues', 'missions:read'),
-  fixed('/console/members', 'Members', 'members:read'),
-  fixed('/console/integrations', 'Integrations', 'integrations:read'),
-  fixed('/console/mcp', 'MCP servers', 'mcp:read'),
-  fixed('/console/billing', 'Billing', 'billing:read', 'missions:run'),
-  fixed('/console/billing/buy', 'Buy credits', 'billing:write'),
-  fixed('/console/billing/ledger', 'Ledger', 'billing:read'),
-  fixed('/console/settings', 'Settings', 'organizations:read'),
-  fixed('/console/tokens', 'Personal access tokens', 'person'),
-  fixed('/console/connected-agents', 'Connected agents', 'person'),
-  fixed(notificationsPath, 'Notifications', 'person'),
-];
-
-const ofRecord = (
-  pattern: RegExp,
-  route: string,
-  scope: Rule,
-  titleOf: (caller: Caller, id: string) => Promise<string>,
-) => [pattern, route, dashboardPage([scope], ({ caller }, path) => titleOf(caller, pattern.exec(path)![1]!))] as const;
-
-/** Addresses with the id of a record. 404 for one that is not there, or is another organization's. */
-export const dashboardRecords: readonly (readonly [pattern: RegExp, route: string, page: Handler])[] = [
-  ofRecord(
-    /^\/console\/projects\/([^/]+)$/,
-    '/console/projects/{projectId}',
-    'projects:read',
-    async (caller, id) => (await findProject(caller, id)).name,
-  ),
-  ofRecord(
-    /^\/console\/projects\/([^/]+)\/settings$/,
-    '/console/projects/{projectId}/settings',
-    'projects:write',
-    async (caller, id) => {
-      await findProject(caller, id);
-      return 'Project settings';
-    },
-  ),
-  ofRecord(
-    /^\/console\/projects\/([^/]+)\/mcp$/,
-    '/console/projects/{projectId}/mcp',
-    'mcp:read',
-    async (caller, id) => {
-      await findProject(caller, id);
-      return 'MCP servers';
-    },
-  ),
-  ofRecord(
-    /^\/console\/tasks\/([^/]+)$/,
-    '/console/tasks/{taskId}',
-    'scheduled-tasks:read',
-    async (caller, id) => (await findRecurring(ScheduledTask, caller, id)).name,
-  ),
-  ofRecord(
-    /^\/console\/automations\/([^/]+)$/,
-    '/console/automations/{automationId}',
-    'automations:read',
-    async (caller, id) => (await findRecurring(Automation, caller, id)).name,
-  ),
-  ofRecord(
-    /^\/console\/runs\/([^/]+)$/,
-    '/console/runs/{runId}',
-    'missions:read',
-    async (caller, id) => (await findRun(caller, id)).missionTitle ?? 'Untitled run',
-  ),
-  ofRecord(
-    /^\/console\/sandboxes\/([^/]+)$/,
-    '/console/sandboxes/{sandboxId}',
-    'sandboxes:read',
-    async (caller, id) => `Sandbox of the ${(await findSandbox(caller, id)).role}`,
-  ),
-  ofRecord(
-    /^\/console\/issues\/([^/]+)$/,
-    '/console/issues/{issueId}',
-    'missions:read',
-    async (caller, id) => (await findIssue(caller, id)).title,
-  ),
-  ofRecord(
-    /^\/console\/agents\/([^/]+)$/,
-    '/console/agents/{agentId}',
-    'agents:read',
-    async (caller, id) => (await findAgent(caller, id)).name,
-  ),
-];
+  const app = { script: address[script]!, style: address[style]! };
+  return answerPage(exchange, 200, { title, body, visitor, app });
+}

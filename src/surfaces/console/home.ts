@@ -1,40 +1,34 @@
-// The account: the person, their organizations and invites, and the forms that change them. Sign-in leads here where one of them
-// waits for the person, and to the overview otherwise.
+// The account: the person, their organizations and invites, and the forms that change them. Sign-in leads to the overview, and here
+// for a person without an organization.
 import { z } from 'zod';
 import { chooseOrganization } from '#domain/identity/sessions/operations.ts';
 import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/organization/invites/operations.ts';
-import {
-  foundOrganization,
-  type OwnOrganization,
-  organizationsOf,
-} from '#domain/organization/organizations/operations.ts';
+import { foundOrganization } from '#domain/organization/organizations/operations.ts';
 import { updateOwnName } from '#domain/organization/people/operations.ts';
 import { isoTime } from '#foundation/clock.ts';
+import { organizationPath } from '#foundation/http/addresses.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Handler } from '#foundation/http/http.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { closureAddress } from './closure.ts';
+import { closurePath } from './closure.ts';
 import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
 import { passkeyPageScript } from './passkey-form.ts';
 import { passkeyOffer } from './passkeys.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
-/** Where a person begins: the overview, unless something waits for them on the page of their account. */
-export const showHome: Handler = personsPage(async (exchange, visitor) => {
-  const [invites, offer] = await Promise.all([
-    pendingInvitesFor(visitor.person.email),
-    passkeyOffer(exchange, visitor),
-  ]);
-  const begins = visitor.caller.orgId && invites.length === 0 && !offer;
-  seeOther(exchange, begins ? '/console/overview' : accountAddress);
-});
+/** Where a person begins: the overview of their organization, or the account, where they create or join one. */
+export const showHome: Handler = personsPage(async (exchange, { organization }) =>
+  seeOther(exchange, organization ? overviewOf(organization) : accountAddress),
+);
+
+const overviewOf = ({ slug }: { slug: string }): string => `${organizationPath(slug)}/overview`;
 
 export const accountAddress = '/console/account';
 
 export const showAccount: Handler = personsPage(async (exchange, visitor) => {
-  const [organizations, invites, offer] = await Promise.all([
-    organizationsOf(visitor.person.id),
+  const { organizations } = visitor;
+  const [invites, offer] = await Promise.all([
     pendingInvitesFor(visitor.person.email),
     passkeyOffer(exchange, visitor),
   ]);
@@ -42,8 +36,7 @@ export const showAccount: Handler = personsPage(async (exchange, visitor) => {
   const body = html`<h1>${isNew ? `Welcome, ${visitor.person.name}` : visitor.person.name}</h1>
     ${invites.length > 0 && invitesCard(visitor, invites)}
     ${offer}
-    ${visitor.caller.orgId && (offer || invites.length > 0) && html`<p><a class="button" href="/console/overview">Open the overview</a></p>`}
-    ${!isNew && organizationsCard(visitor, organizations)}
+    ${!isNew && organizationsCard(visitor)}
     ${isNew && creationCard(visitor, invites.length > 0)}
     ${personCard(visitor)}`;
   return answerPage(exchange, 200, {
@@ -69,11 +62,6 @@ export const createOwnOrganization: Handler = personsForm(async (exchange, { per
   seeOther(exchange, '/console');
 });
 
-export const switchOrganization: Handler = personsForm(async (exchange, { caller }, form) => {
-  await chooseOrganization(caller, fieldsOf(form, z.object({ org_id: recordId })).org_id);
-  seeOther(exchange, '/console');
-});
-
 export const changeOwnName: Handler = personsForm(async (exchange, { caller }, form) => {
   await updateOwnName(caller, fieldsOf(form, name(text.personName)).name);
   seeOther(exchange, accountAddress);
@@ -92,20 +80,15 @@ const invitesCard = (visitor: Visitor, invites: PendingInvite[]): Html => html`<
     )}</ul>
   </section>`;
 
-const organizationsCard = (visitor: Visitor, organizations: OwnOrganization[]): Html => html`<section class="card">
+const organizationsCard = ({ organizations, organization: current }: Visitor): Html => html`<section class="card">
     <h2>Your organizations</h2>
     <ul class="list">${organizations.map(
       (organization) => html`<li class="row">
         <div><strong>${organization.name}</strong> <span class="tag">${organization.role}</span>${organization.closedAt !== null && html` <span class="tag">closed</span>`}
           <div class="muted small">${organization.slug}</div></div>
-        ${
-          organization.id === visitor.caller.orgId
-            ? html`<div class="row">${organization.role === 'owner' && html`<a class="small" href="${closureAddress}">${organization.closedAt ? 'See its closure' : 'Close organization'}</a>`}
-          <span class="tag good">Current</span></div>`
-            : html`<form method="post" action="/console/organization">${csrfField(visitor)}
-          <input type="hidden" name="org_id" value="${organization.id}">
-          <button class="quiet" aria-label="Switch to ${organization.name}">Switch</button></form>`
-        }
+        ${html`<div class="row">${organization.role === 'owner' && html`<a class="small" href="${organizationPath(organization.slug)}${closurePath}">${organization.closedAt ? 'See the closure of' : 'Close'} ${organization.name}</a>`}
+          ${organization.id === current?.id && html`<span class="tag good">Current</span>`}
+          <a class="button quiet" href="${overviewOf(organization)}" aria-label="Open ${organization.name}">Open</a></div>`}
       </li>`,
     )}</ul>
   </section>`;

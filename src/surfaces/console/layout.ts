@@ -1,22 +1,30 @@
 // The frame of every page, and its headers: only our own styles, images and scripts, no framing, no cache, and no referrer, since
 // addresses of pages can carry secrets.
+import { admits, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import type { Scope } from '#access/scopes.ts';
 import type { SessionInUse } from '#domain/identity/sessions/operations.ts';
-import { type OwnOrganization, organizationsOf } from '#domain/organization/organizations/operations.ts';
-import { addresses } from '#foundation/http/addresses.ts';
+import type { OwnOrganization } from '#domain/organization/organizations/operations.ts';
+import { addresses, organizationPath } from '#foundation/http/addresses.ts';
 import { type Html, html, htmlText } from '#foundation/http/html.ts';
 import { answer, answerHtml, type Exchange, type Headers } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
+import { type MenuGroup, nearestPage, pageEntries, personPages } from './pages.ts';
 import { files } from './style.ts';
 
 /** The signed-in person whom a page is for. */
 export interface Visitor {
   caller: Caller;
   person: SessionInUse['person'];
+  /** Those that the person may read, in the order in which they joined them. */
+  organizations: readonly OwnOrganization[];
+  /** The one that the caller acts in: that of the address, or else the one last chosen. */
+  organization: OwnOrganization | null;
   /** Stands in every form as `csrf_token`. */
   csrf: string;
 }
+
+/** A person on a page of one of their organizations. */
+export type Member = Visitor & { organization: OwnOrganization };
 
 export interface Page {
   title: string;
@@ -33,43 +41,27 @@ export interface Page {
 
 const product = 'Agent Engineering Platform';
 
-type Place = readonly [address: string, name: string, scope?: Scope];
+const groupNames = { work: null, organization: 'Organization', you: 'You' } as const satisfies Record<
+  MenuGroup,
+  unknown
+>;
 
-/** The pages of a signed-in person in their groups, and the scope without which one is not listed. */
-const groups: readonly { name?: string; places: readonly Place[] }[] = [
-  {
-    places: [
-      ['/console/overview', 'Overview'],
-      ['/console/projects', 'Projects'],
-      ['/console/runs', 'Missions'],
-      ['/console/agents', 'Agents'],
-      ['/console/artifacts', 'Artifacts'],
-      ['/console/issues', 'Issues'],
-    ],
-  },
-  {
-    name: 'Organization',
-    places: [
-      ['/console/members', 'Members'],
-      ['/console/integrations', 'Integrations'],
-      ['/console/mcp', 'MCP servers'],
-      ['/console/billing', 'Billing', 'missions:run'],
-      ['/console/settings', 'Settings'],
-    ],
-  },
-  {
-    name: 'You',
-    places: [
-      ['/console/tokens', 'Tokens'],
-      ['/console/connected-agents', 'Connected agents'],
-      ['/console/notifications', 'Notifications'],
-      ['/console/sessions', 'Sessions'],
-      ['/console/passkeys', 'Passkeys'],
-      ['/console/account', 'Account'],
-    ],
-  },
-];
-const places = groups.flatMap((group) => group.places);
+/** An address, its name, and the rules of which one admits; without any it is for every person. */
+type Place = readonly [address: string, name: string, scopes?: readonly Rule[]];
+
+/** The places of the menu by group. Without an organization they lead to pages that say so. */
+function placesOf({ organization }: Visitor): readonly (readonly [name: string | null, places: Place[]])[] {
+  const base = organization ? organizationPath(organization.slug) : '/console';
+  const placesOfGroup = (group: MenuGroup): Place[] =>
+    pageEntries
+      .filter(([, { menu }]) => menu === group)
+      .map(([address, { title, label, scopes }]) => [base + address, label ?? title!, scopes as readonly Rule[]]);
+  return [
+    [groupNames.work, placesOfGroup('work')],
+    [groupNames.organization, placesOfGroup('organization')],
+    [groupNames.you, [...placesOfGroup('you'), ...personPages]],
+  ];
+}
 
 /** Contents of artifacts are served below the API's address. */
 const media = (): string => `'self' ${new URL(addresses().baseHost).origin}`;
@@ -93,7 +85,7 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<Page> = {}, hasS
 });
 
 export async function answerPage(exchange: Exchange, status: number, page: Page, headers: Headers = {}): Promise<void> {
-  const menu = page.visitor ? await menuOf(page.visitor, exchange.path) : null;
+  const menu = page.visitor ? menuOf(page.visitor, exchange.path) : null;
   const text = htmlText(frame(page, menu, await files.addresses()));
   answerHtml(exchange, status, text, { ...pageHeaders(page, menu?.hasScript), ...headers });
 }
@@ -152,30 +144,28 @@ ${body}
 /** What the frame of a signed-in person's page shows. */
 interface Menu {
   visitor: Visitor;
-  organizations: OwnOrganization[];
-  marked: Marked | undefined;
+  path: string;
   /** Not where a person grants access: those pages run no script at all, and have no menu on a phone. */
   hasScript: boolean;
 }
 
-const menuOf = async (visitor: Visitor, path: string): Promise<Menu> => ({
+const menuOf = (visitor: Visitor, path: string): Menu => ({
   visitor,
-  organizations: await organizationsOf(visitor.person.id),
-  marked: markedPlace(path),
+  path,
   hasScript: !/^\/(oauth|claim|v1)\b/.test(path),
 });
 
-/** The current organization, and a button for each other one. */
-function switcher({ visitor, organizations }: Menu): Html | null {
-  const current = organizations.find(({ id }) => id === visitor.caller.orgId);
-  if (!current) return null;
-  return html`<details class="switcher"><summary><span class="unseen">Organization: </span><bdi>${current.name}</bdi></summary>
+/** The current organization, and links to the same page of the others; the application moves them along. */
+function switcher({ visitor: { organization, organizations }, path }: Menu): Html | null {
+  if (!organization) return null;
+  const base = organizationPath(organization.slug);
+  const page = nearestPage(path.startsWith(base) ? path.slice(base.length) : '');
+  return html`<details class="switcher"><summary><span class="unseen">Organization: </span><bdi>${organization.name}</bdi></summary>
 <div class="choices-list">${organizations.map(
-    ({ id, name }) =>
-      id !== current.id &&
-      html`<form method="post" action="/console/organization">${csrfField(visitor)}<input type="hidden" name="org_id" value="${id}">
-<button class="quiet"><span class="unseen">Switch to </span><bdi>${name}</bdi></button></form>`,
-  )}<a href="/console/account">All organizations</a></div></details>`;
+    ({ id, name, slug }) =>
+      id !== organization.id &&
+      html`<a href="${organizationPath(slug)}${page}" data-base="${organizationPath(slug)}"><span class="unseen">Switch to </span><bdi>${name}</bdi></a>`,
+  )}<a class="more" href="/console/account">All organizations</a></div></details>`;
 }
 
 const personBar = (visitor: Visitor) => html`<div class="person">
@@ -183,26 +173,17 @@ const personBar = (visitor: Visitor) => html`<div class="person">
 <form method="post" action="/sign-out">${csrfField(visitor)}<button class="quiet">Sign out</button></form>
 </div>`;
 
-interface Marked {
-  address: string;
-  current: 'page' | 'true';
-}
-
 /** The page itself is marked, and the list is marked on what belongs to it: the answer to one of its forms. */
-function markedPlace(path: string): Marked | undefined {
-  const address = places.map(([place]) => place).find((place) => isWithin(path, place));
-  return address === undefined ? undefined : { address, current: path === address ? 'page' : 'true' };
-}
+const markOf = (path: string, place: string): 'page' | 'true' | null =>
+  path === place ? 'page' : path.startsWith(`${place}/`) ? 'true' : null;
 
-const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
-
-const navigation = ({ visitor, marked }: Menu): Html => html`<div class="menu" id="menu"><div>
-<nav aria-label="Console">${groups.map(
-  ({ name, places }) =>
-    html`${name && html`<h2>${name}</h2>`}<ul>${places.map(([address, label, scope]) => {
-      if (scope && !visitor.caller.scopes.has(scope)) return null;
-      const current = marked?.address === address && marked.current;
-      return html`<li><a href="${address}"${current && html` aria-current="${current}"`}>${label}</a></li>`;
+const navigation = ({ visitor, path }: Menu): Html => html`<div class="menu" id="menu"><div>
+<nav aria-label="Console">${placesOf(visitor).map(
+  ([name, places]) =>
+    html`${name && html`<h2>${name}</h2>`}<ul>${places.map(([address, label, rules]) => {
+      if (visitor.organization && rules?.every((rule) => !admits(visitor.caller, rule))) return null;
+      const mark = markOf(path, address);
+      return html`<li><a href="${address}"${mark && html` aria-current="${mark}"`}>${label}</a></li>`;
     })}</ul>`,
 )}<h2>Developers</h2><ul><li><a href="/reference">API reference</a></li><li><a href="/graphql">GraphiQL</a></li></ul></nav>
 ${personBar(visitor)}
@@ -217,8 +198,10 @@ export const formError = (message: string | null | undefined): Html | null =>
 
 /** The empty state of an organization's pages for a person without an organization. */
 export function answerWithoutOrganization(exchange: Exchange, visitor: Visitor): Promise<void> {
-  const marked = markedPlace(exchange.path)?.address;
-  const title = places.find(([address]) => address === marked)?.[1] ?? product;
+  const place = placesOf(visitor)
+    .flatMap(([, places]) => places)
+    .find(([address]) => markOf(exchange.path, address));
+  const title = place?.[1] ?? product;
   const body = html`<h1>${title}</h1>
   <section class="card">
     <h2>You belong to no organization yet</h2>

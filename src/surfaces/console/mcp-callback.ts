@@ -3,12 +3,13 @@
 import { z } from 'zod';
 import { admit } from '#access/gate.ts';
 import { clientDocument, completeOAuth } from '#domain/execution/mcp-servers/authorization.ts';
+import { organizationOfOAuth } from '#domain/execution/mcp-servers/grants.ts';
 import { answerJson, type Handler } from '#foundation/http/http.ts';
 import { invalid } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { seeOther } from './layout.ts';
-import { fieldsOf, ownPath, personsPage } from './visitor.ts';
+import { fieldsOf, ownPath, personsPage, visitorIn } from './visitor.ts';
 
 const arrival = z.object({
   code: boundedText(text.oauthCode),
@@ -17,12 +18,16 @@ const arrival = z.object({
 });
 
 /** What an error of the authorization server says is a stranger's words: they are not shown (RFC 9207, section 2.4). */
-export const showMcpCallback = personsPage(async (exchange, { caller }) => {
+export const showMcpCallback = personsPage(async (exchange, visitor) => {
   const answer = new URLSearchParams(exchange.search);
   if (answer.has('error'))
     throw invalid('The server was not connected: its authorization server refused. Start again.');
+  const arrived = fieldsOf(answer, arrival);
+  // The person may have opened another organization meanwhile.
+  const orgId = await organizationOfOAuth(visitor.person.id, arrived.state);
+  const { caller } = (await visitorIn(exchange, orgId)) ?? visitor;
   admit(caller, 'mcp:write');
-  const { returnTo } = await completeOAuth(caller, fieldsOf(answer, arrival));
+  const { returnTo } = await completeOAuth(caller, arrived);
   seeOther(exchange, ownPath(returnTo));
 });
 

@@ -6,16 +6,12 @@ import { findOrder } from '#domain/money/billing/operations.ts';
 import { providerNamed } from '#domain/money/billing/provider.ts';
 import { lotOfOrder } from '#domain/money/credits/operations.ts';
 import { findOrganization } from '#domain/organization/organizations/operations.ts';
-import { addresses } from '#foundation/http/addresses.ts';
+import { addresses, organizationPath } from '#foundation/http/addresses.ts';
 import { html } from '#foundation/http/html.ts';
-import type { Handler } from '#foundation/http/http.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
+import type { OrganizationRoute } from './dashboard.ts';
 import { answerPage } from './layout.ts';
 import { day } from './time.ts';
-import { personsPage } from './visitor.ts';
-
-export const billingAddress = '/console/billing';
-export const receiptBase = `${billingAddress}/orders/`;
 
 /** `1,250.00 USD`. */
 const usd = (cents: number): string =>
@@ -24,10 +20,10 @@ const usd = (cents: number): string =>
 const orderName = ({ teamPlan: plan, credits }: Pick<BillingOrder, 'teamPlan' | 'credits'>): string =>
   plan ? `Plan ${teamPlan(plan).name}` : `Credit pack, ${credits.toLocaleString('en-US')} credits`;
 
-export const showReceipt: Handler = personsPage(async (exchange, visitor) => {
+export const showReceipt: OrganizationRoute['GET'] = async (exchange, visitor, id) => {
   const { caller } = visitor;
   admit(caller, 'billing:read');
-  const order = await findOrder(caller, exchange.path.slice(receiptBase.length));
+  const order = await findOrder(caller, id);
   const [organization, lot] = await Promise.all([
     findOrganization(caller, order.orgId),
     lotOfOrder(order.orgId, order.id),
@@ -35,7 +31,7 @@ export const showReceipt: Handler = personsPage(async (exchange, visitor) => {
   const { number, createdAt, amountCents, credits, provider, payment } = order;
   const isTest = providerNamed(provider)?.isTest ?? false;
   const title = `Receipt ${number}`;
-  const body = html`<p class="above"><a href="${billingAddress}">Billing</a></p>
+  const body = html`<p class="above"><a href="${organizationPath(visitor.organization.slug)}/billing">Billing</a></p>
     <h1>${title}</h1>
     ${isTest && html`<p class="note">Paid in test money: nothing was charged.</p>`}
     <section class="card">
@@ -58,7 +54,7 @@ export const showReceipt: Handler = personsPage(async (exchange, visitor) => {
       <p class="muted small screen">Print this page, or save it as a PDF, with your browser.</p>
     </section>`;
   return answerPage(exchange, 200, { title, body, visitor });
-});
+};
 
 const withdrawn = ({ withdrawnAt, refundCents, refundedAt }: Row<BillingOrder>) =>
   withdrawnAt !== null &&

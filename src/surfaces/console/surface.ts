@@ -1,14 +1,11 @@
 // The console: pages for people. Lists all of its paths; errors are pages too.
 import { callbackPath, clientPath } from '#domain/execution/mcp-servers/authorization.ts';
-import { checkoutBase } from '#domain/money/billing/provider.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
-import { payCheckout, showCheckout } from './checkout.ts';
 import { decideClaim, showClaim } from './claim.ts';
-import { closeOwnOrganization, closureAddress, exportAddress, exportOwnOrganization, showClosure } from './closure.ts';
 import { createConsent } from './consent.ts';
-import { answerDashboardFile, dashboardBase, dashboardPages, dashboardRecords } from './dashboard.ts';
+import { answerDashboardFile, dashboardBase } from './dashboard.ts';
 import {
   acceptOwnInvite,
   accountAddress,
@@ -16,11 +13,11 @@ import {
   createOwnOrganization,
   showAccount,
   showHome,
-  switchOrganization,
 } from './home.ts';
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
 import { showMcpCallback, showMcpClient } from './mcp-callback.ts';
+import { findOrganizationPage } from './organization-pages.ts';
 import {
   answerCreationOptions,
   createOwnPasskey,
@@ -29,7 +26,6 @@ import {
   showPasskeys,
   skipPasskeyOffer,
 } from './passkeys.ts';
-import { receiptBase, showReceipt } from './receipt.ts';
 import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
 import { answerPasskeyOptions, createSignIn, enterCode, signOut, upstreamPaths } from './sign-in.ts';
 import { enterLink, showLink } from './sign-in-link.ts';
@@ -68,10 +64,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/', { GET: back('/console') }],
     ['/console', { GET: showHome }],
     [accountAddress, { GET: showAccount }],
-    ['/console/organization', { POST: switchOrganization }],
     ['/console/organizations', { POST: createOwnOrganization }],
-    [closureAddress, { GET: showClosure, POST: closeOwnOrganization }],
-    [exportAddress, { GET: back(closureAddress), POST: exportOwnOrganization }],
     ['/console/invites/accept', { POST: acceptOwnInvite }],
     ['/console/name', { POST: changeOwnName }],
     [callbackPath, { GET: showMcpCallback }],
@@ -91,8 +84,6 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/development/mailbox', { GET: showMailbox }],
   ]);
 
-  for (const [path, page] of dashboardPages) pages.set(path, { GET: page });
-
   if (upstreamSignIn) {
     const upstream = import('./upstream.ts').then(({ createUpstream }) => createUpstream(upstreamSignIn));
     pages.set(upstreamPaths.start, { GET: async (exchange) => (await upstream).startSignIn(exchange) });
@@ -102,20 +93,12 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
   const showDashboardFile: Handler = async (exchange) => {
     if (!(await answerDashboardFile(exchange))) throw notFound('file');
   };
-  /** Paths that end in a parameter: the base, the parameter's name, and the methods of the page. */
-  const families = [
-    [receiptBase, '{orderId}', { GET: showReceipt }],
-    [checkoutBase, '{checkoutId}', { GET: showCheckout, POST: payCheckout }],
-    [dashboardBase, '{file}', { GET: showDashboardFile }],
-  ] as const;
 
   const find = (path: string): [route: string, page: Methods] | undefined => {
     const page = pages.get(path);
     if (page) return [path, page];
-    const record = dashboardRecords.find(([pattern]) => pattern.test(path));
-    if (record) return [record[1], { GET: record[2] }];
-    const family = families.find(([base]) => path.startsWith(base));
-    return family && [family[0] + family[1], family[2]];
+    if (path.startsWith(dashboardBase)) return [`${dashboardBase}{file}`, { GET: showDashboardFile }];
+    return findOrganizationPage(path);
   };
 
   async function handle(exchange: Exchange): Promise<void> {

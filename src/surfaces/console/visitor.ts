@@ -1,5 +1,7 @@
 // Identifies the person behind a request, and checks that a form comes from one of our pages. Wraps every page that needs a person.
 import type { z } from 'zod';
+import { chooseOrganization } from '#domain/identity/sessions/operations.ts';
+import { type OwnOrganization, organizationsOf } from '#domain/organization/organizations/operations.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { type Exchange, type Handler, mediaType, readForm } from '#foundation/http/http.ts';
 import { forbidden, invalid, unsupportedMediaType } from '#foundation/problem.ts';
@@ -8,12 +10,32 @@ import { bytes } from '#limits.ts';
 import { csrfToken, isCsrfToken, sameOrigin, sessionOf } from '../cookie.ts';
 import { seeOther, type Visitor } from './layout.ts';
 
-/** The person behind the request, or null. */
+/** The slug in the address of an organization's page, or null. */
+export const slugOfAddress = (path: string): string | null => /^\/console\/o\/([^/]+)/.exec(path)?.[1] ?? null;
+
+/** The organization with that slug, or else with that former slug. */
+export const ownOrganization = (organizations: readonly OwnOrganization[], slug: string): OwnOrganization | undefined =>
+  organizations.find((own) => own.slug === slug) ?? organizations.find((own) => own.formerSlugs.includes(slug));
+
+/** The person behind the request, or null. The organization of the address, where it is one of theirs, is chosen from then on. */
 export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
-  const found = await sessionOf(exchange);
+  const visitor = await visitorIn(exchange, null);
+  const slug = visitor && slugOfAddress(exchange.path);
+  const organization = slug && ownOrganization(visitor.organizations, slug);
+  if (!organization || organization.id === visitor.caller.orgId) return visitor;
+  await chooseOrganization(visitor.caller, organization.id);
+  return visitorIn(exchange, organization.id);
+}
+
+/** The person behind the request, acting in one of their organizations; null: the one last chosen. @throws 404 */
+export async function visitorIn(exchange: Exchange, orgId: string | null): Promise<Visitor | null> {
+  const found = await sessionOf(exchange, orgId);
   if (!found) return null;
-  exchange.credentialId = found.session.id;
-  return { caller: found.caller, person: found.session.person, csrf: csrfToken(found.session.id) };
+  const { caller, session } = found;
+  exchange.credentialId = session.id;
+  const organizations = await organizationsOf(session.person.id);
+  const organization = organizations.find(({ id }) => id === caller.orgId) ?? null;
+  return { caller, person: session.person, csrf: csrfToken(session.id), organizations, organization };
 }
 
 /** A page for a signed-in person; anybody else is redirected to the sign-in, and from there back. */

@@ -12,6 +12,7 @@ import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { badGateway, conflict, invalid, notFound, Problem } from '#foundation/problem.ts';
 import { digest, newSecret, seal, unseal } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
+import { consolePage } from '../../organization/organizations/pages.ts';
 import { type AuthorizationServer, finalRefusals, findGrant, keepGrant, oauthFetch } from './grants.ts';
 import { McpBinding, obstacleOf } from './model.ts';
 import { sdk } from './sdk.ts';
@@ -67,7 +68,7 @@ export async function startOAuth(
   const [stateDigest, expiresAt] = [digest(state), now() + lifetimesMs.mcpSignIn];
   await sql(insertAuthorizationSql, [
     ...[stateDigest, binding.id, orgId, userId, seal(purpose(stateDigest), JSON.stringify(leaving.departure))],
-    ...[returnTo ?? `/console/projects/${projectId}`, expiresAt],
+    ...[returnTo ?? new URL(await consolePage(orgId, `/projects/${projectId}`)).pathname, expiresAt],
   ]);
   return { authorizeUrl: leaving.authorizeUrl, expiresAt };
 }

@@ -10,7 +10,7 @@ import { boundedFetch } from '#foundation/http/outbound-fetch.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce, watch } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { seal, unseal } from '#foundation/secrets/secrets.ts';
+import { digest, seal, unseal } from '#foundation/secrets/secrets.ts';
 import { mayReach } from './hosts.ts';
 import type { McpBinding } from './model.ts';
 import { sdk } from './sdk.ts';
@@ -175,3 +175,10 @@ export const oauthFetch = (binding: Pick<McpBinding, 'pinnedUrl' | 'allowedEgres
     signal: AbortSignal.timeout(stepTimeoutMs),
     mayReach: mayReach(binding),
   });
+
+/** The organization in which the person started the connection with that state, or null. */
+export async function organizationOfOAuth(userId: string, state: string): Promise<string | null> {
+  const text = 'select org_id from mcp_authorizations where state_digest = $1 and user_id = $2';
+  const [found] = await sql<{ orgId: string }>(text, [digest(state), userId]);
+  return found?.orgId ?? null;
+}

@@ -1,9 +1,9 @@
 // The repository of a run for its runtime: files, access with git, and the branch that it has pushed.
 import type { Caller } from '#access/principal.ts';
-import { addresses } from '#foundation/http/addresses.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { invalid, notFound } from '#foundation/problem.ts';
+import { consolePage } from '../../organization/organizations/pages.ts';
 import { parseRepository } from '../../projects/integrations/repository-name.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { hostOf, readRepositoryFile } from '../../projects/repositories/choose.ts';
@@ -78,7 +78,7 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   const { headSha, baseBranch } = report;
   if (baseBranch === branchOf(run.id)) throw invalid('baseBranch: must not be the branch of the run.');
   const title = report.title ?? run.missionTitle ?? 'Mission';
-  const body = [report.body, referenceTo(run), `${addresses().issuer}/console/runs/${run.id}`].filter(Boolean);
+  const body = [report.body, referenceTo(run), await consolePage(run.orgId, `/runs/${run.id}`)].filter(Boolean);
   const { commits = null, files: changedFiles = null, insertions = null, deletions = null } = report;
   const size = { commits, changedFiles, insertions, deletions };
   const text = { title, body: body.join('\n\n') };

@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Scope } from '#access/scopes.ts';
 import { days, isoTime, minutes, now } from '#foundation/clock.ts';
-import { addresses } from '#foundation/http/addresses.ts';
 import { listExpiringTokens } from '../../identity/tokens/operations.ts';
 import { findLowCredits } from '../../money/credits/low.ts';
 import { listBrokenIntegrations } from '../../projects/integrations/operations.ts';
@@ -14,6 +13,9 @@ import { findNeedyRuns } from '../../work/runs/needs.ts';
 import { findFailureStreaks, findWaitingRuns } from '../../work/runs/trouble.ts';
 import type { Notice } from './model.ts';
 
+/** A notice with the page of its organization on which a person acts on it. */
+export type Condition = Omit<Notice, 'actionUrl'> & { page: string };
+
 /** Shares of the daily cost cap, in percent; only the highest that is reached makes a notice. */
 const capPercents = [100, 80] as const;
 /** Days before the end of a token; only the latest that is reached makes a notice. */
@@ -21,10 +23,9 @@ const tokenDays = [1, 7, 14] as const;
 /** How long a run waits for a runtime before people hear of it. */
 const patienceMs = minutes(5);
 
-const page = (path: string): string => `${addresses().issuer}/console${path}`;
 const quoted = (name: string): string => `“${name}”`;
 
-async function lowCredits(caller: Caller): Promise<Notice[]> {
+async function lowCredits(caller: Caller): Promise<Condition[]> {
   const low = await findLowCredits(ownOrganization(caller));
   if (!low) return [];
   const { lotId, credits, since } = low;
@@ -37,13 +38,13 @@ async function lowCredits(caller: Caller): Promise<Notice[]> {
       body: isOut
         ? 'No mission starts until there are credits again.'
         : `${credits.toFixed(2)} credits are left. Without credits no mission starts.`,
-      actionUrl: page('/billing'),
+      page: '/billing',
       createdAt: since,
     },
   ];
 }
 
-async function costCap(caller: Caller): Promise<Notice[]> {
+async function costCap(caller: Caller): Promise<Condition[]> {
   const { effectiveDailyCostCapUsd: cap, dailySpendUsd: spent } = await findOrchestrator(caller);
   const percent = capPercents.find((share) => cap > 0 && spent >= (cap * share) / 100);
   if (!percent) return [];
@@ -55,20 +56,20 @@ async function costCap(caller: Caller): Promise<Notice[]> {
       kind: isReached ? 'action' : 'warning',
       title: isReached ? 'The daily cost cap is reached' : 'The daily cost cap is almost reached',
       body: `Missions have cost ${spent.toFixed(2)} of ${cap.toFixed(2)} USD since midnight UTC. At the cap no mission starts until the next midnight UTC.`,
-      actionUrl: page('/overview'),
+      page: '/overview',
       createdAt: day,
     },
   ];
 }
 
 /** Those of a signed-in person; a token hears of itself alone, because it may not list tokens. */
-async function expiringTokens(caller: Caller): Promise<Notice[]> {
+async function expiringTokens(caller: Caller): Promise<Condition[]> {
   if (caller.userId === null) return [];
   const at = now();
   const tokens = await listExpiringTokens(ownOrganization(caller), caller.userId, at + days(Math.max(...tokenDays)));
   return tokens
     .filter(({ id }) => caller.principalType === 'cookie' || caller.credentialId === id)
-    .flatMap(({ id, name, createdAt, expiresAt }): Notice[] => {
+    .flatMap(({ id, name, createdAt, expiresAt }): Condition[] => {
       // A token that was created for a week or less needs no notice a week before its end.
       const left = tokenDays.find((n) => expiresAt - at <= days(n) && expiresAt - createdAt > days(n));
       if (!left) return [];
@@ -78,28 +79,28 @@ async function expiringTokens(caller: Caller): Promise<Notice[]> {
           kind: left === 1 ? 'action' : 'warning',
           title: `The token ${quoted(name)} expires in ${left === 1 ? 'one day' : `${left} days`} or less`,
           body: `It expires at ${isoTime(expiresAt)}. Create a new one for the programs that use it.`,
-          actionUrl: page('/tokens'),
+          page: '/tokens',
           createdAt: expiresAt - days(left),
         },
       ];
     });
 }
 
-const brokenConnectors = async (caller: Caller): Promise<Notice[]> =>
+const brokenConnectors = async (caller: Caller): Promise<Condition[]> =>
   (await listBrokenIntegrations(ownOrganization(caller))).map(({ id, displayName, brokenSince }) => ({
     id: `connector_broken:${id}:${brokenSince}`,
     kind: 'action',
     title: `The connector ${quoted(displayName)} is broken`,
     body: 'The vendor rejects its credentials. Missions of the projects that use it cannot go on until they are replaced.',
-    actionUrl: page('/integrations'),
+    page: '/integrations',
     createdAt: brokenSince!,
   }));
 
-async function failingSchedules(caller: Caller): Promise<Notice[]> {
+async function failingSchedules(caller: Caller): Promise<Condition[]> {
   const streaks = await findFailureStreaks(ownOrganization(caller));
   const ids = streaks.map(({ recurringId }) => recurringId);
   const missions = ids.length > 0 ? await RecurringMission.findByKeys('id', ids) : [];
-  return streaks.flatMap(({ recurringId, completedId, at }): Notice[] => {
+  return streaks.flatMap(({ recurringId, completedId, at }): Condition[] => {
     const mission = missions.find(({ id, enabled }) => enabled && id === recurringId);
     if (!mission) return [];
     return [
@@ -108,14 +109,14 @@ async function failingSchedules(caller: Caller): Promise<Notice[]> {
         kind: 'action',
         title: `${quoted(mission.name)} keeps failing`,
         body: 'Its last three runs or more have failed.',
-        actionUrl: page(`/projects/${mission.projectId}`),
+        page: `/projects/${mission.projectId}`,
         createdAt: at,
       },
     ];
   });
 }
 
-async function waitingRuns(caller: Caller): Promise<Notice[]> {
+async function waitingRuns(caller: Caller): Promise<Condition[]> {
   const waiting = await findWaitingRuns(ownOrganization(caller), patienceMs);
   if (!waiting) return [];
   const { count, since, reason } = waiting;
@@ -127,13 +128,13 @@ async function waitingRuns(caller: Caller): Promise<Notice[]> {
       kind: 'action',
       title: `${many} for a runtime`,
       body: reason ?? 'No runtime has claimed it for five minutes.',
-      actionUrl: page('/runs?status=dispatching'),
+      page: '/runs?status=dispatching',
       createdAt: since,
     },
   ];
 }
 
-const personsNeeded = async (caller: Caller): Promise<Notice[]> =>
+const personsNeeded = async (caller: Caller): Promise<Condition[]> =>
   (await findNeedyRuns(ownOrganization(caller))).map(({ id, missionTitle, awaitsApproval, question, since }) => ({
     id: `person_needed:${id}:${awaitsApproval ? 'approval' : since}`,
     kind: 'action',
@@ -141,11 +142,11 @@ const personsNeeded = async (caller: Caller): Promise<Notice[]> =>
     body: awaitsApproval
       ? 'Nothing is built before the plan is approved.'
       : question || 'Its agent waits for an answer.',
-    actionUrl: page(`/runs/${id}`),
+    page: `/runs/${id}`,
     createdAt: since,
   }));
 
-export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promise<Notice[]>][] = [
+export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promise<Condition[]>][] = [
   ['billing:read', lowCredits],
   ['orchestrator:read', costCap],
   ['setup:read', expiringTokens],

@@ -5,20 +5,19 @@ import type { Caller } from '#access/principal.ts';
 import { isAtLeast } from '#access/roles.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { days, minutes, now } from '#foundation/clock.ts';
-import { addresses } from '#foundation/http/addresses.ts';
 import { queueMail } from '#foundation/mail/mail.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { listOwnersOfExpiringTokens } from '../../identity/tokens/operations.ts';
 import { Membership } from '../../organization/memberships/model.ts';
+import type { Organization } from '../../organization/organizations/model.ts';
 import { organizationsWithIds } from '../../organization/organizations/operations.ts';
+import { pageOfSlug } from '../../organization/organizations/pages.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
 import { findNeedyRuns } from '../../work/runs/needs.ts';
 import { type MailKind, mailChoicesOf, mailKindOf } from './mail-settings.ts';
 import type { Notice } from './model.ts';
 import { listNotices } from './operations.ts';
-
-export const notificationsPath = '/console/notifications';
 
 /** How often the notices of an organization are checked. */
 const checkIntervalMs = minutes(5);
@@ -85,17 +84,17 @@ async function mailTo({ orgId, userId }: Row<Membership>, notices: Notice[]): Pr
       const mail = {
         to: person.email,
         subject: `${organization.name}: ${notice.title}`,
-        text: textOf(notice, organization.name),
+        text: textOf(notice, organization),
       };
       await queueMail(trx, mail, now() + deliverableMs);
     });
   }
 }
 
-const textOf = ({ title, body, actionUrl }: Notice, organization: string): string =>
+const textOf = ({ title, body, actionUrl }: Notice, { name, slug }: Row<Organization>): string =>
   [
     `${title}.`,
     body,
     ...(actionUrl ? [`What to do: ${actionUrl}`] : []),
-    `You get this email once, as a member of ${organization} who can act on it.\nTurn off emails of this kind: ${addresses().issuer}${notificationsPath}`,
+    `You get this email once, as a member of ${name} who can act on it.\nTurn off emails of this kind: ${pageOfSlug(slug, '/notifications')}`,
   ].join('\n\n');

@@ -4,6 +4,7 @@ import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { consolePage } from '../../organization/organizations/pages.ts';
 import { conditions } from './conditions.ts';
 import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
 
@@ -24,10 +25,13 @@ export async function listNotices(caller: Caller): Promise<Notice[]> {
 /** Also dismissed ones. What the caller may not read causes no notice. */
 async function presentNotices(caller: Caller): Promise<Notice[]> {
   beyondOneProject(caller);
-  ownOrganization(caller);
+  const orgId = ownOrganization(caller);
   const readable = conditions.filter(([scope]) => caller.scopes.has(scope));
   const found = (await Promise.all(readable.map(([, read]) => read(caller)))).flat();
-  return found.sort((a, b) => urgency(b) - urgency(a) || b.createdAt - a.createdAt);
+  if (found.length === 0) return [];
+  const base = await consolePage(orgId, '');
+  const notices = found.map(({ page, ...notice }) => ({ ...notice, actionUrl: base + page }));
+  return notices.sort((a, b) => urgency(b) - urgency(a) || b.createdAt - a.createdAt);
 }
 
 const urgency = ({ kind }: Notice): number => noticeKinds.indexOf(kind);

@@ -2,11 +2,11 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import { addresses } from '#foundation/http/addresses.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { notFound } from '#foundation/problem.ts';
 import { Organization } from '../../organization/organizations/model.ts';
+import { pageOfSlug } from '../../organization/organizations/pages.ts';
 import { findFirstMission } from '../../work/runs/operations.ts';
 import { type GroupId, type GuideId, groups, guideIds, isGuide, isMilestone, type MilestoneId } from './milestones.ts';
 import { type MilestoneState, SetupGuide, type SetupMark, SetupMilestone } from './model.ts';
@@ -108,7 +108,7 @@ async function readFirstMission(orgId: Id<'organization'>): Promise<FirstMission
   const run = await findFirstMission(orgId);
   if (!run?.issueId) return null;
   const { slug } = await Organization.get({ id: orgId });
-  return { issueId: run.issueId, orgSlug: slug, url: `${addresses().issuer}/console/runs/${run.id}` };
+  return { issueId: run.issueId, orgSlug: slug, url: pageOfSlug(slug, `/runs/${run.id}`) };
 }
 
 /** Marks a milestone; `reset` removes the mark. One that was really reached stays done. @throws 404 */

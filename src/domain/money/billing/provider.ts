@@ -1,11 +1,11 @@
 // The port to a payment provider, and the built-in one, which takes test money on a page of the console and needs no settings.
 
 import { now } from '#foundation/clock.ts';
-import { addresses } from '#foundation/http/addresses.ts';
 import { parseJson } from '#foundation/http/http.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { invalid } from '#foundation/problem.ts';
 import { sameBytes, signature } from '#foundation/secrets/secrets.ts';
+import { consolePage } from '../../organization/organizations/pages.ts';
 import type { TeamPlanId } from './catalog.ts';
 import type { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
 
@@ -53,7 +53,9 @@ export interface PaymentProvider {
   readEvent(body: Buffer, headers: Record<string, string | string[] | undefined>): Promise<PaymentEvent>;
 }
 
-export const checkoutBase = '/console/checkout/';
+/** The page of a checkout, in its organization. */
+export const checkoutPage = ({ id, orgId }: Pick<BillingCheckout, 'id' | 'orgId'>): Promise<string> =>
+  consolePage(orgId, `/checkout/${id}`);
 
 const eventSignature = (text: string): string => signature('payment event', text).toString('hex');
 
@@ -64,7 +66,7 @@ export const builtinProvider: PaymentProvider = {
   name: 'builtin',
   isTest: true,
   renews: false,
-  startCheckout: async ({ id }) => ({ url: `${addresses().issuer}${checkoutBase}${id}`, reference: id }),
+  startCheckout: async (checkout) => ({ url: await checkoutPage(checkout), reference: checkout.id }),
   refund: async () => {},
   changeSubscription: async () => {},
   endSubscription: async () => {},

@@ -2,11 +2,10 @@
 // to read: payloads have the API version of their endpoint, may be late, and come in any order.
 import Stripe from 'stripe';
 import { now, seconds } from '#foundation/clock.ts';
-import { addresses } from '#foundation/http/addresses.ts';
 import { invalid } from '#foundation/problem.ts';
 import { type TeamPlanId, teamPlan } from './catalog.ts';
 import type { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
-import { checkoutBase, type PaymentEvent, type PaymentProvider } from './provider.ts';
+import { checkoutPage, type PaymentEvent, type PaymentProvider } from './provider.ts';
 import { isGone, translated } from './stripe-errors.ts';
 
 export interface StripeSettings {
@@ -38,7 +37,7 @@ export function stripeProvider({ secretKey, webhookSecret, apiUrl }: StripeSetti
   /** The session of a checkout; repeated for the same one it is the same session. */
   async function startCheckout(checkout: BillingCheckout): Promise<{ url: string; reference: string }> {
     const metadata = { checkout_id: checkout.id, org_id: checkout.orgId };
-    const page = `${addresses().issuer}${checkoutBase}${checkout.id}`;
+    const page = await checkoutPage(checkout);
     const isTeam = checkout.teamPlan !== null;
     const session = await stripe.checkout.sessions.create(
       {

@@ -7,7 +7,16 @@ import { Membership } from '../memberships/model.ts';
 export class Organization extends BaseModel {
   static override tableName = 'organizations';
   static override noun = 'organization';
-  static override columns = ['id', 'name', 'slug', 'createdByUserId', 'createdAt', 'namePending', 'closedAt'];
+  static override columns = [
+    'id',
+    'name',
+    'slug',
+    'createdByUserId',
+    'createdAt',
+    'namePending',
+    'closedAt',
+    'formerSlugs',
+  ];
 
   static override order = '"created_at", "id"';
 
@@ -21,6 +30,8 @@ export class Organization extends BaseModel {
   declare name: string;
   /** Unique across all organizations of the service. */
   declare slug: string;
+  /** Those that it had before it was renamed, the last one first. */
+  declare formerSlugs: string[];
   declare createdByUserId: Id<'person'>;
   declare createdAt: number;
   /** True while the name is a default that no person has chosen. */

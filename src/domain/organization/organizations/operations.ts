@@ -48,7 +48,7 @@ const listAllSql = `select o.id, o.slug, o.name, o.created_at, count(m.user_id) 
 /** The operator's list: the newest, with the addresses of their owners and the number of their members. */
 export const listAllOrganizations = (limit: number): Promise<object[]> => sql(listAllSql, [limit]);
 
-export interface OwnOrganization extends Pick<Organization, 'id' | 'name' | 'slug' | 'closedAt'> {
+export interface OwnOrganization extends Pick<Organization, 'id' | 'name' | 'slug' | 'formerSlugs' | 'closedAt'> {
   role: OrgRole;
 }
 
@@ -58,9 +58,9 @@ export async function organizationsOf(userId: Id<'person'>): Promise<OwnOrganiza
   const organizations = await organizationsWithIds(memberships.map(({ orgId }) => orgId));
   return memberships.flatMap(({ orgId, role }) => {
     const organization = organizations.find(({ id }) => id === orgId);
-    return organization
-      ? { id: organization.id, name: organization.name, slug: organization.slug, closedAt: organization.closedAt, role }
-      : [];
+    if (!organization) return [];
+    const { id, name, slug, formerSlugs, closedAt } = organization;
+    return { id, name, slug, formerSlugs, closedAt, role };
   });
 }
 
@@ -128,13 +128,21 @@ export async function updateOrganization(
   const organization = await findOrganization(caller, orgId);
   if (Object.keys(changes).length === 0) return organization;
   try {
-    const patch = { ...changes, ...(changes.name !== undefined && { namePending: false }) };
+    const patch = {
+      ...changes,
+      ...(changes.name !== undefined && { namePending: false }),
+      ...(changes.slug !== undefined && { formerSlugs: Organization.raw(formerSlugsSql, [changes.slug]) as never }),
+    };
     return await Organization.query().patchAndFetchById(organization.id, patch);
   } catch (error) {
     if (isUniqueViolation(error, 'organizations_slug')) throw slugTaken(changes.slug!);
     throw error;
   }
 }
+
+/** The former slugs after a change of the slug: as many as lead on. */
+const formerSlugsSql =
+  'case when slug = ? then former_slugs else (array_prepend(slug, array_remove(former_slugs, slug)))[1:20] end';
 
 const slugTaken = (slug: string) =>
   conflict(`slug: ${JSON.stringify(slug)} is taken; ask GET /organizations/slug-availability.`);

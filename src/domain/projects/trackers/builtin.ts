@@ -1,18 +1,24 @@
 // The built-in tracker: issues in our own database, read in the console. The outcome is read from the run.
-import { addresses } from '#foundation/http/addresses.ts';
 import { newId } from '#foundation/ids.ts';
+import { consolePage, pageOfSlug } from '../../organization/organizations/pages.ts';
 import { Issue } from '../issues/model.ts';
 import { closeIssue, createIssues } from '../issues/operations.ts';
 import type { CreatedIssue, Tracker } from './tracker.ts';
 
-const pageOf = (id: string): string => `${addresses().issuer}/console/issues/${id}`;
+const pageOf = (id: Issue['id']): string => `/issues/${id}`;
 
-const named = (id: Issue['id']): CreatedIssue => ({ id, url: pageOf(id) });
+const named = async ({ orgId }: Pick<Issue, 'orgId'>, id: Issue['id']): Promise<CreatedIssue> => ({
+  id,
+  url: await consolePage(orgId, pageOf(id)),
+});
 
 export const builtin: Tracker = {
-  createIssue: async (project, issue) => named((await createIssues([{ project, issue }])).get(issue.runId)!),
+  createIssue: async (project, issue) => named(project, (await createIssues([{ project, issue }])).get(issue.runId)!),
   local: {
-    name: () => named(newId('issue')),
+    name(slug) {
+      const id = newId('issue');
+      return { id, url: pageOfSlug(slug, pageOf(id)) };
+    },
     create: createIssues,
   },
 
@@ -20,7 +26,7 @@ export const builtin: Tracker = {
     const issue =
       (await Issue.find({ projectId: project.id, id: reference })) ??
       (await Issue.get({ projectId: project.id, key: reference.toUpperCase() }));
-    return named(issue.id);
+    return named(project, issue.id);
   },
 
   async finishIssue(project, issueId, { closes }) {

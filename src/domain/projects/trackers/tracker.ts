@@ -29,8 +29,8 @@ export interface Tracker {
   createIssue(project: Row<Project>, issue: NewIssue): Promise<CreatedIssue>;
   /** Of a tracker in our own database, which creates the issues of runs in the transaction that writes these. */
   local?: {
-    /** An issue that does not exist yet. */
-    name(): CreatedIssue;
+    /** An issue that does not exist yet, of the organization with that slug. */
+    name(slug: string): CreatedIssue;
     create(named: readonly AskedIssue[], trx: Transaction): Promise<unknown>;
   };
   /**

@@ -5,6 +5,7 @@ import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { reserveForRuns } from '../../money/credits/missions.ts';
+import { slugsOf } from '../../organization/organizations/pages.ts';
 import type { AskedIssue, NewIssue } from '../../projects/issues/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/trackers/choose.ts';
@@ -69,11 +70,13 @@ interface InsertedRuns {
 /** The first half of `createRuns`: locks nothing that others wait for. `createIssuesAndReserve` is the second. */
 export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<InsertedRuns> {
   const issues: AskedIssue[] = [];
+  const projects = newRuns.flatMap(({ asks }) => asks?.project ?? []);
+  const slugs = await slugsOf(trx, [...new Set(projects.map(({ orgId }) => orgId))]);
   const rows = newRuns.map(({ blockedBy, asks, ...run }) => {
     const id = newId('run');
     if (blockedBy !== null) return { id, ...run, status: statusOf('skipped'), reason: blockedBy };
     const waiting = { id, ...run, status: statusOf('waitingForIssue'), attempts: run.issueId ? 0 : 1 };
-    const issue = asks && trackerOf(asks.project).local?.name();
+    const issue = asks && trackerOf(asks.project).local?.name(slugs.get(asks.project.orgId)!);
     if (issue) {
       const { project, ...texts } = asks;
       issues.push({ id: issue.id, project, issue: { runId: id, ...texts } });

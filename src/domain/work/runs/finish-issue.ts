@@ -2,10 +2,10 @@
 // completed and its pull request, where it has one, is merged.
 
 import { now } from '#foundation/clock.ts';
-import { addresses } from '#foundation/http/addresses.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { announcing } from '#foundation/postgres/changes.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { consolePage } from '../../organization/organizations/pages.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/trackers/choose.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
@@ -29,7 +29,11 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
   // With a pull request the work is done once that is merged.
   const closes = status === 'completed' && (run.prState ?? 'merged') === 'merged';
   try {
-    await trackerOf(project).finishIssue(project, issueId, { runId: id, closes, comment: commentOf(run) });
+    await trackerOf(project).finishIssue(project, issueId, {
+      runId: id,
+      closes,
+      comment: commentOf(run, await consolePage(run.orgId, `/runs/${id}`)),
+    });
   } catch (error) {
     if (!isFinal(error)) throw error;
     await sql(appendErrorSql, [
@@ -40,13 +44,16 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
   }
 }
 
-function commentOf({ id, missionTitle, status, missionCostUsd, missionCostIncomplete, ...run }: Row<Run>): string {
+function commentOf(
+  { missionTitle, status, missionCostUsd, missionCostIncomplete, ...run }: Row<Run>,
+  page: string,
+): string {
   const why = status === 'failed' ? (run.reason ?? run.lastError) : null;
   return [
     `${missionTitle ?? 'Mission'}: ${status}`,
     ...(why ? [why] : []),
     ...(run.prUrl ? [run.prUrl] : []),
     `Cost: ${missionCostUsd.toFixed(2)} USD${missionCostIncomplete ? ' or more' : ''}`,
-    `${addresses().issuer}/console/runs/${id}`,
+    page,
   ].join('\n\n');
 }

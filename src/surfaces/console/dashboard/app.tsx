@@ -3,42 +3,44 @@
 import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
+import { nearestPage, type PageAddress, patternOf } from '../pages.ts';
 import { noteNavigation } from './heading.tsx';
+import { base, pageAt } from './page.ts';
 import { PaletteKey } from './palette-key.tsx';
 
-/** Every page; one with `:id` in its address gets that as a property. */
-const pages = {
-  '/console/overview': page(async () => (await import('./overview.tsx')).Overview),
-  '/console/projects': page(async () => (await import('./projects.tsx')).Projects),
-  '/console/projects/new': page(async () => (await import('./project-new.tsx')).NewProject),
-  '/console/projects/:id': page(async () => (await import('./project.tsx')).Project),
-  '/console/projects/:id/settings': page(async () => (await import('./project-settings.tsx')).ProjectSettings),
-  '/console/projects/:id/mcp': page(async () => (await import('./project-mcp.tsx')).ProjectMcp),
-  '/console/tasks/new': page(async () => (await import('./recurring-pages.tsx')).NewTask),
-  '/console/tasks/:id': page(async () => (await import('./recurring-pages.tsx')).Task),
-  '/console/automations/new': page(async () => (await import('./recurring-pages.tsx')).NewAutomation),
-  '/console/automations/:id': page(async () => (await import('./recurring-pages.tsx')).Automation),
-  '/console/runs': page(async () => (await import('./runs-page.tsx')).Runs),
-  '/console/runs/new': page(async () => (await import('./mission-new.tsx')).NewMission),
-  '/console/runs/:id': page(async () => (await import('./run.tsx')).Run),
-  '/console/sandboxes/:id': page(async () => (await import('./sandbox.tsx')).Sandbox),
-  '/console/agents': page(async () => (await import('./agents.tsx')).Agents),
-  '/console/agents/new': page(async () => (await import('./agent.tsx')).NewAgent),
-  '/console/agents/:id': page(async () => (await import('./agent.tsx')).Agent),
-  '/console/runtimes': page(async () => (await import('./runtimes.tsx')).Runtimes),
-  '/console/artifacts': page(async () => (await import('./artifacts.tsx')).Gallery),
-  '/console/issues': page(async () => (await import('./issues.tsx')).Issues),
-  '/console/issues/:id': page(async () => (await import('./issues.tsx')).Issue),
-  '/console/members': page(async () => (await import('./members.tsx')).Members),
-  '/console/integrations': page(async () => (await import('./integrations.tsx')).Integrations),
-  '/console/mcp': page(async () => (await import('./mcp.tsx')).Mcp),
-  '/console/connected-agents': page(async () => (await import('./delegations.tsx')).Delegations),
-  '/console/tokens': page(async () => (await import('./tokens.tsx')).Tokens),
-  '/console/notifications': page(async () => (await import('./notifications.tsx')).Notifications),
-  '/console/billing': page(async () => (await import('./billing.tsx')).Billing),
-  '/console/billing/buy': page(async () => (await import('./billing-buy.tsx')).Buy),
-  '/console/billing/ledger': page(async () => (await import('./billing-ledger.tsx')).Ledger),
-  '/console/settings': page(async () => (await import('./settings.tsx')).Settings),
+/** The component of every page; one with `:id` in its address gets that as a property. */
+const components: Record<PageAddress, ReturnType<typeof page>> = {
+  '/overview': page(async () => (await import('./overview.tsx')).Overview),
+  '/projects': page(async () => (await import('./projects.tsx')).Projects),
+  '/projects/new': page(async () => (await import('./project-new.tsx')).NewProject),
+  '/projects/:id': page(async () => (await import('./project.tsx')).Project),
+  '/projects/:id/settings': page(async () => (await import('./project-settings.tsx')).ProjectSettings),
+  '/projects/:id/mcp': page(async () => (await import('./project-mcp.tsx')).ProjectMcp),
+  '/tasks/new': page(async () => (await import('./recurring-pages.tsx')).NewTask),
+  '/tasks/:id': page(async () => (await import('./recurring-pages.tsx')).Task),
+  '/automations/new': page(async () => (await import('./recurring-pages.tsx')).NewAutomation),
+  '/automations/:id': page(async () => (await import('./recurring-pages.tsx')).Automation),
+  '/runs': page(async () => (await import('./runs-page.tsx')).Runs),
+  '/runs/new': page(async () => (await import('./mission-new.tsx')).NewMission),
+  '/runs/:id': page(async () => (await import('./run.tsx')).Run),
+  '/sandboxes/:id': page(async () => (await import('./sandbox.tsx')).Sandbox),
+  '/agents': page(async () => (await import('./agents.tsx')).Agents),
+  '/agents/new': page(async () => (await import('./agent.tsx')).NewAgent),
+  '/agents/:id': page(async () => (await import('./agent.tsx')).Agent),
+  '/runtimes': page(async () => (await import('./runtimes.tsx')).Runtimes),
+  '/artifacts': page(async () => (await import('./artifacts.tsx')).Gallery),
+  '/issues': page(async () => (await import('./issues.tsx')).Issues),
+  '/issues/:id': page(async () => (await import('./issues.tsx')).Issue),
+  '/members': page(async () => (await import('./members.tsx')).Members),
+  '/integrations': page(async () => (await import('./integrations.tsx')).Integrations),
+  '/mcp': page(async () => (await import('./mcp.tsx')).Mcp),
+  '/connected-agents': page(async () => (await import('./delegations.tsx')).Delegations),
+  '/tokens': page(async () => (await import('./tokens.tsx')).Tokens),
+  '/notifications': page(async () => (await import('./notifications.tsx')).Notifications),
+  '/billing': page(async () => (await import('./billing.tsx')).Billing),
+  '/billing/buy': page(async () => (await import('./billing-buy.tsx')).Buy),
+  '/billing/ledger': page(async () => (await import('./billing-ledger.tsx')).Ledger),
+  '/settings': page(async () => (await import('./settings.tsx')).Settings),
 };
 
 interface PageProperties {
@@ -58,28 +60,26 @@ function reload(): Promise<never> {
   return new Promise(() => {});
 }
 
-const patterns = Object.entries(pages).map(
-  ([address, one]) => [new RegExp(`^${address.replace(':id', '[^/?#]+')}$`), one] as const,
-);
+const pages = Object.entries(components).map(([address, component]) => [patternOf(address, base), component] as const);
 
 export const preload = async (path: string): Promise<unknown> =>
-  patterns.find(([pattern]) => pattern.test(path))?.[1].preload();
+  pages.find(([pattern]) => pattern.test(path))?.[1].preload();
 
-const scope = new RegExp(patterns.map(([{ source }]) => source.replace(/\$$/, '(?=[?#]|$)')).join('|'));
+const scope = new RegExp(pages.map(([{ source }]) => source.replace(/\$$/, '(?=[?#]|$)')).join('|'));
 
 export const App = () => (
   <LocationProvider scope={scope}>
     <Marks />
     <PaletteKey />
     <Router onRouteChange={noteNavigation}>
-      {Object.entries(pages).map(([address, Page]) => (
-        <Route key={address} path={address} component={Page} />
+      {Object.entries(components).map(([address, Page]) => (
+        <Route key={address} path={pageAt(address)} component={Page} />
       ))}
     </Router>
   </LocationProvider>
 );
 
-/** Marks the page, or the list that it belongs to, in the menu. */
+/** Marks the page, or the list that it belongs to, in the menu; other organizations are opened at the same page. */
 function Marks() {
   const { path } = useLocation();
   useLayoutEffect(() => {
@@ -89,6 +89,8 @@ function Marks() {
       else if (path.startsWith(`${address}/`)) link.setAttribute('aria-current', 'true');
       else link.removeAttribute('aria-current');
     }
+    for (const link of document.querySelectorAll<HTMLAnchorElement>('.switcher a[data-base]'))
+      link.href = link.dataset.base + nearestPage(path.slice(base.length));
   }, [path]);
   return null;
 }

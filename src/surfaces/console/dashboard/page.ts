@@ -1,15 +1,15 @@
 // What the server says about the person: who may do what, what time it is there, and the heading that it wrote.
 
 const root = document.getElementById('dashboard')!;
-const { csrf = '', scopes = '', api = '', org = '', person = '', now: sent = '' } = root.dataset;
+const { csrf = '', scopes = '', api = '', org = '', base = '', person = '', now: sent = '' } = root.dataset;
 
-export { api, csrf, org, person, root };
+export { api, base, csrf, org, person, root };
 
 /** The title of the page that the server sent; shown until the page has read it itself. */
 export const firstTitle = root.querySelector('h1')?.textContent ?? '';
 
 /** The address of a page of the organization, such as `/runs`. */
-export const pageAt = (path: string): string => `/console${path}`;
+export const pageAt = (path: string): string => base + path;
 
 const held = new Set(scopes.split(' '));
 /** Whether the person holds the scope: what they may not do is not offered. */

@@ -1,0 +1,22 @@
+// Addresses of pages of the console for mails, issues and answers: they hold the organization, so that a link works whatever
+// organization its reader has open.
+import { addresses, organizationPath } from '#foundation/http/addresses.ts';
+import type { Id } from '#foundation/ids.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { Organization } from './model.ts';
+
+type OrgId = Id<'organization'>;
+
+/** The address of a page of the organization, such as `/runs/run_1`; the base of all of them for ''. */
+export const consolePage = async (orgId: OrgId, path: string): Promise<string> =>
+  pageOfSlug((await Organization.get({ id: orgId })).slug, path);
+
+export const pageOfSlug = (slug: string, path: string): string => addresses().issuer + organizationPath(slug) + path;
+
+/** The slugs of the organizations, read in a transaction. */
+export async function slugsOf(trx: Transaction, orgIds: readonly OrgId[]): Promise<ReadonlyMap<OrgId, string>> {
+  if (orgIds.length === 0) return new Map();
+  type Named = { id: OrgId; slug: string };
+  const rows = await sql<Named>('select id, slug from organizations where id = any($1)', [orgIds], trx);
+  return new Map(rows.map(({ id, slug }) => [id, slug]));
+}

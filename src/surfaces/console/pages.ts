@@ -1,0 +1,119 @@
+// The pages of the console, by address: the server, the router of the browser, the menu and the palette read this one table. It
+// imports nothing, because both the server and the browser load it.
+
+export type MenuGroup = 'work' | 'organization' | 'you';
+
+interface PageEntry {
+  /** The title of a page of a record is the record's. */
+  title?: string;
+  /** Any of them admits. */
+  scopes: readonly string[];
+  /** The group of the menu that lists the page, by `label` in place of its title. */
+  menu?: MenuGroup;
+  label?: string;
+  /** Actions of the palette that begin on the page. A page that is itself an action has its title here. */
+  actions?: readonly (readonly [scope: string, name: string])[];
+}
+
+/** Pages of an organization, below `/console/o/{slug}`. `:id` stands for the id of a record. */
+export const organizationPages = {
+  '/overview': { title: 'Overview', scopes: ['missions:read'], menu: 'work' },
+  '/projects': { title: 'Projects', scopes: ['projects:read'], menu: 'work' },
+  '/projects/new': {
+    title: 'Create a project',
+    scopes: ['projects:write'],
+    actions: [['projects:write', 'Create a project']],
+  },
+  '/projects/:id': { scopes: ['projects:read'] },
+  '/projects/:id/settings': { title: 'Project settings', scopes: ['projects:write'] },
+  '/projects/:id/mcp': { title: 'MCP servers', scopes: ['mcp:read'] },
+  '/runs': { title: 'Missions', scopes: ['missions:read'], menu: 'work' },
+  '/runs/new': {
+    title: 'Start a mission',
+    scopes: ['missions:run'],
+    actions: [['missions:run', 'Start a mission']],
+  },
+  '/runs/:id': { scopes: ['missions:read'] },
+  '/sandboxes/:id': { scopes: ['sandboxes:read'] },
+  '/tasks/new': {
+    title: 'Create a scheduled task',
+    scopes: ['scheduled-tasks:write'],
+    actions: [['scheduled-tasks:write', 'Create a scheduled task']],
+  },
+  '/tasks/:id': { scopes: ['scheduled-tasks:read'] },
+  '/automations/new': {
+    title: 'Create an automation',
+    scopes: ['automations:write'],
+    actions: [['automations:write', 'Create an automation']],
+  },
+  '/automations/:id': { scopes: ['automations:read'] },
+  '/agents': { title: 'Agents', scopes: ['agents:read'], menu: 'work' },
+  '/agents/new': {
+    title: 'Create an agent',
+    scopes: ['agents:write'],
+    actions: [['agents:write', 'Create an agent']],
+  },
+  '/agents/:id': { scopes: ['agents:read'] },
+  '/runtimes': {
+    title: 'Runtimes',
+    scopes: ['agents:read'],
+    menu: 'work',
+    actions: [['integrations:write', 'Connect a runtime']],
+  },
+  '/artifacts': { title: 'Artifacts', scopes: ['artifacts:read'], menu: 'work' },
+  '/issues': { title: 'Issues', scopes: ['missions:read'], menu: 'work' },
+  '/issues/:id': { scopes: ['missions:read'] },
+  '/members': {
+    title: 'Members',
+    scopes: ['members:read'],
+    menu: 'organization',
+    actions: [['members:write', 'Invite somebody']],
+  },
+  '/integrations': {
+    title: 'Integrations',
+    scopes: ['integrations:read'],
+    menu: 'organization',
+    actions: [['integrations:write', 'Connect an integration']],
+  },
+  '/mcp': { title: 'MCP servers', scopes: ['mcp:read'], menu: 'organization' },
+  '/billing': {
+    title: 'Billing',
+    scopes: ['billing:read', 'missions:run'],
+    menu: 'organization',
+    actions: [['billing:write', 'Buy credits']],
+  },
+  '/billing/buy': { title: 'Buy credits', scopes: ['billing:write'] },
+  '/billing/ledger': { title: 'Ledger', scopes: ['billing:read'] },
+  '/settings': {
+    title: 'Settings',
+    scopes: ['organizations:read'],
+    menu: 'organization',
+    actions: [['orchestrator:write', 'Change the daily cost cap']],
+  },
+  '/tokens': { title: 'Personal access tokens', scopes: ['person'], menu: 'you', label: 'Tokens' },
+  '/connected-agents': { title: 'Connected agents', scopes: ['person'], menu: 'you' },
+  '/notifications': { title: 'Notifications', scopes: ['person'], menu: 'you' },
+} as const satisfies Record<string, PageEntry>;
+
+export type PageAddress = keyof typeof organizationPages;
+
+/** Every page of an organization with its address. */
+export const pageEntries = Object.entries(organizationPages) as [PageAddress, PageEntry][];
+
+/** Pages of a person, whatever organization. */
+export const personPages = [
+  ['/console/sessions', 'Sessions'],
+  ['/console/passkeys', 'Passkeys'],
+  ['/console/account', 'Account'],
+] as const;
+
+/** Matches the addresses of a page; the id of a record is its first group. */
+export const patternOf = (address: string, base = ''): RegExp =>
+  new RegExp(`^${base}${address.replace(':id', '([^/?#]+)')}$`);
+
+/** The page of another organization that is nearest to one of this: the same, or the list of the record. */
+export function nearestPage(address: string): PageAddress {
+  const names = [address, `/${address.split('/')[1]}`];
+  const isFixed = (name: string): name is PageAddress => name in organizationPages && !name.includes(':');
+  return names.find(isFixed) ?? '/overview';
+}

@@ -1,0 +1,106 @@
+// The organization in the addresses of the console: a link leads whatever organization its reader has open, and to nobody else.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
+
+let world: World;
+let alice: Row<Person>;
+let session: Session;
+let acme: Row<Organization>;
+let globex: Row<Organization>;
+let projectId: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  world.clock.turn(1);
+  globex = await world.found(alice, 'Globex');
+  session = await world.session(alice, acme.id);
+  const body = { name: 'Ships', repoFullName: 'globex/ships' };
+  projectId = (await world.rest('POST', '/projects', { session, headers: { 'x-org-id': globex.id }, body })).body.id;
+});
+afterAll(() => world.close());
+
+const get = (path: string, as: Session | null = session) => world.request('GET', path, { ...(as && { session: as }) });
+const leadsTo = async (path: string, as: Session | null = session) => {
+  const { status, headers } = await get(path, as);
+  return [status, headers.get('location')];
+};
+const post = (path: string, fields: object, as = session) =>
+  world.request('POST', path, {
+    session: as,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ csrf_token: as.csrf, ...fields }).toString(),
+  });
+const organizationShown = (body: string) => /data-org="([^"]*)"/.exec(body)?.[1];
+
+it('200 · two tabs show two organizations, and the last one opened is where the person begins', async () => {
+  for (const organization of [globex, acme, globex]) {
+    const { status, body } = await get(`/console/o/${organization.slug}/projects`);
+    expect([status, organizationShown(body)]).toEqual([200, organization.id]);
+    expect(body).toContain(`data-base="/console/o/${organization.slug}"`);
+  }
+  expect(await leadsTo('/console')).toEqual([303, '/console/o/globex/overview']);
+  expect(await leadsTo('/console/o/acme')).toEqual([303, '/console/o/acme/overview']);
+});
+
+it('200 · the switcher leads to the same page of the other organization, or to the list of a record', async () => {
+  expect((await get('/console/o/acme/billing/ledger')).body).toContain('href="/console/o/globex/billing/ledger"');
+  expect((await get(`/console/o/globex/projects/${projectId}`)).body).toContain('href="/console/o/acme/projects"');
+  expect((await get('/console/sessions')).body).toMatch(/href="\/console\/o\/\w+\/overview" data-base/);
+});
+
+it('303 · an address without an organization leads to the one that has the record, or else to the last one opened', async () => {
+  await get('/console/o/acme/overview');
+  expect(await leadsTo(`/console/projects/${projectId}`)).toEqual([303, `/console/o/globex/projects/${projectId}`]);
+  expect(await leadsTo('/console/projects/prj_none')).toEqual([303, '/console/o/acme/projects/prj_none']);
+  expect(await leadsTo('/console/runs?kind=manual')).toEqual([303, '/console/o/acme/runs?kind=manual']);
+  expect(await leadsTo('/console/runs', null)).toEqual([303, '/sign-in?return_to=%2Fconsole%2Fruns']);
+});
+
+it('404 · an organization of others is like one that does not exist; a form for it changes nothing', async () => {
+  const stranger = await world.session(await world.person('Mallory'));
+  const answers = await Promise.all(['acme', 'not-there'].map((slug) => get(`/console/o/${slug}/overview`, stranger)));
+  const [there, nowhere] = answers.map(({ status, body }) => [status, body.replace(/Request <code>[^<]*/, '')]);
+  expect(there).toEqual(nowhere);
+  expect(there![0]).toBe(404);
+  const closing = await post('/console/o/acme/closure', { confirm_slug: 'acme' }, stranger);
+  expect(closing.status).toBe(404);
+  expect((await world.knex('organizations').where({ id: acme.id }).first()).closedAt).toBeNull();
+  const signIn = (slug: string) => [303, `/sign-in?return_to=${encodeURIComponent(`/console/o/${slug}/overview`)}`];
+  for (const slug of ['acme', 'not-there'])
+    expect(await leadsTo(`/console/o/${slug}/overview`, null)).toEqual(signIn(slug));
+});
+
+it('303 · a checkout is paid in its organization while another one is open', async () => {
+  const body = { offer: 'pack', quantity: 1, startNowConsent: true };
+  const headers = { 'x-org-id': globex.id };
+  const { url } = (await world.rest('POST', '/billing/checkout-sessions', { session, headers, body })).body;
+  await get('/console/o/acme/overview');
+  const page = url.slice(world.url.length);
+  expect((await get(page)).body).toContain('This is test money');
+  await get('/console/o/acme/overview');
+  expect((await post(page, {})).status).toBe(303);
+  const paid = await world.rest('GET', '/billing/summary', { session, headers });
+  expect(paid.body.balance).toBe(200);
+});
+
+it('303 · former slugs of a renamed organization lead on, unless another of the person has the slug now', async () => {
+  const initech = await world.found(alice, 'Initech');
+  const there = await world.session(alice, initech.id);
+  const rename = (slug: string) =>
+    world.rest('PATCH', `/organizations/${initech.id}`, {
+      session: there,
+      headers: { 'x-org-id': initech.id },
+      body: { slug },
+    });
+  for (const slug of ['initrode', 'initrode', 'initech-2', 'initrode']) expect((await rename(slug)).status).toBe(200);
+  expect(await leadsTo('/console/o/initech/runs?kind=manual')).toEqual([303, '/console/o/initrode/runs?kind=manual']);
+  expect(await leadsTo('/console/o/initech-2/runs')).toEqual([303, '/console/o/initrode/runs']);
+  const taken = await world.found(alice, 'Initech');
+  expect(taken.slug).toBe('initech');
+  expect(organizationShown((await get('/console/o/initech/runs')).body)).toBe(taken.id);
+});
