@@ -80,6 +80,13 @@ export const openSubscriptions = new Gauge({
   registers,
 });
 
+export const planFailures = new Counter({
+  name: 'graphql_plan_failures_total',
+  help: 'Plans of queries that failed, after which yoga executed the query; unexpected ones are logged.',
+  labelNames: ['expected'],
+  registers,
+});
+
 new Gauge({
   name: 'background_jobs',
   help: 'Jobs of the background that are still to be done, and that were given up.',

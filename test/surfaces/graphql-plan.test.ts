@@ -4,6 +4,7 @@ import { execute, parse } from 'graphql';
 import { createSchema } from 'graphql-yoga';
 import { beforeEach, expect, test } from 'vitest';
 import { createContext } from '#graph/context.ts';
+import { chosen, variablesOfConditions } from '#surfaces/graphql/conditions.ts';
 import { compilePlan } from '#surfaces/graphql/plan.ts';
 
 const acme = { id: 'o1', name: 'Acme "&" \u2028 Söhne 🏃', tags: ['a', null], none: null };
@@ -96,6 +97,39 @@ test.each([
   );
 });
 
+test.each([
+  '{ now @include(if: true) a: now @skip(if: true) }',
+  'query ($a: Boolean!, $b: Boolean!) { now @include(if: $a) project(id: "p1") { id @skip(if: $b) count @include(if: $a) @skip(if: $b) size } }',
+  'query ($a: Boolean!, $b: Boolean!) { now ...A @skip(if: $a) } fragment A on Query { project(id: "p1") { ... @include(if: $b) { id } size } }',
+])('under conditions, for every choice: %s', async (source) => {
+  const document = parse(source);
+  const names = variablesOfConditions(document)!;
+  for (const [a, b] of [
+    [true, true],
+    [true, false],
+    [false, true],
+    [false, false],
+  ]) {
+    const all = { a, b };
+    const variables = Object.fromEntries(names.map((name) => [name, all[name as 'a' | 'b']]));
+    const plan = compilePlan(schema, chosen(document, variables))!;
+    const text = await plan({ context: context(), variables });
+    const result = await execute({ schema, document, contextValue: context(), variableValues: variables });
+    expect(text).toBe(JSON.stringify(result.data));
+  }
+});
+
+test('other directives and more than four variables have no conditions to choose by', () => {
+  expect(variablesOfConditions(parse('{ now @other(if: true) }'))).toBe(null);
+  const five = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: now @skip(if: $${name})`).join(' ');
+  expect(variablesOfConditions(parse(`{ ${five} }`))).toBe(null);
+});
+
+test('there is no plan where conditions leave nothing', () => {
+  const document = parse('{ project(id: "p1") { id @skip(if: true) } }');
+  expect(compilePlan(schema, chosen(document, {}))).toBe(null);
+});
+
 test('members keep the order of the document, and variables their values', async () => {
   const plan = compilePlan(schema, parse('query ($n: Int!) { project(id: "p1") { size words(of: $n) id } }'))!;
   const text = await plan({ context: context(), variables: { n: 1 } });
@@ -120,7 +154,6 @@ test.each(['{ wrong { id } }', '{ promised { id } }'])(
 test.each([
   'mutation { write }',
   'query A { now } query B { now }',
-  '{ now @include(if: true) }',
   '{ __schema { queryType { name } } }',
   '{ __proto__: now }',
   '{ __proto__: __typename }',

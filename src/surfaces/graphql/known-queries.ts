@@ -1,25 +1,33 @@
-// Queries that were executed before: from the second time on each has a plan (plan.ts), and goes past yoga. What does not succeed
-// that way is yoga's to execute and to answer.
-import { type DocumentNode, type GraphQLSchema, getOperationAST, getVariableValues } from 'graphql';
+// Queries that were executed before: from the second time on each has a plan (plan.ts), and goes past yoga. Yoga executes and answers
+// every other operation, and every one whose plan fails.
+import { type DocumentNode, GraphQLError, type GraphQLSchema, getOperationAST, getVariableValues } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
+import type { Exchange } from '#foundation/http/http.ts';
+import { planFailures } from '#foundation/metrics.ts';
 import { reading } from '#foundation/postgres/replica.ts';
+import { toProblem } from '#foundation/problem.ts';
 import { createContext } from '#graph/context.ts';
 import { graphql } from '#limits.ts';
+import type { Report } from '../frame.ts';
 import { documentCache } from './bounds.ts';
 import type { RequestBudget } from './budget.ts';
+import { chosen, variablesOfConditions } from './conditions.ts';
 import { type Cost, costOf } from './cost.ts';
 import { pricedSchema } from './introspection.ts';
 import { compilePlan, type Plan } from './plan.ts';
+import { Unplanned } from './plan-members.ts';
 import type { Request } from './respond.ts';
 
 interface Known {
   document: DocumentNode;
-  /** Null: there is none. */
-  plan?: Plan | null;
+  /** The variables of its conditions; null: it has no plan. */
+  conditions: readonly string[] | null;
+  /** By the choice that its conditions make. Null: there is none. */
+  plans: Map<string, Plan | null>;
   /** Where it does not depend on variables. */
   cost?: Cost;
-  /** How often in a row its plan has failed, and how many requests go past it because of that. */
+  /** Consecutive failures of its plans, and how many requests still go past them because of that. */
   failures: number;
   passes: number;
 }
@@ -40,7 +48,7 @@ interface Asked extends Request {
   budget: RequestBudget;
 }
 
-export function createKnownQueries(schema: GraphQLSchema) {
+export function createKnownQueries(schema: GraphQLSchema, report: Report) {
   const queries = documentCache<Known>();
   const priced = pricedSchema(schema);
 
@@ -49,9 +57,7 @@ export function createKnownQueries(schema: GraphQLSchema) {
     const { query, operationName, variables, extensions, ...others } = parameters ?? {};
     const known = typeof query === 'string' ? queries.get(query) : undefined;
     if (!known || extensions != null || Object.keys(others).length > 0 || !isObject(variables ?? {})) return undefined;
-    if (known.plan === undefined) known.plan = compilePlan(schema, known.document);
-    const { document, plan } = known;
-    if (!plan) return undefined;
+    const { document } = known;
     if (known.passes > 0) {
       known.passes--;
       return undefined;
@@ -60,10 +66,18 @@ export function createKnownQueries(schema: GraphQLSchema) {
     if ((operationName ?? name?.value) !== name?.value) return undefined;
     const values = (variables ?? {}) as Record<string, unknown>;
     const { coerced } = getVariableValues(schema, variableDefinitions, values);
-    if (!coerced) return undefined;
+    const plan = coerced && planOf(known, coerced);
+    if (!plan) return undefined;
     const cost = known.cost ?? costOf(priced, { document, variableValues: values })!;
     if (variableDefinitions.length === 0) known.cost = cost;
     return { known, plan, cost, variables: coerced };
+  }
+
+  function planOf({ document, conditions, plans }: Known, variables: Record<string, unknown>): Plan | null {
+    if (!conditions) return null;
+    const choice = conditions.map((name) => Number(variables[name] === true)).join('');
+    if (!plans.has(choice)) plans.set(choice, compilePlan(schema, chosen(document, variables)));
+    return plans.get(choice)!;
   }
 
   async function execute({ known, plan, cost, variables }: Ready, { caller, exchange }: Asked): Promise<string> {
@@ -74,6 +88,7 @@ export function createKnownQueries(schema: GraphQLSchema) {
       return `{"data":${data},"extensions":${JSON.stringify({ cost })}}`;
     } catch (error) {
       known.passes = Math.min(2 ** known.failures++, mostPasses);
+      noteFailure(exchange, error);
       throw error;
     }
   }
@@ -95,10 +110,25 @@ export function createKnownQueries(schema: GraphQLSchema) {
     }
   }
 
+  /** Reports an error that neither the query nor its data explains: a defect of the plan would only show as slow queries. */
+  function noteFailure(exchange: Exchange, error: unknown): void {
+    const isExpected =
+      error instanceof Unplanned || error instanceof GraphQLError || toProblem(error).body.code !== 'internal';
+    planFailures.inc({ expected: String(isExpected) });
+    if (!isExpected) report(exchange, error);
+  }
+
   const plugin: Plugin = {
     onExecute({ args: { document } }) {
       const text = document.loc!.source.body;
-      if (!queries.get(text)) queries.set(text, { document, failures: 0, passes: 0 });
+      if (queries.get(text)) return;
+      queries.set(text, {
+        document,
+        conditions: variablesOfConditions(document),
+        plans: new Map(),
+        failures: 0,
+        passes: 0,
+      });
     },
   };
 

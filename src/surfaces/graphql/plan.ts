@@ -1,8 +1,7 @@
 // A query as a plan that writes its `data`, level by level: a relation is resolved for all rows of a level before what is below
-// it, and a row that several lead to (the organization of fifty projects) is written once (bench/README.md). A plan knows success
-// alone: whatever else there is, another executor has to find out.
+// it, and a row that several lead to (the organization of fifty projects) is written once (bench/README.md). A plan writes results
+// without errors only. On any error it throws, and yoga executes the operation.
 import {
-  BREAK,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
@@ -17,7 +16,6 @@ import {
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
-  visit,
 } from 'graphql';
 import type { Context } from '#graph/context.ts';
 import {
@@ -46,7 +44,7 @@ export type Plan = (run: Run) => Promise<string>;
 type Write = (values: readonly unknown[], run: Run) => string[] | Promise<string[]>;
 interface Writer {
   write: Write;
-  /** Of an object that has nothing else: a list of such ones is written at once, which takes a quarter less. */
+  /** Set when an object has only scalar members: its list is one `JSON.stringify`, which takes a quarter less CPU. */
   members?: Members | undefined;
 }
 /** A member whose values are resolved before they are written. */
@@ -58,11 +56,11 @@ interface Relation {
 }
 type Part = Members | Relation;
 
-/** Null for a document with directives, introspection, or anything but one query. */
+/** Null for a document with introspection, or anything but one query. Its directives do not count (conditions.ts). */
 export function compilePlan(schema: GraphQLSchema, document: DocumentNode): Plan | null {
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
   const [operation] = operations as [OperationDefinitionNode];
-  if (operations.length > 1 || operation.operation !== 'query' || hasDirectives(document)) return null;
+  if (operations.length > 1 || operation.operation !== 'query') return null;
   const fragments = new Map(
     document.definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),
   );
@@ -73,17 +71,6 @@ export function compilePlan(schema: GraphQLSchema, document: DocumentNode): Plan
     if (error instanceof Unplanned) return null;
     throw error;
   }
-}
-
-function hasDirectives(document: DocumentNode): boolean {
-  let found = false;
-  visit(document, {
-    Directive() {
-      found = true;
-      return BREAK;
-    },
-  });
-  return found;
 }
 
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
@@ -124,6 +111,8 @@ function partsOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[], fra
     }
   }
   endMembers();
+  // Everything was left out by conditions.
+  if (parts.length === 0) throw new Unplanned();
   return parts;
 }
 

@@ -51,7 +51,7 @@ const printed = perSchema(printGraph);
 export function createGraphql(settings: GraphqlSettings) {
   const { schema, executions = createExecutions() } = settings;
   pricePages(schema);
-  const { answerKnown, plugin: knownQueriesPlugin } = createKnownQueries(schema);
+  const { answerKnown, plugin: knownQueriesPlugin } = createKnownQueries(schema, settings.report);
 
   const yoga = new YogaServer<ParsedRequest, Context>({
     schema,

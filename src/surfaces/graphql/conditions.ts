@@ -1,0 +1,41 @@
+// The conditions of a document, @include and @skip: a plan is compiled for each choice of its variables, without the fields that the
+// choice leaves out, so that it tests nothing while it writes.
+import { type ASTNode, BREAK, type DirectiveNode, type DocumentNode, Kind, type ValueNode, visit } from 'graphql';
+
+/** A document with more variables in its conditions has no plan: each doubles the plans that there may be. */
+const maxVariables = 4;
+
+/** The variables of the conditions; null where there are too many of them, or other directives. */
+export function variablesOfConditions(document: DocumentNode): string[] | null {
+  const names = new Set<string>();
+  let isPlain = true;
+  visit(document, {
+    Directive(directive) {
+      const condition = conditionOf(directive);
+      if (condition?.kind === Kind.VARIABLE) names.add(condition.name.value);
+      if (condition && names.size <= maxVariables) return undefined;
+      isPlain = false;
+      return BREAK;
+    },
+  });
+  return isPlain ? [...names] : null;
+}
+
+/** The document for a choice, without directives. Selections may be left empty. */
+export function chosen(document: DocumentNode, choice: Readonly<Record<string, unknown>>): DocumentNode {
+  const isTrue = (condition: ValueNode) =>
+    condition.kind === Kind.VARIABLE
+      ? choice[condition.name.value] === true
+      : 'value' in condition && condition.value === true;
+  const applies = (directive: DirectiveNode) =>
+    isTrue(conditionOf(directive)!) === (directive.name.value === 'include');
+  const select = <N extends ASTNode & { directives?: readonly DirectiveNode[] | undefined }>(node: N) => {
+    if (!node.directives?.length) return undefined;
+    return node.directives.every(applies) ? { ...node, directives: [] } : null;
+  };
+  return visit(document, { Field: select, FragmentSpread: select, InlineFragment: select });
+}
+
+function conditionOf({ name, arguments: args }: DirectiveNode): ValueNode | undefined {
+  return name.value === 'include' || name.value === 'skip' ? args?.[0]?.value : undefined;
+}

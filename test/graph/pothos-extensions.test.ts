@@ -1,0 +1,20 @@
+// The extensions of Pothos that plans of queries rely on (src/surfaces/graphql/plan-members.ts): without them a plan would read a
+// column past the check that wraps its resolver, or call a resolver where a column does.
+import type { GraphQLField, GraphQLObjectType } from 'graphql';
+import { expect, it } from 'vitest';
+import { schema } from '#schema.ts';
+
+const field = (type: string, name: string): GraphQLField<unknown, unknown> =>
+  (schema.getType(type) as GraphQLObjectType).getFields()[name]!;
+
+it('Pothos names the column of an exposed field, which has no resolver', () => {
+  const { resolve, extensions } = field('Person', 'createdAt');
+  expect(resolve).toBeUndefined();
+  expect(extensions).toMatchObject({ pothosExposedField: 'createdAt' });
+});
+
+it('Pothos marks a resolver that a check wraps, and no other', () => {
+  expect(field('Membership', 'organization').extensions).toMatchObject({ pothosResolveWrapped: true });
+  expect(field('Query', 'projects').extensions).toMatchObject({ pothosResolveWrapped: true });
+  expect(field('Project', 'missingConnectorKinds').extensions).toMatchObject({ pothosResolveWrapped: false });
+});
