@@ -91,6 +91,16 @@ it('400 · names the argument', async () => {
   }
 });
 
+it('200 · GraphQL finds them by words of their title, in any case', async () => {
+  await world.knex('runs').where({ id: ids.second }).update({ missionTitle: 'Fix the Login page' });
+  const found = async (search: string) => {
+    const query = 'query ($search: String) { runs(search: $search) { data { id } } }';
+    return (await world.graphql(query, { token: ada.token, variables: { search } })).body.data.runs.data;
+  };
+  expect(await found('login')).toEqual([{ id: ids.second }]);
+  expect(await found('log%in')).toEqual([]);
+});
+
 it('200 · GraphQL takes the same filters', async () => {
   const query = `{ runs(kind: manual, agentId: "${agentId}", createdBefore: ${times.third}) { data { id } } }`;
   const { body } = await world.graphql(query, { token: ada.token });

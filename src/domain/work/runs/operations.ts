@@ -1,7 +1,7 @@
 // What can be done with runs of both kinds: list, read, follow, cancel.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
-import type { Row, Scope } from '#foundation/postgres/base-model.ts';
+import { containing, type Row, type Scope } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -21,14 +21,16 @@ export interface RunFilter extends PageRequest {
   agentId?: string | null | undefined;
   /** Only open runs that wait for a person. */
   needsPerson?: boolean | null | undefined;
+  /** Part of the title, in any case. */
+  search?: string | null | undefined;
 }
 
 /** Newest first. Empty for a project that the caller cannot reach. */
 export async function listRuns(caller: Caller, filter: RunFilter): Promise<Page<Row<Run>>> {
-  const { projectId, status, kind, agentId, needsPerson, ...page } = filter;
+  const { projectId, status, kind, agentId, needsPerson, search, ...page } = filter;
   const reach = withinProject(caller, projectId);
   if (!reach) return emptyPage;
-  const where = { ...reach, kind: kind ?? undefined, agentId: agentId ?? undefined };
+  const where = { ...reach, kind: kind ?? undefined, agentId: agentId ?? undefined, missionTitle: containing(search) };
   const scopes = [...(status ? [Run.withStatus(status)] : []), ...(needsPerson ? [needingPerson] : [])];
   return Run.page(where, page, allOf(scopes));
 }

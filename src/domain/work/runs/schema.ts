@@ -4,6 +4,7 @@ import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
+import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages, previewSizes, text } from '#limits.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
@@ -137,12 +138,16 @@ builder.queryFields((t) => ({
     description:
       'The runs of the organization, newest first; filtered by project, status, what started them, agent, time, and whether they wait for a person.',
     scope: 'missions:read',
-    rest: 'GET /runs',
+    rest: { route: 'GET /runs', without: ['search'] },
     tool: 'list_runs',
     type: RunPage,
     args: {
       projectId: t.arg.string({ ...filter, description: 'Runs of this project only.' }),
       status: t.arg({ type: RunStatus.type, description: 'Runs in this status only.' }),
+      search: t.arg.string({
+        description: 'Runs whose title contains this, in any case: 1 to 200 characters.',
+        validate: { schema: boundedText({ min: 1, max: 200 }) },
+      }),
       needsPerson: t.arg.boolean({
         description: 'True: open runs only that wait for a person, to approve a plan or to answer a question.',
       }),

@@ -1679,6 +1679,7 @@ export type RunsQueryVariables = Exact<{
   projectId?: InputMaybe<Scalars['String']['input']>;
   status?: InputMaybe<RunStatus>;
   needsPerson?: InputMaybe<Scalars['Boolean']['input']>;
+  search?: InputMaybe<Scalars['String']['input']>;
   agentId?: InputMaybe<Scalars['String']['input']>;
   kind?: InputMaybe<RunKind>;
   createdFrom?: InputMaybe<Scalars['EpochMs']['input']>;
@@ -2175,7 +2176,7 @@ export const resumeRun: Operation<ResumeRunMutation, ResumeRunMutationVariables>
 };
 
 export const runs: Operation<RunsQuery, RunsQueryVariables> = {
-  text: 'query Runs($projectId:String$status:RunStatus$needsPerson:Boolean$agentId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){runs(projectId:$projectId status:$status needsPerson:$needsPerson agentId:$agentId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore order:$order limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}',
+  text: 'query Runs($projectId:String$status:RunStatus$needsPerson:Boolean$search:String$agentId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){runs(projectId:$projectId status:$status needsPerson:$needsPerson search:$search agentId:$agentId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore order:$order limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}',
 };
 
 export const runtimes: Operation<RuntimesQuery, RuntimesQueryVariables> = {

@@ -1,7 +1,7 @@
 // All missions: found by what is in the address, canceled and run again several at once.
 import { CopyAs } from './copy-as.tsx';
 import type { RunKind, RunStatus } from './documents.ts';
-import { AgentFilter, FilterChoice, OrderFilter, ProjectFilter, useOrder, useWord } from './filters.tsx';
+import { AgentFilter, FilterChoice, OrderFilter, ProjectFilter, SearchFilter, useOrder, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
 import { may, pageAt } from './page.ts';
 import { PeriodFilter, usePeriod } from './period.tsx';
@@ -18,10 +18,12 @@ export function Runs() {
   const [projectId] = useFilter('projectId');
   const [agentId] = useFilter('agentId');
   const [needsMe, setNeedsMe] = useFilter('needsPerson');
+  const [search] = useFilter('search');
   const order = useOrder();
   const filters = {
     status,
     needsPerson: needsMe ? true : null,
+    search,
     projectId,
     agentId,
     kind: useWord('kind', kinds),
@@ -57,6 +59,7 @@ export function Runs() {
         >
           Needs me
         </button>
+        <SearchFilter name="search" label="Find by title" />
         <ProjectFilter />
         <FilterChoice
           name="status"
