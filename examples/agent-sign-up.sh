@@ -1,5 +1,5 @@
 #!/bin/sh
-# An agent signs up by itself and is claimed by its person, with nothing but curl (specification, Authentication 5 to 7):
+# An agent signs up by itself and is claimed by its person, with nothing but curl (docs/contract.md#agent-registration):
 #
 #   sh examples/agent-sign-up.sh you@example.com [http://localhost:4000]
 #

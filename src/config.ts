@@ -1,5 +1,5 @@
-// Reads the settings from the environment into one frozen Config (design decisions, section 11). Pure: opens and writes nothing.
-// An error names the setting and what it must be, never its value: half of the values are secrets.
+// Reads the settings from the environment into one frozen Config (docs/decisions/0033-settings-fail-together.md). Pure: opens and
+// writes nothing. An error names the setting and what it must be, never its value: half of the values are secrets.
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';

@@ -1,8 +1,8 @@
-// The limits that clients meet: those of the specification (Limits), of the design decisions, and of several nouns. Those of one
-// noun are in its folder; tuning that no client sees is next to what it tunes. A unit is part of the name.
+// The limits that clients meet: those of docs/contract.md#limits and those of several nouns. Those of one noun are in its folder;
+// tuning that no client sees is next to what it tunes. A unit is part of the name.
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 
-/** Characters (specification, Limits and the field tables; names and keys of runtimes: design decisions, section 9). */
+/** Characters (docs/contract.md#limits; docs/decisions/0031-runtimes-report-over-graphql.md). */
 export const text = {
   organizationName: { min: 1, max: 120 },
   organizationSlug: { min: 1, max: 64 },
@@ -59,7 +59,7 @@ export const text = {
   oauthState: { min: 1, max: 500 },
 } as const;
 
-/** Rows on a page: bounds and default (specification, Limits). */
+/** Rows on a page: bounds and default (docs/contract.md#limits). */
 export const pages = {
   projects: { min: 1, max: 100, default: 20 },
   runs: { min: 1, max: 200, default: 50 },
@@ -70,7 +70,7 @@ export const pages = {
   other: { min: 1, max: 200, default: 50 },
 } as const;
 
-/** Personal access tokens (specification, Limits). */
+/** Personal access tokens (docs/contract.md#limits). */
 export const tokens = {
   scopesPerToken: 25,
   /** Active ones; TOKENS_PER_PERSON changes it. */
@@ -87,7 +87,7 @@ export const credits = {
   perGrant: { min: 1, max: 1_000_000 },
 } as const;
 
-/** Of one scheduled task or automation (specification, Scheduled tasks). */
+/** Of one scheduled task or automation (docs/contract.md#scheduled-tasks-and-automations). */
 export const recurring = {
   triggers: { min: 1, max: 10 },
   labels: 20,
@@ -96,14 +96,14 @@ export const recurring = {
 
 /**
  * A runtime's lease on a run: its length and the interval of heartbeats, how many runtimes may claim one run in turn, and the delay
- * before a run that was handed back can be claimed (design decisions, section 9).
+ * before a run that was handed back can be claimed (docs/decisions/0031-runtimes-report-over-graphql.md).
  */
 export const lease = { lastsMs: seconds(60), heartbeatMs: seconds(10), claims: 3, restMs: seconds(10) } as const;
 
-/** A run that no runtime claims fails after this time (design decisions, section 12). */
+/** A run that no runtime claims fails after this time (docs/decisions/0034-waiting-runs.md). */
 export const maxWaitMs = hours(24);
 
-/** Entries in one report of a runtime (design decisions, section 9). */
+/** Entries in one report of a runtime (docs/decisions/0031-runtimes-report-over-graphql.md). */
 export const report = {
   runs: 50,
   sandboxes: 50,
@@ -118,7 +118,7 @@ export const report = {
   harnesses: { min: 1, max: 10 },
 } as const;
 
-/** Without a heartbeat until a running sandbox is stale, and until it and its run have failed (specification, Sandbox). */
+/** Without a heartbeat until a running sandbox is stale, and until it and its run have failed (docs/contract.md#sandboxes). */
 export const silenceMs = { stale: minutes(2), failed: minutes(10) } as const;
 
 /** How long a runtime has to take down an expired environment before it has failed. */
@@ -139,7 +139,7 @@ export const redirectUrisPerClient = { min: 1, max: 20 } as const;
 /** How far the clocks of an identity provider and of the service may be apart. */
 export const clockSkewMs = seconds(60);
 
-/** Lifetimes (specification, Limits; design decisions, Agent identity). */
+/** Lifetimes (docs/contract.md#limits). */
 export const lifetimesMs = {
   agentAccessToken: hours(1),
   oauthAccessToken: hours(1),
@@ -171,7 +171,7 @@ export const lifetimesMs = {
   idempotencyKey: hours(24),
 } as const;
 
-/** Wrong codes until a code locks (specification, Limits). */
+/** Wrong codes until a code locks (docs/contract.md#limits). */
 export const tries = { wrongUserCodes: 5, wrongSignInCodes: 5 } as const;
 
 /** Between two polls of a claim, and what `slow_down` adds (RFC 8628, section 3.5). */

@@ -59,7 +59,7 @@ function checkBucket(bucket: BucketStorage, log: Log): void {
 
 /**
  * Whether only this machine reaches the service, at all of its addresses. Only then may providers, client documents and MCP servers
- * be on this machine too, because a caller could reach them directly (agent authentication §9.3).
+ * be on this machine too, because a caller could reach them directly (docs/contract.md#client-metadata-documents).
  */
 export const servesOnlyThisMachine = ({ host, addresses }: Pick<Config, 'host' | 'addresses'>): boolean =>
   isLoopback(host) && Object.values(addresses).every((address) => isLoopback(new URL(address).hostname));

@@ -1,5 +1,5 @@
-// The contract, pinned: every root field with its route, scope, status and tool; every endpoint and record of the specification,
-// key by key (fixtures/spec.json); the OpenAPI document. A change here is a change of the contract.
+// The contract, pinned: every root field with its route, scope, status and tool; every endpoint and record of the contract, key by
+// key (fixtures/spec.json); the OpenAPI document. A change here is a change of the contract.
 import { validate } from '@readme/openapi-parser';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -236,7 +236,7 @@ it('every other root field with its route, scope, status and tool', () => {
   `);
 });
 
-it('all 64 endpoints of the specification are served', () => {
+it('all 64 endpoints of the contract are served', () => {
   const served = Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -244,7 +244,7 @@ it('all 64 endpoints of the specification are served', () => {
   expect(spec.table.filter((endpoint) => !served.includes(endpoint))).toEqual([]);
 });
 
-describe('an endpoint of the specification', () => {
+describe('an endpoint of the contract', () => {
   let restore: () => Promise<void>;
   beforeAll(async () => {
     restore = await keepRows(world.knex);
@@ -307,7 +307,7 @@ describe('an endpoint of the specification', () => {
   );
 });
 
-describe('a record of the specification', () => {
+describe('a record of the contract', () => {
   const answered = Object.keys(records).filter((name) => !name.endsWith('Request') && name !== 'DuplicateProjectError');
 
   it.each(answered)(
@@ -558,7 +558,7 @@ function misfit(member: Member, value: Json, where: string): string[] {
   return type === 'any' || typeof value === type ? [] : wrong;
 }
 
-/** What the document says of a field otherwise than the specification. */
+/** What the document says of a field otherwise than the contract. */
 function misfits(member: Member, schema: Json): string[] {
   const types: string[] = [schema.type, schema.anyOf?.map((one: Json) => one.type)].flat(2).filter(Boolean);
   if (member.type === 'any') return [];

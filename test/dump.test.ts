@@ -1,5 +1,5 @@
 // A copy of the database opens nothing: every kind of secret is made, used, and then looked for in every row of every table
-// (agent authentication §17, case 107). Those of OAuth and of agents are looked for where their stories are told.
+// (docs/contract.md#tokens-and-resources). Those of OAuth and of agents are looked for where their stories are told.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';

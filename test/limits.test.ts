@@ -1,5 +1,5 @@
-// Every bound of the specification's Limits table at its edge and one beyond, and everything else that a caller can get wrong:
-// types, bytes, ids, cursors, methods. Always a 4xx in the promised body that names the field, never a 500, nothing written.
+// Every bound of the contract's Limits table at its edge and one beyond, and everything else that a caller can get wrong: types,
+// bytes, ids, cursors, methods. Always a 4xx in the promised body that names the field, never a 500, nothing written.
 import { request as sendRaw } from 'node:http';
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -393,7 +393,7 @@ function wrongs(names: string[], property: Property, right: unknown): Wrong[] {
   return list;
 }
 
-/** Whatever text it is: a scope that is not declared is refused as such, each by its name (specification, Errors). */
+/** Whatever text it is: a scope that is not declared is refused as such, each by its name (docs/contract.md#errors). */
 const isUndeclaredScope = ([name]: string[], value: unknown): boolean =>
   name === 'scopes' && Array.isArray(value) && typeof value[0] === 'string';
 

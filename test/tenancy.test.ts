@@ -1,5 +1,6 @@
-// The tenancy matrix (gaps.md, sections 5 and 6): every root field of the schema, asked by every kind of foreign or lesser
-// caller through every surface that shows it. Each is refused in the right words, sees nothing, and touches no row.
+// The tenancy matrix (docs/decisions/0036-another-organization-does-not-exist.md): every root field of the schema, asked by every
+// kind of foreign or lesser caller through every surface that shows it. Each is refused in the right words, sees nothing, and
+// touches no row.
 import { type GraphQLOutputType, getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
@@ -228,8 +229,8 @@ const openToBound: Record<string, string> = {
   agentCatalog: 'the catalog is the same for everyone',
   slugPreview: 'tells of the whole service, nothing of an organization',
   slugAvailability: 'tells of the whole service, nothing of an organization',
-  projects: 'project records stay readable across the organization (specification, behaviour 5)',
-  project: 'project records stay readable across the organization (specification, behaviour 5)',
+  projects: 'project records stay readable across the organization (docs/contract.md#project-bound-credentials)',
+  project: 'project records stay readable across the organization (docs/contract.md#project-bound-credentials)',
   mcpBindings: 'shows the bindings of its own project alone',
 };
 /** Beside their scope they take a person in the console. */

@@ -1,4 +1,4 @@
-// Authority: no credential has more than its grantor holds (specification, Authentication 9), and what a console may offer.
+// Authority: no credential has more than its grantor holds (docs/contract.md#authority), and what a console may offer.
 import { invalid } from '#foundation/problem.ts';
 import { tokens } from '#limits.ts';
 import type { Caller } from './principal.ts';

@@ -1,4 +1,4 @@
-// Organization roles, from highest to lowest (specification, OrgRole).
+// Organization roles, from highest to lowest (docs/contract.md#members).
 
 export const orgRoles = ['owner', 'admin', 'member', 'viewer'] as const;
 export type OrgRole = (typeof orgRoles)[number];

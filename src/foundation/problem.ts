@@ -1,12 +1,12 @@
 // Problem, the error type of all surfaces, and a function for each kind. A problem has its status and body from the start
-// (specification, Errors; RFC 9110); surfaces only print it. It extends GraphQLError because yoga masks all other errors.
+// (docs/contract.md#errors; RFC 9110); surfaces only print it. It extends GraphQLError because yoga masks all other errors.
 import { GraphQLError } from 'graphql';
 import { databaseErrorKind } from './postgres/database-errors.ts';
 import { type ProblemCode, problemCodes } from './problem-codes.ts';
 
 export type Category = 'auth' | 'rate_limit' | 'timeout' | 'validation' | 'infrastructure' | 'agent' | 'unknown';
 
-/** The specification's `Error` record; DuplicateProjectError adds its one field. */
+/** The contract's `Error` record; DuplicateProjectError adds its one field. */
 export interface ProblemBody {
   category: Category;
   title: string;
@@ -98,7 +98,7 @@ export const upstreamUnavailable = (description: string, retryAfterSeconds: numb
   )(`${description} Try again in ${retryAfterSeconds} s.`, { 'retry-after': String(retryAfterSeconds) });
 export const gatewayTimeout = problemFactory('timeout', 'Upstream timed out', 'upstream_timeout', true);
 
-/** 403 for a caller that lacks scopes: each is named as `missing-scope:<scope>` (specification, Errors). */
+/** 403 for a caller that lacks scopes: each is named as `missing-scope:<scope>` (docs/contract.md#errors). */
 export const missingScopes = (scopes: readonly string[]) =>
   problemFactory(
     'auth',

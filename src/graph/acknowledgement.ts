@@ -4,7 +4,7 @@ import { builder } from './builder.ts';
 const description = 'Confirms that the call succeeded.';
 const ok = { type: 'True', description: 'Always true: a call that fails returns an error instead.' } as const;
 
-/** `{ ok: true }`, with the specification's name. */
+/** `{ ok: true }`, with the contract's name. */
 export const okAnswer = (name: string) =>
   builder.objectRef<{ ok: true }>(name).implement({ description, fields: (t) => ({ ok: t.expose('ok', ok) }) });
 

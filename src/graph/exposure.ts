@@ -8,7 +8,7 @@ import type { Context } from './context.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Route = `${Method} /${string}`;
 
-/** The route of a root field below `/v1`, with path parameters as in the specification: `{projectId}`. */
+/** The route of a root field below `/v1`, with path parameters as in the contract: `{projectId}`. */
 export interface RestExposure {
   route: Route;
   /** Status of success; 200 by default. */
@@ -19,7 +19,7 @@ export interface RestExposure {
   linksNext?: true;
   /** Statuses beyond those that every route can answer, for the OpenAPI document. */
   errors?: number[];
-  /** Arguments that the graph and tools alone have: the specification names those of the route. */
+  /** Arguments that the graph and tools alone have: the contract names those of the route. */
   without?: readonly string[];
 }
 
@@ -57,7 +57,7 @@ interface MemberOptions {
   link?: Rule;
   /** Neither in REST nor in tools; who reads the record may ask for it in the graph. */
   graphOnly?: true;
-  /** In the graph and in tools only: the record of the specification has no such member. */
+  /** In the graph and in tools only: the record of the contract has no such member. */
   beyondRest?: true;
   /** Optional in REST: the member is omitted where GraphQL answers null. */
   absent?: true;

@@ -1,5 +1,5 @@
-// Request records: one zod object, with the specification's name, becomes the GraphQL input type, its validation, the check of the
-// REST body, and the body in the OpenAPI document.
+// Request records: one zod object, with the contract's name, becomes the GraphQL input type, its validation, the check of the REST
+// body, and the body in the OpenAPI document.
 import type { InputRef } from '@pothos/core';
 import { z } from 'zod';
 import { text } from '#limits.ts';
@@ -19,11 +19,11 @@ interface JsonSchema {
   default?: unknown;
 }
 
-/** A request record of the specification: REST checks a body with it, and OpenAPI prints it. */
+/** A request record of the contract: REST checks a body with it, and OpenAPI prints it. */
 export interface RequestRecord {
   zod: z.ZodObject;
   json: JsonSchema;
-  /** Members that REST does not know: the record of the specification has no such ones. */
+  /** Members that REST does not know: the record of the contract has no such ones. */
   beyondRest: readonly string[];
 }
 
@@ -72,13 +72,13 @@ function typeOf(name: string, json: JsonSchema): unknown {
   return scalars[[json.type].flat().find((type) => type !== 'null') ?? ''] ?? 'Json';
 }
 
-/** A path parameter: at least one character (specification, Errors). */
+/** A path parameter: at least one character (docs/contract.md#errors). */
 export const pathId = {
   required: true,
   description: 'An id that is unknown, or of another organization, is a 404.',
   validate: { schema: boundedText(text.pathId) },
 } as const;
-/** For an update in the graph and in tools; the routes of the specification have no such condition. */
+/** For an update in the graph and in tools; the routes of the contract have no such condition. */
 export const ifUpdatedAt = {
   description:
     'The `updatedAt` of the record that the caller has seen: when it is another by now, the answer is a 409 and nothing changes.',

@@ -1,5 +1,5 @@
-// The Authorization header → the caller, for one resource (RFC 6750, RFC 9728; agent authentication §12). Looked up on every
-// request, never cached: a revocation must act on the next call, on every process.
+// The Authorization header → the caller, for one resource (RFC 6750, RFC 9728; docs/contract.md#tokens-and-resources). Looked up on
+// every request, never cached: a revocation must act on the next call, on every process.
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { callerOfAgentToken } from '#domain/identity/agent-identities/caller.ts';

@@ -1,5 +1,6 @@
-// The console's session cookie → the person behind it. Besides the console, /graphql and /v1 honour it, for requests from our
-// own pages only (design decisions, People): a foreign site can make a browser send the cookie, but not these headers.
+// The console's session cookie → the person behind it. Besides the console, /graphql and /v1 honour it, for requests from our own
+// pages only (docs/decisions/0032-sign-in-without-passwords.md): a foreign site can make a browser send the cookie, but not these
+// headers.
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '#access/principal.ts';
 import { callerOfSession, type SessionInUse } from '#domain/identity/sessions/operations.ts';

@@ -1,5 +1,5 @@
-// Automations are scheduled tasks by another name (specification): what is told in scheduled-tasks.test.ts holds for them too.
-// Here: their own names, and that the two kinds don't mix.
+// Automations are scheduled tasks by another name (docs/contract.md#scheduled-tasks-and-automations): what is told in
+// scheduled-tasks.test.ts holds for them too. Here: their own names, and that the two kinds don't mix.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days } from '#foundation/clock.ts';

@@ -1,5 +1,4 @@
-// What a person has lent to programs, and taking it back (specification, AgentDelegationList and RevokeAgentDelegationResult;
-// Authentication 10; numbers in brackets are §17 of agent authentication).
+// What a person has lent to programs, and taking it back (docs/contract.md#delegations; docs/contract.md#revocation).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeRegistration } from '#domain/identity/agent-identities/revoke.ts';
 import { issueAccessToken } from '#domain/identity/oauth/access-tokens.ts';
@@ -141,7 +140,7 @@ describe('the list', () => {
 });
 
 describe('taking an agent back', () => {
-  it('[75] 200 · ends its tokens at once and its assertion, and says how many tokens were alive; again: already-revoked', async () => {
+  it('200 · ends its tokens at once and its assertion, and says how many tokens were alive; again: already-revoked', async () => {
     const alice = await world.human();
     const { agent, registrationId, access_token, identity_assertion } = await world.claimed(alice);
     const tokens = [access_token];
@@ -164,7 +163,7 @@ describe('taking an agent back', () => {
     expect((await list(alice)).map((one: { status: string }) => one.status)).toEqual(['revoked']);
   });
 
-  it('[75] 200 · of one that has not collected yet: it never will', async () => {
+  it('200 · of one that has not collected yet: it never will', async () => {
     const alice = await world.human();
     const { agent, ceremony } = await world.begun(alice);
     await world.decide(alice, ceremony);

@@ -1,5 +1,5 @@
 // Identity assertions of a provider (ID-JAG), each check for itself: what is believed, what is not, and in which word
-// (specification, Authentication 5; agent authentication §15; numbers in brackets are its §17). The provider is our own.
+// (docs/contract.md#agent-registration; docs/contract.md#id-jag). The provider is our own.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, importJWK, type JWK, UnsecuredJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ const outcome = async (more?: Claims, pen?: Pen) => {
 };
 
 describe('the first time', () => {
-  it('[50] 401 · interaction_required: a claim for the email address that the provider vouches for', async () => {
+  it('401 · interaction_required: a claim for the email address that the provider vouches for', async () => {
     const answer = await show({ email: 'Someone@Example.com' });
     const end = isoTime(present() + hours(24));
     expect(answer.status).toBe(401);
@@ -55,7 +55,7 @@ describe('the first time', () => {
     });
   });
 
-  it('[51] 200 · once the person has confirmed: the poll gives tokens, and the next assertion goes straight through, for an hour', async () => {
+  it('200 · once the person has confirmed: the poll gives tokens, and the next assertion goes straight through, for an hour', async () => {
     const alice = await world.human();
     const claims = world.provider.claimsOf({ email: alice.person.email.toUpperCase() });
     const { body: first } = await world.present(world.provider.sign(claims));
@@ -81,7 +81,7 @@ describe('the first time', () => {
     expect((await world.openPage(alice, second)).body).not.toContain('This would be your first');
   });
 
-  it('[63] 401 · the email address of an account links nothing: another subject, another provider', async () => {
+  it('401 · the email address of an account links nothing: another subject, another provider', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const other = await openProvider();
@@ -93,7 +93,7 @@ describe('the first time', () => {
     await other.close();
   });
 
-  it('[65] 401 · again while the person is asked: the same registration, a new claim token; the old one is unknown', async () => {
+  it('401 · again while the person is asked: the same registration, a new claim token; the old one is unknown', async () => {
     const alice = await world.human();
     const claims = { sub: 'repeated', email: alice.person.email };
     const [first, second] = [(await show(claims)).body, (await show(claims)).body];
@@ -131,7 +131,7 @@ describe('the first time', () => {
     },
   );
 
-  it('[66] 400 · email_mismatch when the claim is started anew for another address', async () => {
+  it('400 · email_mismatch when the claim is started anew for another address', async () => {
     const { body } = await show({ email: 'vera@example.com' });
     const other = await world.startClaim({ claim_token: body.claim_token, email: 'adam@example.com' });
     expect([other.status, other.body]).toEqual([400, fault('email_mismatch')]);
@@ -163,14 +163,14 @@ describe('the first time', () => {
 });
 
 describe('a jti', () => {
-  it('[52] 400 · replay_detected the second time', async () => {
+  it('400 · replay_detected the second time', async () => {
     const jwt = await world.provider.idJag();
     expect((await world.present(jwt)).status).toBe(401);
     const again = await world.present(jwt);
     expect([again.status, again.body]).toEqual([400, fault('replay_detected')]);
   });
 
-  it.each(repeated)('[52] two identical ID-JAGs at once: exactly one is accepted (%i)', async () => {
+  it.each(repeated)('two identical ID-JAGs at once: exactly one is accepted (%i)', async () => {
     const jwt = await world.provider.idJag();
     const all = await Promise.all(Array.from({ length: 4 }, () => world.present(jwt)));
     expect(all.map(({ body }) => body.error).sort()).toEqual([
@@ -204,7 +204,7 @@ describe('a jti', () => {
 });
 
 describe('the login at the provider', () => {
-  it('[53] 401 · login_required when it is older than an hour, with the age that it may have', async () => {
+  it('401 · login_required when it is older than an hour, with the age that it may have', async () => {
     const answer = await show({ auth_time: now() - 3_700 });
     expect([answer.status, answer.body]).toEqual([401, { ...fault('login_required'), max_age: 3600 }]);
     expect(answer.headers.get('www-authenticate')).toMatch(
@@ -219,11 +219,11 @@ describe('the login at the provider', () => {
     ['ten minutes ahead', () => now() + 600, [401, 'login_required']],
     ['a text', () => String(now()), [401, 'login_required']],
     ['null', () => null, [401, 'login_required']],
-  ])('[53] auth_time %s', async (_what, auth_time, expected) => {
+  ])('auth_time %s', async (_what, auth_time, expected) => {
     expect(await outcome({ auth_time: auth_time() })).toEqual(expected);
   });
 
-  it('[54] 401 · login_required for a linked user too', async () => {
+  it('401 · login_required for a linked user too', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const answer = await show({ sub: subject, email: alice.person.email, auth_time: now() - 3_700 });
@@ -232,7 +232,7 @@ describe('the login at the provider', () => {
 });
 
 describe('the issuer', () => {
-  it('[55] 400 · issuer_not_enabled for one that is not trusted, and nothing is fetched from it', async () => {
+  it('400 · issuer_not_enabled for one that is not trusted, and nothing is fetched from it', async () => {
     const stranger = await openProvider();
     const answer = await world.present(stranger.idJag());
     expect([answer.status, answer.body]).toEqual([400, fault('issuer_not_enabled')]);
@@ -262,7 +262,7 @@ describe('the audience', () => {
     ['none', () => undefined],
     ['an empty list', () => []],
     ['an object', () => ({})],
-  ])('[56] 400 · invalid_audience for %s', async (_what, aud) => {
+  ])('400 · invalid_audience for %s', async (_what, aud) => {
     expect(await outcome({ aud: aud() })).toEqual([400, 'invalid_audience']);
   });
 });
@@ -281,7 +281,7 @@ describe('its times', () => {
     ['nbf past', () => ({ nbf: now() - 1 }), believed],
     ['good for longer than an hour', () => ({ exp: now() + 3_601 }), [400, 'invalid_request']],
     ['good for an hour', () => ({ exp: now() + 3_600 }), believed],
-  ])('[57] %s', async (_what, claims, expected) => {
+  ])('%s', async (_what, claims, expected) => {
     expect(await outcome(claims())).toEqual(expected);
   });
 });
@@ -289,7 +289,7 @@ describe('its times', () => {
 describe('the signature', () => {
   const refused = [400, 'invalid_signature'];
 
-  it('[58] 400 · none at all, and one of another key', async () => {
+  it('400 · none at all, and one of another key', async () => {
     const unsecured = new UnsecuredJWT(world.provider.claimsOf()).encode();
     const [, body] = unsecured.split('.');
     const head = Buffer.from(JSON.stringify({ alg: 'none', typ: 'oauth-id-jag+jwt' })).toString('base64url');
@@ -304,7 +304,7 @@ describe('the signature', () => {
     expect((await world.present(flipped)).body).toEqual(fault('invalid_signature'));
   });
 
-  it('[58] 400 · HS256 keyed with what is public of the provider: its JWK, its PEM', async () => {
+  it('400 · HS256 keyed with what is public of the provider: its JWK, its PEM', async () => {
     const jwk = world.provider.keys[0]!;
     const pem = await exportSPKI((await importJWK(jwk, 'ES256')) as CryptoKey);
     for (const secret of [JSON.stringify(jwk), pem, jwk.x!]) {
@@ -335,7 +335,7 @@ describe('the signature', () => {
     }
   });
 
-  it('[58] 400 · RS256 in the header over a key for ES256; a malformed key; a key for something else', async () => {
+  it('400 · RS256 in the header over a key for ES256; a malformed key; a key for something else', async () => {
     const rsa = await generateKeyPair('RS256');
     expect(await outcome({}, { header: { alg: 'RS256' }, key: rsa.privateKey })).toEqual(refused);
     const jwk = await world.provider.rotate();
@@ -351,7 +351,7 @@ describe('the signature', () => {
     expect(await outcome()).toEqual(believed);
   });
 
-  it('[58] 400 · an unknown kid; and a key, or an address of one, in the header: nothing is fetched from there', async () => {
+  it('400 · an unknown kid; and a key, or an address of one, in the header: nothing is fetched from there', async () => {
     const trap = await openProvider();
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
     const jwk = { ...(await exportJWK(publicKey)), kid: 'mine' };
@@ -370,7 +370,7 @@ describe('the signature', () => {
     ['none', { typ: undefined }],
     ['of an event', { typ: 'secevent+jwt' }],
     ['in other letters', { typ: 'OAUTH-ID-JAG+JWT' }],
-  ])('[59] 400 · typ %s', async (_what, header) => {
+  ])('400 · typ %s', async (_what, header) => {
     expect(await outcome({}, { header })).toEqual([400, 'invalid_request']);
   });
 
@@ -394,7 +394,7 @@ describe('the user and the client', () => {
       'only the telephone verified',
       { email: undefined, email_verified: undefined, phone_number: '+1', phone_number_verified: true },
     ],
-  ])('[60] 400 · missing_verified_email: %s', async (_what, claims) => {
+  ])('400 · missing_verified_email: %s', async (_what, claims) => {
     expect(await outcome(claims)).toEqual([400, 'missing_verified_email']);
   });
 
@@ -413,11 +413,11 @@ describe('the user and the client', () => {
     ['a sub of 256 characters', { sub: 's'.repeat(256) }, 'invalid_request'],
     ['a sub with a NUL', { sub: 's\0' }, 'invalid_request'],
     ['a sub that is a number', { sub: 7 }, 'invalid_request'],
-  ])('[61] 400 · %s', async (_what, claims, error) => {
+  ])('400 · %s', async (_what, claims, error) => {
     expect(await outcome(claims)).toEqual([400, error]);
   });
 
-  it('[61] pinned clients, and no others, when the trust list names some', async () => {
+  it('pinned clients, and no others, when the trust list names some', async () => {
     world.trust({ clientIds: ['client-7'] });
     expect(await outcome({ client_id: 'client-7' })).toEqual(believed);
     expect(await outcome()).toEqual([400, 'invalid_client_id']);
@@ -448,12 +448,12 @@ describe('the body', () => {
     ],
     ['no JWT', { ...body, assertion: 'a.b.c' }, 'It is not a signed JWT in compact form.'],
     ['a list as claims', { ...body, assertion: 'e30.W10.' }, 'It is not a signed JWT in compact form.'],
-  ])('[62] 400 · %s', async (_what, given, description) => {
+  ])('400 · %s', async (_what, given, description) => {
     const answer = await world.identity(given);
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request', error_description: description }]);
   });
 
-  it('[109] 400 · 16 KB of random bytes are answered without asking anybody', async () => {
+  it('400 · 16 KB of random bytes are answered without asking anybody', async () => {
     const before = world.provider.asked.length;
     const noise = () => randomBytes(4_000).toString('base64url');
     for (const assertion of [`${noise()}.${noise()}.${noise()}`, 'A'.repeat(16_384), '.'.repeat(16_384)]) {
@@ -493,7 +493,7 @@ describe('the keys of a provider', () => {
     expect(world.provider.asked.length - before).toBe(1);
   });
 
-  it('[64] 401 · a new key of the provider is found with one more question', async () => {
+  it('401 · a new key of the provider is found with one more question', async () => {
     await outcome();
     const before = world.provider.asked.length;
     await world.provider.rotate();
@@ -502,7 +502,7 @@ describe('the keys of a provider', () => {
     expect(world.provider.asked.length - before).toBe(1);
   });
 
-  it('[64] 400 · made-up kids cause no storm: one question in thirty seconds', async () => {
+  it('400 · made-up kids cause no storm: one question in thirty seconds', async () => {
     await outcome();
     world.clock.turn(seconds(30));
     const before = world.provider.asked.length;

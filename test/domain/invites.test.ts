@@ -1,4 +1,4 @@
-// Invites from being sent to being accepted, revoked or forgotten (specification, Invite).
+// Invites from being sent to being accepted, revoked or forgotten (docs/contract.md#invites).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import { acceptInvite, pendingInvitesFor } from '#domain/organization/invites/operations.ts';

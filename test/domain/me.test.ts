@@ -1,4 +1,4 @@
-// Who am I, and what could be granted: the same two questions, asked by every kind of caller (specification, Me, ScopeCatalog).
+// Who am I, and what could be granted: the same two questions, asked by every kind of caller (docs/contract.md#me-and-scopes).
 import { graphql } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admit } from '#access/gate.ts';

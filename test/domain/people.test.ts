@@ -1,4 +1,4 @@
-// People: one account per email address, console sessions (design decisions, People).
+// People: one account per email address, console sessions (docs/decisions/0032-sign-in-without-passwords.md).
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';

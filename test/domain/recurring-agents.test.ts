@@ -1,4 +1,4 @@
-// Scheduled tasks and automations that name their agent: in GraphQL and as tools; REST keeps the record of the specification.
+// Scheduled tasks and automations that name their agent: in GraphQL and as tools; REST keeps the record of the contract.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';

@@ -1,4 +1,5 @@
-// Which addresses may receive a code, and when a requested one is a registered one (RFC 8252, RFC 9700; agent authentication §9.2).
+// Which addresses may receive a code, and when a requested one is a registered one (RFC 8252, RFC 9700;
+// docs/contract.md#redirect-addresses).
 import { describe, expect, it } from 'vitest';
 import {
   isLoopbackRedirect,

@@ -1,5 +1,5 @@
-// When a mission comes again (design decisions, section 8): the cases that are known to hurt, in words; then thousands that are
-// not, held against luxon and croner, which reckon by other means.
+// When a mission comes again (docs/decisions/0030-schedules-are-wall-times.md): the cases that are known to hurt, in words; then
+// thousands that are not, held against luxon and croner, which reckon by other means.
 import { Cron } from 'croner';
 import { DateTime, IANAZone } from 'luxon';
 import { describe, expect, it, test } from 'vitest';

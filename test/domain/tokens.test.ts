@@ -1,5 +1,5 @@
-// Personal access tokens: what a person makes, sees and ends, and what stands behind one when it is shown (specification,
-// Credentials and identity, behaviours 1 to 4); and the tokens of internal services.
+// Personal access tokens: what a person makes, sees and ends, and what stands behind one when it is shown
+// (docs/contract.md#personal-access-tokens); and the tokens of internal services.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type OrgRole, orgRoles } from '#access/roles.ts';
 import { catalog, scopesOfRole } from '#access/scopes.ts';

@@ -153,7 +153,7 @@ const statuses: Record<string, number> = {
   unavailable: 503,
 };
 
-/** The status that REST has for a problem (gaps.md, section 3). */
+/** The status that REST has for a problem (docs/contract.md#errors). */
 export function statusOf(problem: ProblemBody): number {
   if (problem.conflictingProjectId) return 409;
   const status = statuses[problem.code ?? ''];

@@ -1,5 +1,5 @@
 // The claim ceremony over real HTTP: first as the story of one agent and its person, then every way in which it may go wrong
-// (specification, Authentication 6; agent authentication §5 to §7.2; numbers in brackets are its §17).
+// (docs/contract.md#claims; docs/contract.md#claim-page).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog } from '#access/scopes.ts';
 import { days, hours, isoTime, minutes, seconds } from '#foundation/clock.ts';
@@ -34,12 +34,12 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect((await world.me(early)).body.principalType).toBe('agent');
   });
 
-  it('[27] 400 · polling before anybody was asked: authorization_pending', async () => {
+  it('400 · polling before anybody was asked: authorization_pending', async () => {
     const answer = await world.poll(agent.claim_token!);
     expect([answer.status, answer.body]).toEqual([400, fault('authorization_pending')]);
   });
 
-  it('[22] 200 · it asks for its person by email address: a six-digit code and an address to show, for ten minutes', async () => {
+  it('200 · it asks for its person by email address: a six-digit code and an address to show, for ten minutes', async () => {
     const answer = await world.startClaim({ claim_token: agent.claim_token, email: 'ALICE@example.com' });
     ceremony = answer.body.claim_attempt;
     const end = isoTime(present() + minutes(10));
@@ -64,7 +64,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     ]);
   });
 
-  it('[43] 303 · its person, not signed in, is sent to sign in and back to this very page', async () => {
+  it('303 · its person, not signed in, is sent to sign in and back to this very page', async () => {
     const answer = await world.openPage(null, ceremony);
     const path = world.pathOf(ceremony);
     expect([answer.status, answer.headers.get('location')]).toEqual([
@@ -88,7 +88,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect(body).not.toContain(ceremony.user_code);
   });
 
-  it('[33] 401 · she mistypes the code; her ticks stay as they were', async () => {
+  it('401 · she mistypes the code; her ticks stay as they were', async () => {
     for (let n = 1; n <= 4; n++) {
       const answer = await world.decide(alice, ceremony, { code: otherCode(ceremony.user_code), days: 7 });
       expect(answer.status).toBe(401);
@@ -107,7 +107,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect(answer.body).toContain('The agent has access.');
   });
 
-  it('[37] 200 · the same poll now brings a token, with what she chose, and a new assertion that lasts as long', async () => {
+  it('200 · the same poll now brings a token, with what she chose, and a new assertion that lasts as long', async () => {
     const answer = await world.poll(agent.claim_token!);
     collected = answer.body;
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -136,17 +136,17 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect((await world.rest('GET', '/projects', { token: collected.access_token! })).status).toBe(200);
   });
 
-  it('[38] 400 · the claim token is used up', async () => {
+  it('400 · the claim token is used up', async () => {
     const answer = await world.poll(agent.claim_token!);
     expect([answer.status, answer.body]).toEqual([400, fault('invalid_grant')]);
   });
 
-  it('[40] 400, 401 · what it had before the claim is worth nothing: the assertion is replaced, the token dead', async () => {
+  it('400, 401 · what it had before the claim is worth nothing: the assertion is replaced, the token dead', async () => {
     expect((await world.exchange(agent.identity_assertion!)).body).toEqual(fault('invalid_grant'));
     expect((await world.me(early)).status).toBe(401);
   });
 
-  it('[41] 200 · the new assertion gives tokens, again and again; 403 names the scope that they lack', async () => {
+  it('200 · the new assertion gives tokens, again and again; 403 names the scope that they lack', async () => {
     const first = await world.exchange(collected.identity_assertion!);
     const second = await world.exchange(collected.identity_assertion!);
     expect([first.status, second.status]).toEqual([200, 200]);
@@ -169,7 +169,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect((await world.decide(alice, ceremony)).status).toBe(409);
   });
 
-  it('[49] 400, 401 · after 30 days it is over: assertion and token', async () => {
+  it('400, 401 · after 30 days it is over: assertion and token', async () => {
     const last = await world.exchange(collected.identity_assertion!);
     world.clock.turn(days(30) - minutes(30));
     const shorter = await world.exchange(collected.identity_assertion!);
@@ -182,7 +182,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
 });
 
 describe('starting a claim', () => {
-  it('[23] 200 · again: a new attempt with a new code; the old address is gone, and the old code opens nothing', async () => {
+  it('200 · again: a new attempt with a new code; the old address is gone, and the old code opens nothing', async () => {
     const bob = await world.human();
     const { agent, ceremony, attemptId } = await world.begun(bob);
     const second = await world.startClaim({ claim_token: agent.claim_token, email: bob.person.email });
@@ -196,7 +196,7 @@ describe('starting a claim', () => {
     expect((await world.decide(bob, second.body.claim_attempt)).status).toBe(200);
   });
 
-  it('[24] 401 · for an unknown token, with a challenge', async () => {
+  it('401 · for an unknown token, with a challenge', async () => {
     const answer = await world.startClaim({ claim_token: 'clm_unknown', email: 'a@example.com' });
     expect([answer.status, answer.body]).toEqual([401, fault('invalid_claim_token')]);
     expect(answer.headers.get('www-authenticate')).toMatch(
@@ -223,7 +223,7 @@ describe('starting a claim', () => {
     ['a NUL', { claim_token: 'clm_\0', email: 'a@example.com' }, 'claim_token: must be text without NUL characters.'],
     ['a number', { claim_token: 7, email: 'a@example.com' }, 'claim_token: must be a string.'],
     ['a list', [], 'The body must be a JSON object.'],
-  ])('[24] 400 · %s', async (_what, body, description) => {
+  ])('400 · %s', async (_what, body, description) => {
     const answer = await world.startClaim(body);
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request', error_description: description }]);
   });
@@ -234,7 +234,7 @@ describe('starting a claim', () => {
     expect((await world.startClaim(body)).status).toBe(200);
   });
 
-  it('[25] 410 · after 24 hours; the code ends with them', async () => {
+  it('410 · after 24 hours; the code ends with them', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(4));
@@ -247,7 +247,7 @@ describe('starting a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('expired_token'));
   });
 
-  it('[26] 400 · for another address than the agent was registered for; 200 · in other letters', async () => {
+  it('400 · for another address than the agent was registered for; 200 · in other letters', async () => {
     const { body: agent } = await world.identity({ type: 'service_auth', login_hint: 'Dave@Example.com' });
     const other = await world.startClaim({ claim_token: agent.claim_token, email: 'eve@example.com' });
     expect([other.status, other.body]).toEqual([400, fault('email_mismatch')]);
@@ -283,7 +283,7 @@ describe('starting a claim', () => {
 });
 
 describe('polling', () => {
-  it('[28] 400 · authorization_pending, every five seconds', async () => {
+  it('400 · authorization_pending, every five seconds', async () => {
     const { agent } = await world.begun(await world.human());
     for (let n = 1; n <= 3; n++) {
       expect((await world.poll(agent.claim_token)).body).toEqual(fault('authorization_pending'));
@@ -291,7 +291,7 @@ describe('polling', () => {
     }
   });
 
-  it('[29] 400 · slow_down for one that comes too early; five seconds more for all that follow', async () => {
+  it('400 · slow_down for one that comes too early; five seconds more for all that follow', async () => {
     const { agent } = await world.begun(await world.human());
     const poll = async () => (await world.poll(agent.claim_token)).body.error;
     expect([await poll(), await poll()]).toEqual(['authorization_pending', 'slow_down']);
@@ -314,13 +314,13 @@ describe('polling', () => {
     expect(await poll()).toBe('authorization_pending');
   });
 
-  it.each(repeated)('[30] two polls at once: one authorization_pending, one slow_down (%i)', async () => {
+  it.each(repeated)('two polls at once: one authorization_pending, one slow_down (%i)', async () => {
     const { agent } = await world.begun(await world.human());
     const both = await Promise.all([world.poll(agent.claim_token), world.poll(agent.claim_token)]);
     expect(both.map(({ body }) => body.error).sort()).toEqual(['authorization_pending', 'slow_down']);
   });
 
-  it('[31] 400 · expired_token after ten minutes; a new code, and it is pending again', async () => {
+  it('400 · expired_token after ten minutes; a new code, and it is pending again', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     world.clock.turn(minutes(10));
@@ -331,7 +331,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('authorization_pending'));
   });
 
-  it('[32] 410 · five wrong codes lock the attempt: the page says so, the poll too, the right code is refused; a new one works', async () => {
+  it('410 · five wrong codes lock the attempt: the page says so, the poll too, the right code is refused; a new one works', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const wrong = () => world.decide(bob, ceremony, { code: otherCode(ceremony.user_code) });
@@ -345,7 +345,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('[34] 400 · access_denied once the person has said no, without any code; the agent may ask again', async () => {
+  it('400 · access_denied once the person has said no, without any code; the agent may ask again', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const denied = await world.decide(bob, ceremony, { decision: 'deny', code: '' });
@@ -356,7 +356,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('authorization_pending'));
   });
 
-  it('[35] 400 · invalid_grant for a claim token that nobody made, invalid_request for none', async () => {
+  it('400 · invalid_grant for a claim token that nobody made, invalid_request for none', async () => {
     expect((await world.poll('clm_garbage')).body).toEqual(fault('invalid_grant'));
     expect((await world.poll('')).body).toEqual(fault('invalid_request'));
   });
@@ -370,7 +370,7 @@ describe('polling', () => {
     }
   });
 
-  it('[36] 200 · done a minute before the window closes, collected nine minutes later', async () => {
+  it('200 · done a minute before the window closes, collected nine minutes later', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(2));
@@ -381,7 +381,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('[36] 400 · expired_token when nobody collects for ten minutes after that', async () => {
+  it('400 · expired_token when nobody collects for ten minutes after that', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(2));
@@ -392,7 +392,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('expired_token'));
   });
 
-  it.each(repeated)('[39] two concurrent polls after completion: exactly one answers 200 (%i)', async () => {
+  it.each(repeated)('two concurrent polls after completion: exactly one answers 200 (%i)', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     await world.decide(bob, ceremony);
@@ -418,7 +418,7 @@ describe('polling', () => {
 });
 
 describe('completing', () => {
-  it('[42] 403 · signed in as somebody else: no form, no try counted, nothing denied', async () => {
+  it('403 · signed in as somebody else: no form, no try counted, nothing denied', async () => {
     const [bob, mallory] = [await world.human(), await world.human()];
     const { agent, ceremony } = await world.begun(bob);
     const page = await world.openPage(mallory, ceremony);
@@ -437,7 +437,7 @@ describe('completing', () => {
   });
 
   it.each(['//evil.example/claim', '/\\evil.example/claim', 'https://evil.example/claim'])(
-    '[43] 303 · after sign-in nobody is led to %s',
+    '303 · after sign-in nobody is led to %s',
     async (target) => {
       const bob = await world.human();
       const answer = await world.request('GET', `/sign-in?return_to=${encodeURIComponent(target)}`, {
@@ -448,7 +448,7 @@ describe('completing', () => {
     },
   );
 
-  it('[44] 403 · without the form token, with that of another session, and from another site', async () => {
+  it('403 · without the form token, with that of another session, and from another site', async () => {
     const [bob, mallory] = [await world.human(), await world.human()];
     const { agent, ceremony } = await world.begun(bob);
     expect((await world.decide(bob, ceremony, { csrf: '' })).status).toBe(403);
@@ -469,7 +469,7 @@ describe('completing', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('authorization_pending'));
   });
 
-  it('[45] 200 · what a tampered form adds beyond the role is not given', async () => {
+  it('200 · what a tampered form adds beyond the role is not given', async () => {
     const viewer = await world.human(undefined, 'viewer');
     const scopes = ['missions:read', 'missions:run', 'members:write', 'runtime:report', 'no:such'];
     const { access_token, scope } = await world.claimed(viewer, { scopes });
@@ -477,7 +477,7 @@ describe('completing', () => {
     expect((await world.me(access_token)).body.scopes).toEqual(['missions:read']);
   });
 
-  it('[45] 400 · when nothing of it is left, or the rest of the form is wrong; no try is counted, nothing claimed', async () => {
+  it('400 · when nothing of it is left, or the rest of the form is wrong; no try is counted, nothing claimed', async () => {
     const [bob, stranger] = [await world.human(undefined, 'member'), await world.human()];
     const { ceremony } = await world.begun(bob);
     const project = await world.rest('POST', '/projects', {
@@ -522,7 +522,7 @@ describe('completing', () => {
     expect((await world.exchange(identity_assertion)).body).toEqual(fault('invalid_grant'));
   });
 
-  it.each(repeated)('[46] two parallel completes with the right code: one success, one 409 (%i)', async () => {
+  it.each(repeated)('two parallel completes with the right code: one success, one 409 (%i)', async () => {
     const bob = await world.human();
     const { ceremony } = await world.begun(bob);
     const both = await Promise.all([world.decide(bob, ceremony), world.decide(bob, ceremony)]);
@@ -530,7 +530,7 @@ describe('completing', () => {
   });
 
   it.each(repeated)(
-    '[32] twelve wrong codes at once: five are compared, and the right one after them is refused (%i)',
+    'twelve wrong codes at once: five are compared, and the right one after them is refused (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);
@@ -555,14 +555,14 @@ describe('completing', () => {
     expect(poll.status === 200 || poll.body.error).toBe(isClaimed || 'access_denied');
   });
 
-  it('[47] 401 · the address of one agent with the code of another', async () => {
+  it('401 · the address of one agent with the code of another', async () => {
     const bob = await world.human();
     const [a, b] = [await world.begun(bob), await world.begun(bob)];
     if (a.ceremony.user_code === b.ceremony.user_code) return;
     expect((await world.decide(bob, a.ceremony, { code: b.ceremony.user_code })).status).toBe(401);
   });
 
-  it('[48] 200 · the page is not framed, cached or referred from, and what the agent calls itself does nothing', async () => {
+  it('200 · the page is not framed, cached or referred from, and what the agent calls itself does nothing', async () => {
     const bob = await world.human();
     const agent_name = '<script>alert(1)</script>"onload="x';
     const { body: agent } = await world.identity({ type: 'service_auth', login_hint: bob.person.email, agent_name });
@@ -630,7 +630,7 @@ describe('completing', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('access_denied'));
   });
 
-  it('[21] 200 · codes with leading zeros are taken as they are shown', async () => {
+  it('200 · codes with leading zeros are taken as they are shown', async () => {
     const bob = await world.human();
     for (;;) {
       const { ceremony } = await world.begun(bob);

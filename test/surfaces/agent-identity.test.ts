@@ -1,5 +1,5 @@
-// Registration of agents, and what they get for their assertion, over real HTTP (specification, Authentication 5 and 7; agent
-// authentication §4, §7.1 and §13; numbers in brackets are its §17).
+// Registration of agents, and what they get for their assertion, over real HTTP (docs/contract.md#agent-registration;
+// docs/contract.md#assertions).
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
@@ -26,7 +26,7 @@ const fault = (error: string) => ({ error, error_description: expect.any(String)
 const memberScopes = expect.arrayContaining(['missions:run', 'missions:read', 'projects:read']);
 
 describe('an anonymous agent', () => {
-  it('[9] 200 · gets an assertion and a claim token, for 24 hours', async () => {
+  it('200 · gets an assertion and a claim token, for 24 hours', async () => {
     const answer = await world.identity({ type: 'anonymous', agent_name: 'Bot', scope: 'ignored', client_id: 7 });
     const end = isoTime(present() + hours(24));
     expect([answer.status, answer.body]).toEqual([
@@ -65,7 +65,7 @@ describe('an anonymous agent', () => {
     });
   });
 
-  it('[10] 200 · exchanges it for an access token of one hour, without scope', async () => {
+  it('200 · exchanges it for an access token of one hour, without scope', async () => {
     const agent = await world.anonymous();
     const answer = await world.exchange(agent.identity_assertion);
     expect([answer.status, answer.body]).toEqual([
@@ -75,7 +75,7 @@ describe('an anonymous agent', () => {
     expect([answer.headers.get('cache-control'), answer.headers.get('pragma')]).toEqual(['no-store', 'no-cache']);
   });
 
-  it('[11] 200, 403 · reaches /me and /scopes, and nothing else', async () => {
+  it('200, 403 · reaches /me and /scopes, and nothing else', async () => {
     const { access_token: token } = (await world.exchange((await world.anonymous()).identity_assertion)).body;
     expect((await world.me(token)).body).toEqual({
       principalType: 'agent',
@@ -93,7 +93,7 @@ describe('an anonymous agent', () => {
     expect([asPerson.status, asPerson.body.code]).toEqual([403, 'agent_not_claimed']);
   });
 
-  it('[12] 200 · gets as many tokens for one assertion as it wants, and all of them work', async () => {
+  it('200 · gets as many tokens for one assertion as it wants, and all of them work', async () => {
     const { identity_assertion } = await world.anonymous();
     const both = await Promise.all([world.exchange(identity_assertion), world.exchange(identity_assertion)]);
     for (const { body } of both) expect((await world.me(body.access_token)).status).toBe(200);
@@ -132,7 +132,7 @@ describe('an anonymous agent', () => {
       { agent_name: 'n\uD800' },
       'agent_name: contains a lone surrogate, which is not Unicode text.',
     ],
-  ])('[13] %s', async (_what, more, expected) => {
+  ])('%s', async (_what, more, expected) => {
     const { status, body } = await world.identity({ type: 'anonymous', ...more });
     if (expected === 200) expect(status).toBe(200);
     else expect([status, body]).toMatchObject([400, { error: 'invalid_request', error_description: expected }]);
@@ -149,7 +149,7 @@ describe('an anonymous agent', () => {
     ['half an object', '{"type":', {}, 'The body is not valid JSON.'],
     ['bytes that are no text', new Uint8Array([0xff, 0xfe]), {}, 'The body is not valid UTF-8.'],
     ['text', 'type=anonymous', { 'content-type': 'text/plain' }, 'Send the body as application/json.'],
-  ])('[14] 400 · %s', async (_what, body, headers, description) => {
+  ])('400 · %s', async (_what, body, headers, description) => {
     const answer = await world.identity(body, { headers });
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ error: 'invalid_request', error_description: description });
@@ -162,7 +162,7 @@ describe('an anonymous agent', () => {
     expect([large.status, large.body.error]).toEqual([413, 'invalid_request']);
   });
 
-  it('[16] 400 · invalid_target for a resource that is unknown or not for it', async () => {
+  it('400 · invalid_target for a resource that is unknown or not for it', async () => {
     const { identity_assertion } = await world.anonymous();
     const resources = [
       'https://elsewhere.example',
@@ -210,7 +210,7 @@ describe('the rate of registrations', () => {
   });
   afterAll(() => Promise.all([here.close(), there.close()]));
 
-  it('[15] 429 · beyond so many an hour from one address, over all processes; elsewhere nobody notices', async () => {
+  it('429 · beyond so many an hour from one address, over all processes; elsewhere nobody notices', async () => {
     const from = '192.0.2.1';
     for (const at of [here, there, here]) expect((await at.register(from)).status).toBe(200);
     world.clock.turn(minutes(20));
@@ -257,7 +257,7 @@ describe('the rate of registrations', () => {
 });
 
 describe('an agent that knows the email address of its person', () => {
-  it('[17] 200 · gets the claim at once, and no assertion yet', async () => {
+  it('200 · gets the claim at once, and no assertion yet', async () => {
     const answer = await world.identity({ type: 'service_auth', login_hint: 'Nobody@Example.com' });
     expect([answer.status, answer.body]).toEqual([
       200,
@@ -279,7 +279,7 @@ describe('an agent that knows the email address of its person', () => {
     ]);
   });
 
-  it('[18] 200 · by the earlier word verified_email too', async () => {
+  it('200 · by the earlier word verified_email too', async () => {
     const alice = await world.human();
     const body = { type: 'identity_assertion', assertion_type: 'verified_email', assertion: alice.person.email };
     const answer = await world.identity(body);
@@ -300,17 +300,17 @@ describe('an agent that knows the email address of its person', () => {
     ['a number', 7, 'invalid_request'],
     ['abc', 'abc', 'invalid_login_hint'],
     ['a name before it', 'Abc <abc@example.com>', 'invalid_login_hint'],
-  ])('[19] 400 · login_hint %s', async (_what, login_hint, error) => {
+  ])('400 · login_hint %s', async (_what, login_hint, error) => {
     const answer = await world.identity({ type: 'service_auth', login_hint });
     expect([answer.status, answer.body]).toEqual([400, fault(error)]);
   });
 
-  it('[19] 400 · verified_email with what is no email address', async () => {
+  it('400 · verified_email with what is no email address', async () => {
     const body = { type: 'identity_assertion', assertion_type: 'verified_email', assertion: 'abc' };
     expect((await world.identity(body)).body).toEqual(fault('invalid_login_hint'));
   });
 
-  it('[20] 200 · learns nothing of whether there is such an account', async () => {
+  it('200 · learns nothing of whether there is such an account', async () => {
     const { person } = await world.human();
     const shape = async (login_hint: string) => {
       const { status, headers, body } = await world.identity({ type: 'service_auth', login_hint });
@@ -330,11 +330,11 @@ describe('an assertion at the token endpoint', () => {
     return { iss: issuer, aud: issuer, sub: 'reg_x', jti: 'jti_x', iat: at, exp: at + 300, ver: 1, ...more };
   };
 
-  it('[67] 400 · invalid_grant for the assertion of a provider', async () => {
+  it('400 · invalid_grant for the assertion of a provider', async () => {
     expect((await world.exchange(await world.provider.idJag())).body).toEqual(refused);
   });
 
-  it('[68] 400 · invalid_grant for one that was changed, or made by somebody else', async () => {
+  it('400 · invalid_grant for one that was changed, or made by somebody else', async () => {
     const { registration_id, identity_assertion: good } = await world.anonymous();
     const [head, body, signature] = good.split('.');
     const text = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -361,7 +361,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.exchange(good)).status).toBe(200);
   });
 
-  it('[68] 400 · invalid_grant for what we signed ourselves, but not as such', async () => {
+  it('400 · invalid_grant for what we signed ourselves, but not as such', async () => {
     const { registration_id: sub } = await world.anonymous();
     const typ = 'oauth-id-jag+jwt';
     expect((await world.exchange(await signJwt(own({ sub }), { typ }))).status).toBe(200);
@@ -382,7 +382,7 @@ describe('an assertion at the token endpoint', () => {
     }
   });
 
-  it('[69] 400 · invalid_grant for an event or a token; invalid_request for none', async () => {
+  it('400 · invalid_grant for an event or a token; invalid_request for none', async () => {
     const { access_token } = (await world.exchange((await world.anonymous()).identity_assertion)).body;
     for (const assertion of [await world.provider.event(), access_token]) {
       expect((await world.exchange(assertion)).body).toEqual(refused);
@@ -390,7 +390,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.grant({ grant_type: jwtBearer })).body).toEqual(fault('invalid_request'));
   });
 
-  it('[70] 400 · for no grant type, another, or two', async () => {
+  it('400 · for no grant type, another, or two', async () => {
     const { identity_assertion: assertion } = await world.anonymous();
     expect((await world.grant({ assertion })).body).toEqual(fault('invalid_request'));
     expect((await world.grant({ grant_type: 'password', assertion })).body).toEqual(fault('unsupported_grant_type'));
@@ -402,7 +402,7 @@ describe('an assertion at the token endpoint', () => {
     expect([twice.status, twice.body]).toEqual([400, fault('invalid_request')]);
   });
 
-  it('[71] 200 · of a claimed agent: a token for MCP opens MCP and not the API, one for the API the API and not MCP', async () => {
+  it('200 · of a claimed agent: a token for MCP opens MCP and not the API, one for the API the API and not MCP', async () => {
     const alice = await world.human();
     const { identity_assertion } = await world.claimed(alice);
     const forMcp = (await world.exchange(identity_assertion, { resource: `${world.url}/mcp` })).body.access_token;
@@ -423,7 +423,7 @@ describe('an assertion at the token endpoint', () => {
     expect(refusedTarget.body).toEqual(fault('invalid_target'));
   });
 
-  it('[72] 200 · revoking the token ends it alone: the assertion gives another', async () => {
+  it('200 · revoking the token ends it alone: the assertion gives another', async () => {
     const { identity_assertion } = await world.anonymous();
     const { access_token } = (await world.exchange(identity_assertion)).body;
     expect((await world.form('/v1/oauth2/revoke', { token: access_token })).status).toBe(200);
@@ -447,7 +447,7 @@ describe('an assertion at the token endpoint', () => {
 });
 
 describe('over all of it', () => {
-  it('[105] [107] no secret stands in a log line, in the graph, or in the database', async () => {
+  it('[107] no secret stands in a log line, in the graph, or in the database', async () => {
     const alice = await world.human();
     const { agent, ceremony } = await world.begun(alice);
     const early = (await world.exchange(agent.identity_assertion)).body;
@@ -490,7 +490,7 @@ describe('over all of it', () => {
     expect(lines.length).toBeGreaterThan(10);
   });
 
-  it('[108] a restart between registration, claim and poll changes nothing', async () => {
+  it('a restart between registration, claim and poll changes nothing', async () => {
     const alice = await world.human();
     const { agent, ceremony } = await world.begun(alice);
     await restart();

@@ -1,5 +1,5 @@
-// The authorization code flow over real HTTP: the page a person answers, the code, the exchange (RFC 6749 §4.1, RFC 7636,
-// RFC 8252, RFC 8707, RFC 9207; agent authentication §17, Authorize and code).
+// The authorization code flow over real HTTP: the page a person answers, the code, the exchange (RFC 6749 §4.1, RFC 7636, RFC 8252,
+// RFC 8707, RFC 9207; docs/contract.md#authorization-code-flow).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog } from '#access/scopes.ts';
 import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
@@ -555,7 +555,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
   });
 });
 
-describe('one resource, and the person’s present role (RFC 8707; specification, Authentication 3 and 9)', () => {
+describe('one resource, and the person’s present role (RFC 8707; docs/contract.md#authority)', () => {
   const open = { api: '', mcp: '/mcp', a2a: '/a2a' } as const;
   it.each(['api', 'mcp', 'a2a'] as const)('a token for %s opens nothing else', async (resource) => {
     const { verifier, parameters } = authorizationRequest(client, { resource: `${world.url}${open[resource]}` });

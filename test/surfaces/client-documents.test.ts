@@ -1,5 +1,5 @@
 // A client whose id is the address of its metadata document, fetched from a real TLS server on this machine
-// (draft-ietf-oauth-client-id-metadata-document; agent authentication §17, Registration and CIMD).
+// (draft-ietf-oauth-client-id-metadata-document; docs/contract.md#client-metadata-documents).
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,5 @@
-// The console over real HTTP: its pages, its forms, its cookie; and that cookie on the API (design decisions, People).
+// The console over real HTTP: its pages, its forms, its cookie; and that cookie on the API
+// (docs/decisions/0032-sign-in-without-passwords.md).
 import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scopesOfRole } from '#access/scopes.ts';

@@ -1,5 +1,6 @@
 // How a program gets into the MCP server without a secret of its own: the official client discovers, registers, asks the person,
-// exchanges and refreshes by itself (specification, Authentication 8); the person's part is done over HTTP, as a browser does it.
+// exchanges and refreshes by itself (docs/contract.md#authorization-code-flow); the person's part is done over HTTP, as a browser
+// does it.
 import { Client as NewestClient, StreamableHTTPClientTransport as NewestTransport } from '@modelcontextprotocol/client';
 import { auth, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';

@@ -1,5 +1,5 @@
-// The authorization server's documents and its registration endpoint over real HTTP (RFC 8414, RFC 9728, RFC 7591; agent
-// authentication §17, Discovery and Registration).
+// The authorization server's documents and its registration endpoint over real HTTP (RFC 8414, RFC 9728, RFC 7591;
+// docs/contract.md#client-registration).
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { calculateJwkThumbprint, createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 // Refreshing and revoking over real HTTP: a family of refresh tokens that ends when one of them comes twice (RFC 6749 §6, RFC 7009,
-// RFC 9700 §4.14.2; agent authentication §17, Refresh and Revocation).
+// RFC 9700 §4.14.2; docs/contract.md#refresh-tokens).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';

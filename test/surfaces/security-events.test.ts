@@ -1,5 +1,5 @@
-// Security events of a provider, over real HTTP: by one the agent of its user ends (RFC 8417, RFC 8935; agent authentication §11;
-// numbers in brackets are its §17).
+// Security events of a provider, over real HTTP: by one the agent of its user ends (RFC 8417, RFC 8935;
+// docs/contract.md#security-events).
 import { generateKeyPair } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { days, minutes } from '#foundation/clock.ts';
@@ -32,7 +32,7 @@ const refused = (err: string) => ({ status: 400, body: { err, description: expec
 const idJagOf = (subject: string, email: string) => world.provider.idJag({ sub: subject, email });
 
 describe('an event that takes back what was asserted', () => {
-  it('[76] 202 · ends the agent at once: token, assertion, link; a new claim begins afresh', async () => {
+  it('202 · ends the agent at once: token, assertion, link; a new claim begins afresh', async () => {
     const alice = await world.human();
     const { subject, registrationId, access_token, identity_assertion } = await world.linked(alice);
     expect((await world.me(access_token)).status).toBe(200);
@@ -51,7 +51,7 @@ describe('an event that takes back what was asserted', () => {
     expect(body.data.map((one: { status: string }) => one.status).sort()).toEqual(['active', 'revoked']);
   });
 
-  it('[77] 202 · the second time changes nothing, not even after a new link', async () => {
+  it('202 · the second time changes nothing, not even after a new link', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const event = await world.provider.event({ sub: subject });
@@ -93,7 +93,7 @@ describe('an event that takes back what was asserted', () => {
     expect((await world.me(access_token)).status).toBe(401);
   });
 
-  it('[80] 202 · leaves others alone: another user, and the same name at another provider', async () => {
+  it('202 · leaves others alone: another user, and the same name at another provider', async () => {
     const other = await openProvider();
     world.trust({}, { issuer: other.issuer, displayName: 'Other' });
     const [alice, bob] = [await world.human(), await world.human()];
@@ -106,7 +106,7 @@ describe('an event that takes back what was asserted', () => {
     await other.close();
   });
 
-  it('[79] 202 · of another type changes nothing', async () => {
+  it('202 · of another type changes nothing', async () => {
     const alice = await world.human();
     const { subject, access_token } = await world.linked(alice);
     const events = { 'https://schemas.openid.net/secevent/risc/event-type/sessions-revoked': {} };
@@ -128,7 +128,7 @@ describe('an event that is not believed', () => {
   const event = (more: Claims = {}, header: Record<string, unknown> = {}) =>
     world.provider.event({ sub: subject, ...more }, { header });
 
-  it('[78] 400 · invalid_issuer for one that is not trusted; nothing is fetched from it', async () => {
+  it('400 · invalid_issuer for one that is not trusted; nothing is fetched from it', async () => {
     const stranger = await openProvider();
     const answer = await notify(stranger.event({ sub: subject }));
     expect({ status: answer.status, body: answer.body }).toEqual(refused('invalid_issuer'));
@@ -144,7 +144,7 @@ describe('an event that is not believed', () => {
     expect(await outcome(event())).toEqual(refused('access_denied'));
   });
 
-  it('[78] 400 · invalid_audience, authentication_failed, invalid_key', async () => {
+  it('400 · invalid_audience, authentication_failed, invalid_key', async () => {
     expect(await outcome(event({ aud: 'https://elsewhere.example' }))).toEqual(refused('invalid_audience'));
     expect(await outcome(event({ aud: [addresses().issuer, 'https://b.example'] }))).toEqual(
       refused('invalid_audience'),
@@ -172,11 +172,11 @@ describe('an event that is not believed', () => {
     ['an ID-JAG', () => world.provider.idJag()],
     ['garbage', async () => 'garbage'],
     ['nothing', async () => ''],
-  ])('[78] 400 · invalid_request: %s', async (_what, jws) => {
+  ])('400 · invalid_request: %s', async (_what, jws) => {
     expect(await outcome(jws())).toEqual(refused('invalid_request'));
   });
 
-  it('[78] 400 · invalid_request for another media type, also with a valid body', async () => {
+  it('400 · invalid_request for another media type, also with a valid body', async () => {
     const good = await event({ events: { 'https://elsewhere.example/event': {} } });
     for (const type of ['application/json', 'application/jwt', 'text/plain']) {
       const { status, body } = await notify(good, { 'content-type': type });

@@ -1,4 +1,4 @@
-// Removes members that the specification leaves out where GraphQL answers null (`missingConnectorKinds`).
+// Removes members that the contract leaves out where GraphQL answers null (`missingConnectorKinds`).
 import { type GraphQLOutputType, isListType, isNonNullType, isObjectType } from 'graphql';
 import { isAbsentWhenNull, isGraphOnly } from '../exposure.ts';
 

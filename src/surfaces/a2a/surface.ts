@@ -1,5 +1,5 @@
 // The agent-to-agent endpoint at {a2a_url}: a resource of its own, with the agent card beside it for anyone (A2A 1.0 §8.2, §9;
-// specification, Authentication 3).
+// docs/contract.md#tokens-and-resources).
 import { once } from 'node:events';
 import { A2A_VERSION_HEADER, formatSSEEvent, SSE_HEADERS } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';

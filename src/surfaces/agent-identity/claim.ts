@@ -1,4 +1,4 @@
-// POST /agent/identity/claim: an agent requests a code for its person to type (specification, InitiateClaimRequest).
+// POST /agent/identity/claim: an agent requests a code for its person to type (docs/contract.md#claims).
 import { startClaim } from '#domain/identity/agent-identities/claim.ts';
 import { invalidRequest } from '#domain/identity/agent-identities/errors.ts';
 import { emailAddress } from '#domain/organization/people/email.ts';

@@ -1,5 +1,5 @@
 // Answers errors as `AgentAuthError`. A problem that is not the agents' own (rate, size, availability) also carries the members of
-// `Error`, for clients that read either (agent authentication §4.5).
+// `Error`, for clients that read either (docs/contract.md#agent-errors).
 import { AgentAuthError } from '#domain/identity/agent-identities/errors.ts';
 import { apiResourceMetadata } from '#foundation/http/addresses.ts';
 import { answerJson, type Exchange } from '#foundation/http/http.ts';
@@ -26,7 +26,9 @@ interface ErrorBody {
   max_age?: number;
 }
 
-/** A 401 has two challenges: that of agent authentication, and that of every 401 of the API (specification, Authentication 4). */
+/**
+ * A 401 has two challenges: that of docs/contract.md#challenges, and that of every 401 of the API (docs/contract.md#challenges).
+ */
 export function answerError(exchange: Exchange, status: number, body: ErrorBody): void {
   answerJson(exchange, status, body, status === 401 ? { 'www-authenticate': challenges(body) } : {});
 }

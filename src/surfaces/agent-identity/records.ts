@@ -1,5 +1,5 @@
-// The records of the agent endpoints as zod objects (specification, Credentials and identity): bodies are checked with them, and
-// the OpenAPI document prints them. Unknown members are ignored.
+// The records of the agent endpoints as zod objects (docs/contract.md#agent-registration): bodies are checked with them, and the
+// OpenAPI document prints them. Unknown members are ignored.
 import { z } from 'zod';
 import { registrationKinds } from '#domain/identity/agent-identities/model.ts';
 import { boundedText, nameText } from '#graph/validation.ts';

@@ -1,4 +1,4 @@
-// POST /agent/identity: an agent registers itself, in one of three ways (specification, AgentIdentityRequest; auth.md v0.6). No
+// POST /agent/identity: an agent registers itself, in one of three ways (docs/contract.md#agent-registration; auth.md v0.6). No
 // credential is needed, so the source address is what is counted.
 import { z } from 'zod';
 import { registrationKinds } from '#domain/identity/agent-identities/model.ts';
@@ -67,7 +67,7 @@ const toBeClaimed = (agent: AgentToBeClaimed) => ({
   claim: ceremonyMembers(agent.ceremony),
 });
 
-/** An unlinked user of a provider is a 401: a person must act first (specification, Errors). */
+/** An unlinked user of a provider is a 401: a person must act first (docs/contract.md#errors). */
 function answerProvided(exchange: Exchange, agent: LinkedAgent | AgentToBeClaimed): void {
   if (!('ceremony' in agent)) {
     const { registrationId, kind, assertion, expires, scopes } = agent;

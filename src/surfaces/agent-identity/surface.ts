@@ -1,4 +1,4 @@
-// The endpoints at which agents register and are claimed (auth.md v0.6; agent authentication §4, §5 and §11). They need no
+// The endpoints at which agents register and are claimed (auth.md v0.6; docs/contract.md#agent-registration). They need no
 // credential, are not for browsers of other sites, and no cache keeps their answers. The console has the pages for the person.
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';

@@ -1,6 +1,6 @@
-// The fields in which a person selects the access of an agent or client: organization, project, scopes, expiry (specification,
-// Authentication 6 and 8). All of them are sent with the approval, so what is approved is what the form shows; never more than the
-// person's role in the selected organization holds.
+// The fields in which a person selects the access of an agent or client: organization, project, scopes, expiry
+// (docs/contract.md#claim-page). All of them are sent with the approval, so what is approved is what the form shows; never more
+// than the person's role in the selected organization holds.
 import { z } from 'zod';
 import { presetScopes, scopesOfRole } from '#access/scopes.ts';
 import type { OwnOrganization } from '#domain/organization/organizations/operations.ts';

@@ -1,5 +1,5 @@
 // The claim page: an agent names this person as its owner; the person types the code that the agent shows and selects its access,
-// or denies (specification, Authentication 6; agent authentication §6). What the agent says about itself is marked as unverified.
+// or denies (docs/contract.md#claims; docs/contract.md#claim-page). What the agent says about itself is marked as unverified.
 import { z } from 'zod';
 import { approveClaim, claimPageState, denyClaim, type OpenClaim } from '#domain/identity/agent-identities/approval.ts';
 import { defaultScopes } from '#domain/identity/oauth/authorization-request.ts';

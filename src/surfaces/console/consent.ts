@@ -1,5 +1,6 @@
-// The authorization page: a person decides on a client's request for access (RFC 6749 §4.1, RFC 9207; agent authentication §10). It
-// is shown every time, because anybody can use a public client's id. An untrusted redirect address is never redirected to.
+// The authorization page: a person decides on a client's request for access (RFC 6749 §4.1, RFC 9207;
+// docs/contract.md#authorization-page). It is shown every time, because anybody can use a public client's id. An untrusted redirect
+// address is never redirected to.
 import { z } from 'zod';
 import {
   type AuthorizationRequest,

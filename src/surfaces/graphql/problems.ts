@@ -1,5 +1,5 @@
-// Writes errors for GraphQL clients: each carries the specification's `Error` record under `extensions.problem` and its code
-// next to it. The cause of a failure of the service is not disclosed.
+// Writes errors for GraphQL clients: each carries the contract's `Error` record under `extensions.problem` and its code next to it.
+// The cause of a failure of the service is not disclosed.
 import { GraphQLError } from 'graphql';
 import { answer, type Exchange } from '#foundation/http/http.ts';
 import { invalid, methodNotAllowed, type Problem, type ProblemBody, toProblem } from '#foundation/problem.ts';

@@ -27,7 +27,7 @@ function errorCode({ status }: Problem): string {
 }
 
 /**
- * Every 401 of the API names the resource metadata (specification, Authentication 4) and repeats the error for clients that read
+ * Every 401 of the API names the resource metadata (docs/contract.md#challenges) and repeats the error for clients that read
  * challenges. A client that authenticated by header also gets the scheme that it used (RFC 6749 §5.2).
  */
 function challenges({ req }: Exchange, { error, description }: OAuthError): string[] {

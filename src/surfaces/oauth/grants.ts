@@ -11,7 +11,7 @@ const grants: Readonly<Record<string, Grant>> = {
   'urn:ietf:params:oauth:grant-type:jwt-bearer': jwtBearer,
 };
 
-/** The claim grant of any vendor: agents have that of its first publisher built in (specification, Authentication 6). */
+/** The claim grant of any vendor: agents have that of its first publisher built in (docs/contract.md#claims). */
 const claimGrant = /^urn:[a-z0-9][a-z0-9-]{0,31}:agent-auth:grant-type:claim$/i;
 
 /** The grant of a type; `claimGrantType` is the one that the metadata names. */

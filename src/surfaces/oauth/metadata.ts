@@ -1,5 +1,5 @@
 // The well-known documents: what this authorization server can do (RFC 8414), what each resource requires (RFC 9728), and the keys
-// (RFC 7517). Written once, from the live addresses and settings (agent authentication §2).
+// (RFC 7517). Written once, from the live addresses and settings (docs/contract.md#metadata).
 import { catalog } from '#access/scopes.ts';
 import { revocationEvents } from '#domain/identity/agent-identities/security-events.ts';
 import { offlineAccess } from '#domain/identity/oauth/authorization-request.ts';

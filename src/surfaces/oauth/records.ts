@@ -1,4 +1,4 @@
-// The records of the OAuth endpoints as zod objects (specification, Credentials and identity): bodies are checked with them, and the
+// The records of the OAuth endpoints as zod objects (docs/contract.md#token-endpoint): bodies are checked with them, and the
 // OpenAPI document prints them.
 import { z } from 'zod';
 import { boundedText, nameText, plainText } from '#graph/validation.ts';

@@ -32,7 +32,7 @@ export function createOAuth(settings: OAuthSettings) {
   );
   for (const address of resourceDocuments().keys()) document(new URL(address).pathname, answerResourceMetadata);
   document('/.well-known/jwks.json', async (exchange) => answerDocument(exchange, await publicKeys()));
-  // No ID tokens are issued, so there is no OpenID provider to discover (specification, Authentication 8).
+  // No ID tokens are issued, so there is no OpenID provider to discover (docs/contract.md#metadata).
   document('/.well-known/openid-configuration', () => {
     throw notFound('document: this is not an OpenID provider; see /.well-known/oauth-authorization-server');
   });

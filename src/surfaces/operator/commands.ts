@@ -1,4 +1,4 @@
-// The operator's commands (design decisions, section 11).
+// The operator's commands (docs/decisions/0033-settings-fail-together.md).
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { orgRoles } from '#access/roles.ts';

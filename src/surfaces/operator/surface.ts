@@ -1,4 +1,4 @@
-// The endpoints for operators: liveness, readiness and metrics (design decisions, section 11).
+// The endpoints for operators: liveness, readiness and metrics (docs/decisions/0033-settings-fail-together.md).
 
 import type { IncomingMessage } from 'node:http';
 import { seconds } from '#foundation/clock.ts';

@@ -1,4 +1,4 @@
-// The error responses of the OpenAPI document (specification, Errors).
+// The error responses of the OpenAPI document (docs/contract.md#errors).
 import {
   badGateway,
   conflict,

@@ -1,4 +1,4 @@
-// Answers a problem with the headers of the REST API: a missing scope is also named in a challenge (specification, Errors).
+// Answers a problem with the headers of the REST API: a missing scope is also named in a challenge (docs/contract.md#errors).
 import { isGrantable } from '#access/scopes.ts';
 import { apiResourceMetadata } from '#foundation/http/addresses.ts';
 import type { Exchange } from '#foundation/http/http.ts';

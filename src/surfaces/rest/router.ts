@@ -1,5 +1,5 @@
 // Path and method to route. A fixed segment wins over a parameter; an empty segment still binds to a parameter, so that
-// `/projects/` is a project with an empty id (400, specification, Errors) and not an unknown path.
+// `/projects/` is a project with an empty id (400, docs/contract.md#errors) and not an unknown path.
 import { invalid, methodNotAllowed, notFound } from '#foundation/problem.ts';
 
 interface Node<R> {

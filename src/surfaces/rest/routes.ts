@@ -16,7 +16,7 @@ import { bodyArgument, recordOfArguments } from '#graph/projection/arguments.ts'
 
 export interface Route {
   method: Method;
-  /** As the specification writes it: `/projects/{projectId}`. */
+  /** As the contract writes it: `/projects/{projectId}`. */
   template: string;
   kind: 'Query' | 'Mutation';
   name: string;

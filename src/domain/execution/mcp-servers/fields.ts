@@ -1,4 +1,4 @@
-// The records of MCP servers on every surface (specification, MCP server binding; MCP servers of a project).
+// The records of MCP servers on every surface (docs/contract.md#mcp-servers).
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -1,5 +1,5 @@
-// The binding of an MCP server to a project, and the calls that runs make of its tools (specification, MCP server binding). The
-// status of a binding is not stored: it follows from what is.
+// The binding of an MCP server to a project, and the calls that runs make of its tools (docs/contract.md#mcp-servers). The status
+// of a binding is not stored: it follows from what is.
 import { createHash } from 'node:crypto';
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';

@@ -1,4 +1,4 @@
-// The requests about MCP servers, with the bounds of each field, and the answers of signing in (specification, MCP server binding).
+// The requests about MCP servers, with the bounds of each field, and the answers of signing in (docs/contract.md#mcp-servers).
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';

@@ -1,4 +1,5 @@
-// The requests of runtimes about runs, their artifacts and environments, with the bounds of each field (design decisions, section 9).
+// The requests of runtimes about runs, their artifacts and environments, with the bounds of each field
+// (docs/decisions/0031-runtimes-report-over-graphql.md).
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
 import { epochMs, wordSet } from '#graph/scalars.ts';

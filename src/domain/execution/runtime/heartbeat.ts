@@ -1,5 +1,5 @@
-// Heartbeats (design decisions, section 9): a runtime reports its runs, sandboxes and environments, and the answer says which of
-// them have to stop. A heartbeat is written as a whole or not at all.
+// Heartbeats (docs/decisions/0031-runtimes-report-over-graphql.md): a runtime reports its runs, sandboxes and environments, and the
+// answer says which of them have to stop. A heartbeat is written as a whole or not at all.
 import type { Caller } from '#access/principal.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';

@@ -1,5 +1,5 @@
-// The interface for runtimes, in GraphQL only (design decisions, section 9): operations for internal services with the scope
-// `runtime:report`. src/runner is a client of it.
+// The interface for runtimes, in GraphQL only (docs/decisions/0031-runtimes-report-over-graphql.md): operations for internal
+// services with the scope `runtime:report`. src/runner is a client of it.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';

@@ -1,4 +1,4 @@
-// A claim from the person's side: what the page shows, and the decision (agent authentication §6). Only the account that the
+// A claim from the person's side: what the page shows, and the decision (docs/contract.md#claim-page). Only the account that the
 // attempt names sees or decides it, and it lends no more than its role holds.
 
 import { days, now } from '#foundation/clock.ts';

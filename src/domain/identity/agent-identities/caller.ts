@@ -1,5 +1,5 @@
-// The caller of an agent's access token (specification, Me): before the claim the agent alone, afterwards the person who claimed it,
-// within what that person lent and their role still holds.
+// The caller of an agent's access token (docs/contract.md#me-and-scopes): before the claim the agent alone, afterwards the person
+// who claimed it, within what that person lent and their role still holds.
 import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';

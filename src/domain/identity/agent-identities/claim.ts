@@ -1,5 +1,5 @@
-// A claim from the agent's side: requesting a code that its person will type (specification, Authentication 6). For 24 hours the
-// agent may start attempts; each has a code and an address of its own, and supersedes the one before.
+// A claim from the agent's side: requesting a code that its person will type (docs/contract.md#claims). For 24 hours the agent may
+// start attempts; each has a code and an address of its own, and supersedes the one before.
 
 import { hours, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';

@@ -1,5 +1,5 @@
-// Errors of the agent endpoints: the specification's `AgentAuthError` (auth.md v0.6; agent authentication §4.5 and §5). A fault
-// carries its status; a surface only prints it.
+// Errors of the agent endpoints: the contract's `AgentAuthError` (auth.md v0.6; docs/contract.md#agent-errors). A fault carries its
+// status; a surface only prints it.
 import { lifetimesMs } from '#limits.ts';
 
 export class AgentAuthError extends Error {

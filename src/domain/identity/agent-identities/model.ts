@@ -1,5 +1,5 @@
-// An agent that registered itself, and the attempts to claim it (specification, Registration type and Claim attempt; agent
-// authentication §14). A claimed registration holds the person's grant. Its state is derived, never stored.
+// An agent that registered itself, and the attempts to claim it (docs/contract.md#claims). A claimed registration holds the
+// person's grant. Its state is derived, never stored.
 
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';

@@ -1,4 +1,4 @@
-// Registration: anonymous, for an email address, or with the assertion of a trusted provider (specification, Authentication 5).
+// Registration: anonymous, for an email address, or with the assertion of a trusted provider (docs/contract.md#agent-registration).
 // The first two need no consent and grant nothing; a person's grant comes with the claim.
 import { narrowed } from '#access/authority.ts';
 import type { Scope } from '#access/scopes.ts';

@@ -1,5 +1,5 @@
-// Revoking an agent: its registration, its assertions and every token it holds are invalid from the next call on (specification,
-// Authentication 10). The claim ends with it, and for a provider's user the link.
+// Revoking an agent: its registration, its assertions and every token it holds are invalid from the next call on
+// (docs/contract.md#revocation). The claim ends with it, and for a provider's user the link.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

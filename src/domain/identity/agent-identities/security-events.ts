@@ -1,4 +1,4 @@
-// Security events of trusted providers (RFC 8417; agent authentication §11): with one of them a provider revokes the user
+// Security events of trusted providers (RFC 8417; docs/contract.md#security-events): with one of them a provider revokes the user
 // it has vouched for, and the agent ends. Each event acts once, however often it is delivered (RFC 8935 §2).
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/postgres/database.ts';

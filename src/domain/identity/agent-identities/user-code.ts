@@ -1,4 +1,4 @@
-// The six digits that the agent shows and the person types: ten minutes, five tries (specification, Limits). A plain digest of so
+// The six digits that the agent shows and the person types: ten minutes, five tries (docs/contract.md#limits). A plain digest of so
 // short a code could be reversed, so it is keyed, and bound to its attempt.
 
 import type { Id } from '#foundation/ids.ts';

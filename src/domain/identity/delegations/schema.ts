@@ -1,5 +1,5 @@
-// Delegations, for a person who is signed in to the console (specification, AgentDelegationList and RevokeAgentDelegationResult). A
-// token can neither list nor revoke them, so there is no MCP tool.
+// Delegations, for a person who is signed in to the console (docs/contract.md#delegations). A token can neither list nor revoke
+// them, so there is no MCP tool.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -1,5 +1,5 @@
 // Access tokens of programs: `agt_` of a registered agent, `oat_` of a sign-in. Each is valid for one resource and at most one
-// hour, can be revoked, and is stored as a digest (specification, Authentication 2 and 3; agent authentication §12).
+// hour, can be revoked, and is stored as a digest (docs/contract.md#tokens-and-resources).
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';

@@ -1,5 +1,5 @@
 // OAuth clients: programs that registered themselves (RFC 7591), or whose client_id is the URL of their metadata document. All are
-// public: none has a secret, and what a client says of itself is unverified (specification, Authentication 8).
+// public: none has a secret, and what a client says of itself is unverified (docs/contract.md#client-registration).
 
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';

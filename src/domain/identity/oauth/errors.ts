@@ -1,7 +1,7 @@
 // Errors of the OAuth endpoints, with the codes of RFC 6749 §5.2 (token), RFC 7591 §3.2.2 (registration), RFC 8707 §2 (resource) and
 // RFC 8628 §3.5 (polling). An error carries its status; a surface only prints it.
 
-/** The specification's `OAuthError`. */
+/** The contract's `OAuthError`. */
 export interface OAuthErrorBody {
   error: string;
   error_description: string;

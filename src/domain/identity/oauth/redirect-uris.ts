@@ -1,5 +1,5 @@
 // Which addresses may receive a code, and when a requested one is a registered one (RFC 8252 §7 and §8.4; RFC 9700 §2.1;
-// specification, Authentication 8). Compared as written, without normalization. Pure.
+// docs/contract.md#redirect-addresses). Compared as written, without normalization. Pure.
 import { text } from '#limits.ts';
 
 /** Schemes that do not open an app, or that execute their content. */

@@ -1,4 +1,4 @@
-// Requests and responses of the token endpoint (specification, OAuthTokenRequest and OAuthTokenResponse).
+// Requests and responses of the token endpoint (docs/contract.md#token-endpoint).
 import { invalidRequest } from './errors.ts';
 
 /** Each parameter once; an empty one counts as absent (RFC 6749 §3.1). */

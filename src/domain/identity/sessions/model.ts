@@ -1,4 +1,4 @@
-// A console session of a person: one browser in which they have signed in (design decisions, People).
+// A console session of a person: one browser in which they have signed in (docs/decisions/0032-sign-in-without-passwords.md).
 
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';

@@ -1,5 +1,5 @@
-// A personal access token, with which a program acts for a person (specification, Credentials and identity). Its secret is
-// returned once and stored as a digest, which no read returns.
+// A personal access token, with which a program acts for a person (docs/contract.md#personal-access-tokens). Its secret is returned
+// once and stored as a digest, which no read returns.
 
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';

@@ -1,4 +1,4 @@
-// Runtime tokens in the graph: the specification has no route for them, and a tool would show them to models.
+// Runtime tokens in the graph: the contract has no route for them, and a tool would show them to models.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';

@@ -1,5 +1,5 @@
-// Personal access tokens, for a person who is signed in to the console (specification, Credentials and identity; behaviours 1 to
-// 4). A token can neither create, list nor revoke tokens, so there is no MCP tool.
+// Personal access tokens, for a person who is signed in to the console (docs/contract.md#personal-access-tokens). A token can
+// neither create, list nor revoke tokens, so there is no MCP tool.
 import { z } from 'zod';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';

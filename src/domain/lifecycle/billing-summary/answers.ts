@@ -1,4 +1,4 @@
-// The billing summary in the graph (specification, BillingSummary).
+// The billing summary in the graph (docs/contract.md#billing).
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -1,4 +1,4 @@
-// The billing summary of an organization (specification, BillingSummary): its plan, credits, usage, and what it may do.
+// The billing summary of an organization (docs/contract.md#billing): its plan, credits, usage, and what it may do.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

@@ -1,4 +1,4 @@
-// The closure of an organization (specification, OrgClosure; design decisions, section 4, ClosureSettlement).
+// The closure of an organization (docs/contract.md#closure).
 import { orgWide } from '#access/reach.ts';
 import { days } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';

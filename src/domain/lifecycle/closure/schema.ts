@@ -1,4 +1,4 @@
-// The closure of an organization on every surface (specification, OrgClosure; design decisions, sections 2 and 4).
+// The closure of an organization on every surface (docs/contract.md#closure).
 import { z } from 'zod';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';

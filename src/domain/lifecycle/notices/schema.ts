@@ -1,4 +1,4 @@
-// Notices on every surface (specification, Setup and notices; design decisions, sections 2 and 4).
+// Notices on every surface (docs/contract.md#setup-and-notices).
 import { z } from 'zod';
 import { ownOrganization } from '#access/reach.ts';
 import { builder } from '#graph/builder.ts';

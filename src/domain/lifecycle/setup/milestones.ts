@@ -1,5 +1,5 @@
-// The milestones of setup by group, and the guides, in the order in which they are shown (specification, Setup; design
-// decisions, section 4). Pure.
+// The milestones of setup by group, and the guides, in the order in which they are shown (docs/contract.md#setup-and-notices).
+// Pure.
 
 export const milestoneIds = [
   'workspace',
@@ -24,7 +24,7 @@ export type GroupId = (typeof groupIds)[number];
 export const guideIds = ['mission-control', 'mission-detail', 'mission-results'] as const;
 export type GuideId = (typeof guideIds)[number];
 
-/** Steps of a guide (specification, Limits). */
+/** Steps of a guide (docs/contract.md#limits). */
 export const guideStep = { min: 0, max: 20 } as const;
 
 interface Group {

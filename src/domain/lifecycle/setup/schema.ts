@@ -1,4 +1,4 @@
-// Setup on every surface (specification, Setup and notices; design decisions, sections 2 and 4).
+// Setup on every surface (docs/contract.md#setup-and-notices).
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';

@@ -1,4 +1,4 @@
-// What can be bought, and what each plan allows (design decisions, sections 4 and 14). Prices are in US cents.
+// What can be bought, and what each plan allows (docs/decisions/0035-test-money-and-events.md). Prices are in US cents.
 import { addresses } from '#foundation/http/addresses.ts';
 import { credits } from '#limits.ts';
 

@@ -1,4 +1,4 @@
-// What can be bought, in the graph (specification, ListOffersResponse).
+// What can be bought, in the graph (docs/contract.md#billing).
 import { days } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -1,5 +1,5 @@
-// What an organization buys: checkouts, orders, its subscription, its billing settings and requests for credits (specification,
-// Billing records).
+// What an organization buys: checkouts, orders, its subscription, its billing settings and requests for credits
+// (docs/contract.md#billing).
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';

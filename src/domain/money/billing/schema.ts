@@ -1,4 +1,5 @@
-// What can be bought and what was bought, on every surface (specification, Billing records; design decisions, sections 2 and 14).
+// What can be bought and what was bought, on every surface (docs/contract.md#billing;
+// docs/decisions/0035-test-money-and-events.md).
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { builder } from '#graph/builder.ts';

@@ -1,6 +1,6 @@
-// The ledger of credits (design decisions, section 4, LedgerEntry). Amounts are integers, in millionths of a credit. A lot is
-// what was granted or bought at once; a transfer is a transaction of the ledger, whose entries sum to zero for each lot. The
-// database refuses changes, entries that do not balance and accounts below zero.
+// The ledger of credits (docs/contract.md#billing). Amounts are integers, in millionths of a credit. A lot is what was granted or
+// bought at once; a transfer is a transaction of the ledger, whose entries sum to zero for each lot. The database refuses changes,
+// entries that do not balance and accounts below zero.
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';

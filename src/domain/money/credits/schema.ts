@@ -1,4 +1,4 @@
-// The ledger of an organization on every surface (specification, ListLedgerResponse).
+// The ledger of an organization on every surface (docs/contract.md#billing).
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page } from '#foundation/postgres/cursor.ts';
 import { builder } from '#graph/builder.ts';

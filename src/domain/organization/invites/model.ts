@@ -1,4 +1,4 @@
-// An invite to join an organization, sent to an email address and open for seven days (specification, Invite).
+// An invite to join an organization, sent to an email address and open for seven days (docs/contract.md#invites).
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';

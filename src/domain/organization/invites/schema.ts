@@ -1,4 +1,4 @@
-// Invites on every surface (specification, Invite; Organizations and people).
+// Invites on every surface (docs/contract.md#invites).
 import { z } from 'zod';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { okAnswer } from '#graph/acknowledgement.ts';

@@ -1,5 +1,5 @@
-// The caller and the scope catalog: the two reads that every caller may make, including an unclaimed agent (specification,
-// Me and ScopeCatalog).
+// The caller and the scope catalog: the two reads that every caller may make, including an unclaimed agent
+// (docs/contract.md#me-and-scopes).
 import { capabilities, capabilitiesOf } from '#access/authority.ts';
 import { type Caller, principalTypes } from '#access/principal.ts';
 import { type CatalogScope, catalog, presetsOf, scopeGroups, scopePresets } from '#access/scopes.ts';

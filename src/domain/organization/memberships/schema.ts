@@ -1,4 +1,4 @@
-// Memberships and organization roles on every surface (specification, Organizations and people).
+// Memberships and organization roles on every surface (docs/contract.md#members).
 import { z } from 'zod';
 import { orgRoles } from '#access/roles.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

@@ -1,4 +1,4 @@
-// An organization: what owns projects, credentials and credits (specification, Organization).
+// An organization: what owns projects, credentials and credits (docs/contract.md#organizations).
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';

@@ -1,4 +1,4 @@
-// Organizations on every surface (specification, Organization; Organizations and people).
+// Organizations on every surface (docs/contract.md#organizations).
 import { z } from 'zod';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';

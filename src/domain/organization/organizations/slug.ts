@@ -1,4 +1,4 @@
-// From a name to a slug: lower-case letters, digits and hyphens, 1 to 64 of them (specification, Organization). Pure.
+// From a name to a slug: lower-case letters, digits and hyphens, 1 to 64 of them (docs/contract.md#organizations). Pure.
 import { text } from '#limits.ts';
 
 const { max } = text.organizationSlug;

@@ -1,5 +1,5 @@
 // What agents are made of: roles, harnesses with their models, the built-in agents and sandbox template, instance types
-// (specification, Agent and catalog; design decisions, section 4). Data, no code.
+// (docs/contract.md#agents). Data, no code.
 import { type ModelVendor, vendors } from '../integrations/model.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from './model.ts';
 

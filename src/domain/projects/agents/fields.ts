@@ -1,4 +1,4 @@
-// The catalog of roles, harnesses, models and sandboxes in the graph (specification, Agent and catalog).
+// The catalog of roles, harnesses, models and sandboxes in the graph (docs/contract.md#agents).
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';

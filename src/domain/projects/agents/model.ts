@@ -1,5 +1,4 @@
-// An agent: a role, a harness and a model under one name, with the sandbox template it runs in (specification, Agent and
-// catalog).
+// An agent: a role, a harness and a model under one name, with the sandbox template it runs in (docs/contract.md#agents).
 
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel, columnsOf, type Source } from '#foundation/postgres/base-model.ts';

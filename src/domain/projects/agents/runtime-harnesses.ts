@@ -1,5 +1,5 @@
-// Which harnesses connected runtimes offer, and models for them (design decisions, section 12, Waiting runs). A runtime is connected
-// while it claims runs or sends heartbeats.
+// Which harnesses connected runtimes offer, and models for them (docs/decisions/0034-waiting-runs.md). A runtime is connected while
+// it claims runs or sends heartbeats.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';

@@ -1,4 +1,4 @@
-// What a project connects to: a tracker, a source host, a language model (specification, Integration).
+// What a project connects to: a tracker, a source host, a language model (docs/contract.md#integrations).
 
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';

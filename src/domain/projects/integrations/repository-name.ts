@@ -1,4 +1,4 @@
-// The `<owner>/<repo>` word: two non-empty parts without white space, one slash (specification, Project). Pure.
+// The `<owner>/<repo>` word: two non-empty parts without white space, one slash (docs/contract.md#projects). Pure.
 
 export const repositoryPattern = /^[^\s/]+\/[^\s/]+$/;
 

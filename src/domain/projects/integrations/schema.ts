@@ -1,4 +1,4 @@
-// Integrations on every surface (specification, Integration).
+// Integrations on every surface (docs/contract.md#integrations).
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -1,4 +1,4 @@
-// A project ties together an issue tracker, a source repository and a language-model connector (specification, Project).
+// A project ties together an issue tracker, a source repository and a language-model connector (docs/contract.md#projects).
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -34,7 +34,10 @@ export class Project extends BaseModel {
     'createdAt',
   ];
 
-  /** Project records stay readable across the organization, also to a project-bound credential (specification, behaviour 5). */
+  /**
+   * Project records stay readable across the organization, also to a project-bound credential
+   * (docs/contract.md#project-bound-credentials).
+   */
   static visibleTo = (caller: Caller) => ({ orgId: ownOrganization(caller) });
 
   static {

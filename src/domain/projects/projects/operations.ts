@@ -1,5 +1,5 @@
-// Operations on projects: list, read, create, change, delete. Records of the whole organization stay readable to a
-// project-bound credential (specification, behaviour 5), which may change its own project; creating and deleting are org-wide.
+// Operations on projects: list, read, create, change, delete. Records of the whole organization stay readable to a project-bound
+// credential (docs/contract.md#project-bound-credentials), which may change its own project; creating and deleting are org-wide.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -170,7 +170,7 @@ export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: 
   });
 }
 
-/** The specification's DuplicateProjectError for a violated constraint; the id is looked up after the rollback. */
+/** The contract's DuplicateProjectError for a violated constraint; the id is looked up after the rollback. */
 async function explainDuplicate(error: unknown, orgId: string, { scmOwner, scmRepo }: Repository): Promise<unknown> {
   if (!isUniqueViolation(error, 'projects_repository')) return error;
   const other = await Project.find({ orgId, scmOwner: ignoringCase(scmOwner), scmRepo: ignoringCase(scmRepo) });

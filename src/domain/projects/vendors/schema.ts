@@ -1,4 +1,4 @@
-// Connectors in the graph: the specification has no route for them, and a tool would show credentials to models.
+// Connectors in the graph: the contract has no route for them, and a tool would show credentials to models.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';

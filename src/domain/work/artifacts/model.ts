@@ -1,4 +1,4 @@
-// An artifact: a file that an agent submits as proof of its work (specification, Artifact). The content is in the storage.
+// An artifact: a file that an agent submits as proof of its work (docs/contract.md#artifacts). The content is in the storage.
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';

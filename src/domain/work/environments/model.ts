@@ -1,4 +1,4 @@
-// A preview environment: where a change can be tried before it is merged (specification, Environment).
+// A preview environment: where a change can be tried before it is merged (docs/contract.md#environments).
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -7,7 +7,7 @@ import { Project } from '../../projects/projects/model.ts';
 export const environmentStatuses = ['provisioning', 'active', 'destroying', 'destroyed', 'failed'] as const;
 export type EnvironmentStatus = (typeof environmentStatuses)[number];
 
-/** Which status may follow which (design decisions, section 4). */
+/** Which status may follow which (docs/contract.md#environments). */
 export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly EnvironmentStatus[]>> = {
   provisioning: ['active', 'destroying', 'failed'],
   active: ['destroying', 'failed'],

@@ -1,4 +1,4 @@
-// Preview environments on every surface (specification, Environment; Sandboxes, environments, artifacts).
+// Preview environments on every surface (docs/contract.md#environments).
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';

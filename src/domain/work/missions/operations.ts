@@ -1,4 +1,5 @@
-// Starts a mission without a scheduled task or an automation (design decisions, section 12), under the rules of a start by hand.
+// Starts a mission without a scheduled task or an automation (docs/decisions/0034-waiting-runs.md), under the rules of a start by
+// hand.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

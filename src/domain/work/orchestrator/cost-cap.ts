@@ -1,4 +1,4 @@
-// The daily cost cap: the default, an organization's own, and whether today's spend has reached it (specification, Limits).
+// The daily cost cap: the default, an organization's own, and whether today's spend has reached it (docs/contract.md#orchestrator).
 // Days are UTC days. Pure.
 import { days } from '#foundation/clock.ts';
 

@@ -1,5 +1,5 @@
-// The orchestrator settings of an organization, and the append-only ledger of mission costs (specification, Orchestrator
-// settings). An organization that has changed nothing has no row.
+// The orchestrator settings of an organization, and the append-only ledger of mission costs (docs/contract.md#orchestrator). An
+// organization that has changed nothing has no row.
 
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';

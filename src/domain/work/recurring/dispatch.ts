@@ -1,5 +1,6 @@
-// Starts what is due, by any number of processes at once (design decisions, section 8). The run is written in the transaction
-// that moves the schedule on, hence once per occurrence; ../runs/dispatch.ts then creates its issue in another's tracker.
+// Starts what is due, by any number of processes at once (docs/decisions/0030-schedules-are-wall-times.md). The run is written in
+// the transaction that moves the schedule on, hence once per occurrence; ../runs/dispatch.ts then creates its issue in another's
+// tracker.
 
 import { now } from '#foundation/clock.ts';
 import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';

@@ -1,4 +1,4 @@
-// A recurring mission (specification, Scheduled task and automation). The two kinds have one table and the same behavior; they
+// A recurring mission (docs/contract.md#scheduled-tasks-and-automations). The two kinds have one table and the same behavior; they
 // differ in name, id prefix and scopes.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';

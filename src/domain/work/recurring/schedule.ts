@@ -1,6 +1,6 @@
-// When a mission comes again: a wall time in an IANA zone (design decisions, section 8). Pure: no database, no clock.
-// Temporal's 'compatible' is the rule for clock changes: a time that is skipped runs as much later, one that comes twice runs
-// the first time (TC39 Temporal, DisambiguatePossibleEpochNanoseconds; RFC 5545 §3.3.5 says the same).
+// When a mission comes again: a wall time in an IANA zone (docs/decisions/0030-schedules-are-wall-times.md). Pure: no database, no
+// clock. Temporal's 'compatible' is the rule for clock changes: a time that is skipped runs as much later, one that comes twice
+// runs the first time (TC39 Temporal, DisambiguatePossibleEpochNanoseconds; RFC 5545 §3.3.5 says the same).
 import { Temporal } from 'temporal-polyfill';
 
 export const intervals = ['daily', 'weekly', 'monthly'] as const;

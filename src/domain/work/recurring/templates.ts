@@ -1,4 +1,4 @@
-// Ready-made missions to begin from: a prompt and a time that suits it (specification, Template). Data; shared by both kinds.
+// Ready-made missions to begin from: a prompt and a time that suits it (docs/contract.md#templates). Data; shared by both kinds.
 import { scriptAgentId } from '../../projects/agents/catalog.ts';
 import type { Schedule } from './schedule.ts';
 

@@ -1,5 +1,6 @@
-// A runtime's lease on a run (design decisions, section 9). A claim creates a lease that no other runtime knows; it is valid for
-// a minute and each heartbeat renews it. Claims of any number of runtimes skip each other's rows (SKIP LOCKED).
+// A runtime's lease on a run (docs/decisions/0031-runtimes-report-over-graphql.md). A claim creates a lease that no other runtime
+// knows; it is valid for a minute and each heartbeat renews it. Claims of any number of runtimes skip each other's rows (SKIP
+// LOCKED).
 import type { Caller } from '#access/principal.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';

@@ -1,6 +1,6 @@
-// Creates the issue of each new run in its project's tracker, by any number of processes at once (design decisions, section 8).
-// A process holds a run by a lease while it calls the tracker; when the process dies, another takes the run over after the lease
-// has expired. A tracker creates one issue per run, however often it is called.
+// Creates the issue of each new run in its project's tracker, by any number of processes at once
+// (docs/decisions/0030-schedules-are-wall-times.md). A process holds a run by a lease while it calls the tracker; when the process
+// dies, another takes the run over after the lease has expired. A tracker creates one issue per run, however often it is called.
 import { hostname } from 'node:os';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

@@ -1,4 +1,4 @@
-// A run: one mission that was started, by a schedule or by a person, and what has become of it (specification, Run).
+// A run: one mission that was started, by a schedule or by a person, and what has become of it (docs/contract.md#runs).
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel, type Scope } from '#foundation/postgres/base-model.ts';

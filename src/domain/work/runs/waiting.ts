@@ -1,5 +1,5 @@
-// Runs without a working runtime (design decisions, section 12, Silence and Waiting runs). A run whose lease has expired waits
-// again: its own runtime may return to it, or another one claim it. A run that waits too long fails.
+// Runs without a working runtime (docs/decisions/0034-waiting-runs.md). A run whose lease has expired waits again: its own runtime
+// may return to it, or another one claim it. A run that waits too long fails.
 
 import { hours, minutes, now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

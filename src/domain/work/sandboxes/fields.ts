@@ -1,4 +1,4 @@
-// The parts of a sandbox in the graph: logs, metrics and fragments (specification, Sandbox).
+// The parts of a sandbox in the graph: logs, metrics and fragments (docs/contract.md#sandboxes).
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';

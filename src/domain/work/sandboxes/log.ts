@@ -1,5 +1,5 @@
-// Reads one log of a session in chunks: the newest, or an older one by cursor (specification, Sandbox: log response). A cursor
-// is the byte offset at which a chunk ends; logs only grow, so it stays valid.
+// Reads one log of a session in chunks: the newest, or an older one by cursor (docs/contract.md#sandboxes). A cursor is the byte
+// offset at which a chunk ends; logs only grow, so it stays valid.
 import type { Caller } from '#access/principal.ts';
 import { seconds } from '#foundation/clock.ts';
 import { packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';

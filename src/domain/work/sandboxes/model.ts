@@ -1,4 +1,4 @@
-// A sandbox: the container that an agent works in, with its sessions, logs, fragments and metrics (specification, Sandbox). The
+// A sandbox: the container that an agent works in, with its sessions, logs, fragments and metrics (docs/contract.md#sandboxes). The
 // runtime reports it; people read it, and may kill it.
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

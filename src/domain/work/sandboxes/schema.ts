@@ -1,4 +1,4 @@
-// Sandboxes on every surface (specification, Sandbox; Sandboxes, environments, artifacts).
+// Sandboxes on every surface (docs/contract.md#sandboxes).
 
 import { isoTime } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

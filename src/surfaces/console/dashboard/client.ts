@@ -2,7 +2,7 @@
 import type { Operation } from './documents.ts';
 import { csrf, org } from './page.ts';
 
-/** The record of every error of the API (specification, Error). */
+/** The record of every error of the API (docs/contract.md#errors). */
 export interface ProblemBody {
   title: string;
   description: string;

@@ -1,5 +1,5 @@
-// The claim grant: an agent polls until its person has decided (specification, Authentication 6; RFC 8628 §3.4 and §3.5; agent
-// authentication §7.2). The tokens of a claim are collected once: of concurrent polls one gets them.
+// The claim grant: an agent polls until its person has decided (docs/contract.md#claims; RFC 8628 §3.4 and §3.5). The tokens of a
+// claim are collected once: of concurrent polls one gets them.
 
 import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

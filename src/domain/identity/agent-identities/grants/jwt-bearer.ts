@@ -1,5 +1,5 @@
 // The JWT bearer grant: exchanges our own identity assertion for an access token, any number of times (RFC 7523 §2.1;
-// specification, Authentication 7; agent authentication §7.1). Every invalid assertion gets the same answer.
+// docs/contract.md#assertions). Every invalid assertion gets the same answer.
 import { transaction } from '#foundation/postgres/database.ts';
 import { issueAccessToken } from '../../oauth/access-tokens.ts';
 import { invalidGrant, invalidTarget } from '../../oauth/errors.ts';

@@ -1,4 +1,4 @@
-// The trust list: providers whose assertions about their users are accepted (agent authentication §15.3), and their published keys
+// The trust list: providers whose assertions about their users are accepted (docs/contract.md#id-jag), and their published keys
 // (RFC 7517), which are cached in memory for ten minutes to a day. Nothing is fetched for an issuer that is not on the list.
 import { createRemoteJWKSet, customFetch, errors, type FlattenedJWSInput, type JWSHeaderParameters } from 'jose';
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';

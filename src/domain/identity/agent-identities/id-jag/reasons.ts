@@ -1,5 +1,5 @@
 // Why something that a provider signed is refused: one reason per check, and the error code that each endpoint answers for it
-// (agent authentication §4.5 and §11; RFC 8935 §2.4). Two exhaustive switches, no text is ever looked into.
+// (docs/contract.md#agent-errors; RFC 8935 §2.4). Two exhaustive switches, no text is ever looked into.
 import {
   type AgentAuthError,
   expired,

@@ -1,4 +1,4 @@
-// Verification of what a provider signed: the checks of agent authentication §15.1 in their order, up to the first that fails
+// Verification of what a provider signed: the checks of docs/contract.md#id-jag in their order, up to the first that fails
 // (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). Step 15, the link, is the registration's.
 import { compactVerify, errors } from 'jose';
 import { now } from '#foundation/clock.ts';
@@ -135,7 +135,7 @@ function verifiedEmailOf({ email, email_verified }: Members): string {
 function checkLogin({ auth_time }: Members): void {
   const at = timeOf(auth_time) ?? reject('stale login', 'auth_time: must say when the person logged in.');
   if (at > now() + clockSkewMs) reject('stale login', 'auth_time: must not be in the future.');
-  // Without skew: an hour is what the specification allows, and an `auth_time` that is late gains nothing by our clock.
+  // Without skew: an hour is what docs/contract.md#id-jag allows, and an `auth_time` that is late gains nothing by our clock.
   if (at + lifetimesMs.idJagLogin < now()) {
     reject('stale login', 'auth_time: the login is older than one hour. Have the person log in again.');
   }

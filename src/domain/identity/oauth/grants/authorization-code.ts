@@ -1,5 +1,5 @@
 // The authorization code grant: exchanges a code and its verifier for a sign-in with its first tokens (RFC 6749 §4.1.3, RFC 7636
-// §4.5; agent authentication §7.3). Presenting a code uses it up, also when the request is otherwise invalid.
+// §4.5; docs/contract.md#authorization-code-flow). Presenting a code uses it up, also when the request is otherwise invalid.
 
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';

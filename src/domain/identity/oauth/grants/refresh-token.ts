@@ -1,5 +1,5 @@
 // The refresh grant: exchanges a refresh token for the next one and an access token, within the person's grant (RFC 6749 §6; RFC
-// 9700 §4.14.2; agent authentication §7.4). A token that is presented twice, even concurrently, ends the sign-in.
+// 9700 §4.14.2; docs/contract.md#refresh-tokens). A token that is presented twice, even concurrently, ends the sign-in.
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';

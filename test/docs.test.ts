@@ -1,0 +1,66 @@
+// The documents of this repository: links and citations lead somewhere, and the README stays short.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { projectFolder } from './support/processes.ts';
+
+const read = (file: string) => readFileSync(path.join(projectFolder, file), 'utf8');
+
+const filesOf = (folder: string, ending: RegExp): string[] =>
+  readdirSync(path.join(projectFolder, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => path.posix.join(folder, name))
+    .filter((name) => ending.test(name) && !name.includes('node_modules/') && !name.includes('/dist/'));
+
+const documents = [
+  ...filesOf('docs', /\.md$/),
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'deploy/README.md', 'clients/cli/README.md'],
+];
+const sources = ['src', 'test', 'scripts', 'bench', 'examples', 'clients', 'migrations', 'deploy'].flatMap((folder) =>
+  filesOf(folder, /\.(ts|tsx|mjs|sh|sql|css|json)$/),
+);
+
+/** Anchors of the headings, as GitHub makes them. */
+function anchorsOf(file: string): Set<string> {
+  const prose = read(file).replace(/^```[\s\S]*?^```/gm, '');
+  const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map((match) => match[1]!);
+  return new Set(
+    headings.map((text) =>
+      text
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+function isThere(target: string): boolean {
+  const [file, anchor] = target.split('#') as [string, string?];
+  return existsSync(path.join(projectFolder, file)) && (anchor === undefined || anchorsOf(file).has(anchor));
+}
+
+test('every link of a document leads to a file and a heading', () => {
+  const dead = documents.flatMap((file) =>
+    [...read(file).matchAll(/\]\((?![a-z]+:)([^)\s]+)\)/g)]
+      .map((match) => match[1]!)
+      .filter((link) => !isThere(link.startsWith('#') ? file + link : path.posix.join(path.dirname(file), link)))
+      .map((link) => `${file}: ${link}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+test('every citation of docs/ in the code leads to a file and a heading', () => {
+  const dead = sources.flatMap((file) =>
+    [...read(file).matchAll(/\bdocs\/[\w/.-]+\.md(?:#[\w-]+)?/g)]
+      .map(([target]) => target)
+      .filter((target) => !isThere(target))
+      .map((target) => `${file}: ${target}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+test('the README has at most 10 KB, and the two commands word for word', () => {
+  const readme = read('README.md');
+  expect(Buffer.byteLength(readme)).toBeLessThan(10 * 1024);
+  expect(readme).toContain('\nnpm ci && npm start\n');
+  expect(readme).toContain('\nnpm ci && npm test\n');
+});
