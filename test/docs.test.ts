@@ -58,6 +58,12 @@ test('every citation of docs/ in the code leads to a file and a heading', () => 
   expect(dead).toEqual([]);
 });
 
+test('the code cites docs/, RFCs and public specifications alone', () => {
+  const foreign =
+    /\b(?:specification, [A-Z]|design decisions|agent authentication §|(?:gaps|findings|house|review)\.md)/;
+  expect(sources.filter((file) => file !== 'test/docs.test.ts' && foreign.test(read(file)))).toEqual([]);
+});
+
 test('the README has at most 10 KB, and the two commands word for word', () => {
   const readme = read('README.md');
   expect(Buffer.byteLength(readme)).toBeLessThan(10 * 1024);

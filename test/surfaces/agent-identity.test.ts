@@ -447,7 +447,7 @@ describe('an assertion at the token endpoint', () => {
 });
 
 describe('over all of it', () => {
-  it('[107] no secret stands in a log line, in the graph, or in the database', async () => {
+  it('no secret stands in a log line, in the graph, or in the database', async () => {
     const alice = await world.human();
     const { agent, ceremony } = await world.begun(alice);
     const early = (await world.exchange(agent.identity_assertion)).body;
