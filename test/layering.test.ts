@@ -83,8 +83,8 @@ const cases: Record<string, Case> = {
   ],
   'and nobody imports the runner': [
     layering.theRunnerIsAProgramOfItsOwn,
-    { 'src/main.ts': "import { connect } from './runner/platform.ts';" },
-    'src/main.ts imports src/runner/platform.ts: the runner is a separate program, started by path.',
+    { 'src/main.ts': "import { connect } from './runner/protocol/platform.ts';" },
+    'src/main.ts imports src/runner/protocol/platform.ts: the runner is a separate program, started by path.',
   ],
   'the foundation may not import a noun': [
     layering.layersImportDownwards,

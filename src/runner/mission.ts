@@ -1,10 +1,10 @@
 // One mission, from its claim to its end: its steps, one after the other, as the platform says.
-import { keepLease } from './heart.ts';
-import { clip, type Session } from './journal.ts';
-import { type Platform, PlatformUnreachable, RequestRejected } from './platform.ts';
-import type { CheckpointOrder } from './repository.ts';
+import { keepLease } from './protocol/heartbeat.ts';
+import { clip, type Session } from './protocol/journal.ts';
+import { type Platform, PlatformUnreachable, RequestRejected } from './protocol/platform.ts';
+import { type Equipment, openWorkshop } from './run-workspace.ts';
 import { left, type Outcome, work } from './step.ts';
-import { type Equipment, openWorkshop } from './workshop.ts';
+import type { CheckpointOrder } from './workspace/repository.ts';
 
 export interface Step {
   stepId: string;

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tooLong } from '../../src/runner/answers.ts';
 import type { AgentHarness } from '../../src/runner/harness/port.ts';
+import { tooLong } from '../../src/runner/protocol/answers.ts';
 import { scripted } from '../support/harness-turns.ts';
 import { fileOf, isolation, openWorld, whyMissing } from './world.ts';
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentHarness, Task } from '../../src/runner/harness/port.ts';
-import { makePlace } from '../../src/runner/place.ts';
+import { makePlace } from '../../src/runner/isolation/place.ts';
 import { scenes } from '../support/harness-scenes.ts';
 import { begin } from '../support/harness-turns.ts';
 import { startModels } from '../support/stand-in-models.ts';

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { chooseCaps, prefixOf } from '../../src/runner/caps.ts';
-import { findCgroups, ownGroups } from '../../src/runner/cgroup.ts';
-import { isOffered } from '../../src/runner/confinement.ts';
-import { startProcess } from '../../src/runner/harness/process.ts';
-import { meter } from '../../src/runner/measure.ts';
+import { chooseCaps, prefixOf } from '../../src/runner/isolation/caps.ts';
+import { findCgroups, ownGroups } from '../../src/runner/isolation/cgroup.ts';
+import { isOffered } from '../../src/runner/isolation/confinement.ts';
+import { meter } from '../../src/runner/isolation/measure.ts';
+import { startProcess } from '../../src/runner/isolation/process.ts';
 import { openMissionWorld } from '../support/mission-world.ts';
 import { knownRuntime } from '../support/world.ts';
 

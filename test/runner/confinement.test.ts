@@ -3,9 +3,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { strongestWalls } from '../../src/runner/bubblewrap.ts';
-import { chooseConfinement, commandFor, isOffered, type Kind, newAccount } from '../../src/runner/confinement.ts';
-import { makePlace } from '../../src/runner/place.ts';
+import { strongestWalls } from '../../src/runner/isolation/bubblewrap.ts';
+import {
+  chooseConfinement,
+  commandFor,
+  isOffered,
+  type Kind,
+  newAccount,
+} from '../../src/runner/isolation/confinement.ts';
+import { makePlace } from '../../src/runner/isolation/place.ts';
 
 const offering =
   (...kinds: Kind[]) =>

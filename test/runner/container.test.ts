@@ -3,10 +3,10 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findContainers, openContainer } from '../../src/runner/container.ts';
 import { discover } from '../../src/runner/harness/discovery.ts';
-import { askIn, chooseIsolation } from '../../src/runner/isolation.ts';
-import { makePlace } from '../../src/runner/place.ts';
+import { findContainers, openContainer } from '../../src/runner/isolation/container.ts';
+import { askIn, chooseIsolation } from '../../src/runner/isolation/isolation.ts';
+import { makePlace } from '../../src/runner/isolation/place.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
 
 const docker = fileURLToPath(new URL('../support/stand-in-docker.mjs', import.meta.url));

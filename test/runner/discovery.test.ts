@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { askDirectly, discover } from '../../src/runner/harness/discovery.ts';
 import { testedVersions } from '../../src/runner/harness/versions.ts';
-import { chooseIsolation } from '../../src/runner/isolation.ts';
+import { chooseIsolation } from '../../src/runner/isolation/isolation.ts';
 
 let folder: string;
 const put = (name: string, script: string): string => {

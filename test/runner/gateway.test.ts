@@ -4,9 +4,9 @@ import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkAddress } from '#foundation/http/outbound.ts';
-import { bounds, tooLong } from '../../src/runner/answers.ts';
-import { openEgress } from '../../src/runner/egress.ts';
-import { type Gateway, modelsFrom, openGateway } from '../../src/runner/gateway.ts';
+import { bounds, tooLong } from '../../src/runner/protocol/answers.ts';
+import { openEgress } from '../../src/runner/protocol/egress.ts';
+import { type Gateway, modelsFrom, openGateway } from '../../src/runner/protocol/gateway.ts';
 
 const seen: { url: string; headers: Record<string, unknown>; body: string }[] = [];
 const vendor = createServer(async (request, response) => {

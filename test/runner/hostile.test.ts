@@ -5,7 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/projects/connectors.ts';
-import { chooseIsolation } from '../../src/runner/isolation.ts';
+import { chooseIsolation } from '../../src/runner/isolation/isolation.ts';
 import { createProject } from '../support/callers.ts';
 import { openMissionWorld } from '../support/mission-world.ts';
 import { projectFolder } from '../support/processes.ts';

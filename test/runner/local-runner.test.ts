@@ -15,7 +15,7 @@ import { seconds, setClock } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
-import { isOffered } from '../../src/runner/confinement.ts';
+import { isOffered } from '../../src/runner/isolation/confinement.ts';
 import { endLease } from '../support/mission-world.ts';
 import { compiled, isRunning, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -19,10 +19,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { unpack, writeSessions } from '../../src/runner/checkpoint.ts';
-import { openInside } from '../../src/runner/inside.ts';
-import type { Place } from '../../src/runner/place.ts';
-import { type Origin, openWorkspace } from '../../src/runner/workspace.ts';
+import { openInside } from '../../src/runner/isolation/inside.ts';
+import type { Place } from '../../src/runner/isolation/place.ts';
+import { unpack, writeSessions } from '../../src/runner/workspace/checkpoint.ts';
+import { type Origin, openWorkspace } from '../../src/runner/workspace/workspace.ts';
 
 let folder: string;
 let origin: Origin;

@@ -2,10 +2,10 @@
 
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { longestEvent, startProcess } from '../isolation/process.ts';
 import { claudeEvents } from './claude-code-events.ts';
 import { logLine, parsed } from './fragments.ts';
 import type { Harness, Listener, Task } from './port.ts';
-import { longestEvent, startProcess } from './process.ts';
 
 const tools = ['Read', 'Edit', 'Write', 'Bash', 'Glob', 'Grep', 'TodoWrite'];
 

@@ -1,9 +1,9 @@
 // Codex: `codex app-server`, JSON-RPC in lines on its standard input and output.
 import path from 'node:path';
+import { longestEvent, startProcess } from '../isolation/process.ts';
 import { codexEvents } from './codex-events.ts';
 import { type Json, logLine, parsed } from './fragments.ts';
 import type { Harness, Listener, Task } from './port.ts';
-import { longestEvent, startProcess } from './process.ts';
 
 interface Waiting {
   resolve(result: Json): void;

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import type { Vendor } from '../gateway.ts';
+import type { Vendor } from '../protocol/gateway.ts';
 import { installable, pinned, programIn } from './pinned.ts';
 import type { AgentHarness } from './port.ts';
 import { testedVersions } from './versions.ts';

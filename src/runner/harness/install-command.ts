@@ -1,5 +1,5 @@
 // `runner.js install [harness …]`: installs harnesses where the runner looks for them, for machines whose runner does not do it itself.
-import { askIn, chooseIsolation } from '../isolation.ts';
+import { askIn, chooseIsolation } from '../isolation/isolation.ts';
 import { installationFolder, installOne } from './installer.ts';
 import { type Installable, installable } from './pinned.ts';
 

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Vendor, vendors } from '../gateway.ts';
+import { type Vendor, vendors } from '../protocol/gateway.ts';
 import { type Ask, type Found, searched, tryProgram } from './discovery.ts';
 import { InstallFailed, install } from './install.ts';
 import { type Installable, installable, pinned } from './pinned.ts';

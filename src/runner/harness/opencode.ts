@@ -1,11 +1,11 @@
 // OpenCode: `opencode serve`, HTTP with basic authentication and server-sent events.
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
+import { longestEvent, startProcess } from '../isolation/process.ts';
 import { logLine } from './fragments.ts';
 import { openConnection } from './opencode-connection.ts';
 import { opencodeEvents } from './opencode-events.ts';
 import type { Harness, Listener, Task } from './port.ts';
-import { longestEvent, startProcess } from './process.ts';
 
 export function opencode(task: Task, on: Listener): Harness {
   const { effort, instructions, schema, resume, server } = task;

@@ -1,9 +1,9 @@
 // The port of harnesses: a driver starts one program, and reports what the program does in the same form for all of them. Its
 // isolation is not the driver's business: `wrap` puts the program into a cell.
-import type { Cgroup } from '../cgroup.ts';
-import type { Account } from '../confinement.ts';
-import type { Container } from '../container.ts';
-import type { Fragment } from '../journal.ts';
+import type { Cgroup } from '../isolation/cgroup.ts';
+import type { Account } from '../isolation/confinement.ts';
+import type { Container } from '../isolation/container.ts';
+import type { Fragment } from '../protocol/journal.ts';
 
 export const harnessNames = ['shell', 'claude-code', 'codex', 'opencode'] as const;
 export type HarnessName = (typeof harnessNames)[number];

@@ -1,9 +1,10 @@
-// The shell harness: a prompt is a POSIX shell script, which `sh` executes. Its words (words.ts) are its events.
-import { clip, type Fragment } from '../journal.ts';
-import { wordOf } from '../words.ts';
+// The shell harness: a prompt is a POSIX shell script, which `sh` executes. Its commands (script-commands.ts) are its events.
+
+import { startProcess } from '../isolation/process.ts';
+import { clip, type Fragment } from '../protocol/journal.ts';
 import { plan } from './fragments.ts';
 import type { Harness, Launch, Listener } from './port.ts';
-import { startProcess } from './process.ts';
+import { wordOf } from './script-commands.ts';
 
 /** Characters of a script's own reason: the error of a step has no more than 2,000. */
 const longestReason = 1_500;

@@ -5,9 +5,9 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as wait } from 'node:timers/promises';
-import { gated } from '../cgroup.ts';
-import { membersOf } from '../measure.ts';
-import type { Launch } from './port.ts';
+import type { Launch } from '../harness/port.ts';
+import { gated } from './cgroup.ts';
+import { membersOf } from './measure.ts';
 
 /** Milliseconds for output that is left when a program has ended: somewhat longer than a platform that is away is called again. */
 const longestDrain = 60_000;

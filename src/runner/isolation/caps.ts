@@ -2,8 +2,8 @@
 // the processes, and the runner itself, which measures the memory and ends a mission that takes more than it may.
 import { findCgroups, type OpenCgroup } from './cgroup.ts';
 import { commandFor, type Kind, newAccount } from './confinement.ts';
-import { startProcess } from './harness/process.ts';
 import { makePlace } from './place.ts';
+import { startProcess } from './process.ts';
 
 /** What one mission may use. */
 export interface Limits {

@@ -4,11 +4,11 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { type Ask, inPath } from '../harness/discovery.ts';
+import type { Command } from '../harness/port.ts';
 import type { Limits } from './caps.ts';
 import { helped, packagesOf } from './cell.ts';
 import { type Account, newAccount } from './confinement.ts';
-import { type Ask, inPath } from './harness/discovery.ts';
-import type { Command } from './harness/port.ts';
 import { makePlace, type Place } from './place.ts';
 
 export interface Containers {

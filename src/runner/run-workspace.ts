@@ -1,26 +1,26 @@
 // Where the steps of a run are worked on: one place for its agents, with the gateway that is their way out; one for each script.
 
 import { open, rm } from 'node:fs/promises';
-import { type Caps, type Limits, prefixOf } from './caps.ts';
-import { ports, socketsOf } from './cell.ts';
-import type { Cgroup } from './cgroup.ts';
-import { type RunScript, takeCheckpoint } from './checkpoint.ts';
-import { type Account, type Confinement, commandFor, newAccount } from './confinement.ts';
-import { guarded, openContainer } from './container.ts';
-import { type Gateway, openGateway, type Upstreams } from './gateway.ts';
 import type { Found } from './harness/discovery.ts';
 import { drivers } from './harness/drivers.ts';
 import type { Harness, Launch, Listener, Task } from './harness/port.ts';
 import { shell } from './harness/shell.ts';
-import { type PromptPart, systemParts, systemPrompt, turnParts } from './instructions.ts';
-import { type Isolation, launchOf, scriptIn } from './isolation.ts';
-import { type Keeping, keep } from './kept.ts';
+import { type Caps, type Limits, prefixOf } from './isolation/caps.ts';
+import { ports, socketsOf } from './isolation/cell.ts';
+import type { Cgroup } from './isolation/cgroup.ts';
+import { type Account, type Confinement, commandFor, newAccount } from './isolation/confinement.ts';
+import { guarded, openContainer } from './isolation/container.ts';
+import { type Isolation, launchOf, scriptIn } from './isolation/isolation.ts';
+import { makePlace, type Place } from './isolation/place.ts';
 import type { Held, Step } from './mission.ts';
-import { openModels, type StepModels } from './models.ts';
-import { makePlace, type Place } from './place.ts';
-import type { Platform } from './platform.ts';
-import { type Checkout, checkOut } from './repository.ts';
-import { layInSkills } from './skills.ts';
+import { type Gateway, openGateway, type Upstreams } from './protocol/gateway.ts';
+import { openModels, type StepModels } from './protocol/models.ts';
+import type { Platform } from './protocol/platform.ts';
+import { type RunScript, takeCheckpoint } from './workspace/checkpoint.ts';
+import { type PromptPart, systemParts, systemPrompt, turnParts } from './workspace/instructions.ts';
+import { type Checkout, checkOut } from './workspace/repository.ts';
+import { type Keeping, keep } from './workspace/retention.ts';
+import { layInSkills } from './workspace/skills.ts';
 
 /** What this runner has for agents. */
 export interface Equipment {

@@ -1,8 +1,9 @@
 // The commands with which a script reports its progress, one per line, in the style of CI workflow commands:
 //   ::thought TEXT   ::response TEXT   ::error TEXT   ::action NAME [PARAMETER]   ::plan STEP | STEP | …
 //   ::step STEP   ::progress PERCENT [ACTIVITY]   ::cost USD   ::preview FOLDER
-import { most } from './harness/fragments.ts';
-import { clip, type Fragment } from './journal.ts';
+
+import { clip, type Fragment } from '../protocol/journal.ts';
+import { most } from './fragments.ts';
 
 export type Word =
   | { fragment: Fragment }

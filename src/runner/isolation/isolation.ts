@@ -4,13 +4,13 @@ import { execFile } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { type Ask, askDirectly, inPath } from '../harness/discovery.ts';
+import type { Launch, Task } from '../harness/port.ts';
+import type { RunScript } from '../workspace/checkpoint.ts';
 import type { Limits } from './caps.ts';
 import { inCell, packagesOf, ports, socketsOf } from './cell.ts';
-import type { RunScript } from './checkpoint.ts';
 import { type Account, behind, newAccount } from './confinement.ts';
 import { askInContainer, type Container, type Containers, findContainers, openContainer } from './container.ts';
-import { type Ask, askDirectly, inPath } from './harness/discovery.ts';
-import type { Launch, Task } from './harness/port.ts';
 import { makePlace, type Place } from './place.ts';
 
 const levels = ['cell', 'container', 'none'] as const;

@@ -3,14 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { type Account, give } from '../isolation/confinement.ts';
+import type { Place } from '../isolation/place.ts';
+import type { Held } from '../mission.ts';
+import { isOnLoopback } from '../protocol/egress.ts';
+import { type Platform, RequestRejected } from '../protocol/platform.ts';
 import { type Bundle, forget, unpack, writeFiles, writeSessions } from './checkpoint.ts';
-import { type Account, give } from './confinement.ts';
-import { isOnLoopback } from './egress.ts';
 import { git } from './git.ts';
 import { readInstructions } from './instructions.ts';
-import type { Held } from './mission.ts';
-import type { Place } from './place.ts';
-import { type Platform, RequestRejected } from './platform.ts';
 import { type Origin, openWorkspace, type Workspace } from './workspace.ts';
 
 export interface Checkout {

@@ -5,9 +5,9 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, open, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { openInside } from '../isolation/inside.ts';
+import type { Place } from '../isolation/place.ts';
 import { git } from './git.ts';
-import { openInside } from './inside.ts';
-import type { Place } from './place.ts';
 
 /** Beyond these there is no checkpoint: the platform takes 512 MiB. */
 const maxBundleBytes = 256 * 1024 * 1024;

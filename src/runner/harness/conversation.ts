@@ -1,5 +1,5 @@
 // What people say to an agent while it works: messages in order and once, interruption, and going on after it.
-import type { Harness, Turn } from './harness/port.ts';
+import type { Harness, Turn } from './port.ts';
 
 export interface Message {
   messageId: string;

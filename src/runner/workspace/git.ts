@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import type { lookup } from 'node:dns';
 import path from 'node:path';
-import { checkedAddresses } from './egress.ts';
+import { checkedAddresses } from '../protocol/egress.ts';
 
 /** Where git fetches from and pushes to: by http(s), or a folder of the operator's. */
 export interface Remote {

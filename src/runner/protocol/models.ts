@@ -1,8 +1,9 @@
 // The models of a mission: the connectors of its organization, and for other vendors the runner's own credentials. A connector that
 // the organization revokes is cut: what is under way ends, and so does a step that has used it.
+
+import type { Held } from '../mission.ts';
 import { isOnLoopback, openEgress } from './egress.ts';
 import { keyHeader, type Upstream, type Upstreams, type Vendor, vendors } from './gateway.ts';
-import type { Held } from './mission.ts';
 import type { Platform } from './platform.ts';
 
 /** A model connector of an organization. */

@@ -1,7 +1,7 @@
 // What a mission says, on its way to the platform: log pieces and live fragments, each with its number, in order, and costs. They
 // are gathered for a moment, so that a chatty script makes few calls; one that is quicker than the platform waits.
-import type { Usage } from './harness/port.ts';
-import type { Held } from './mission.ts';
+import type { Usage } from '../harness/port.ts';
+import type { Held } from '../mission.ts';
 import type { Platform } from './platform.ts';
 
 export interface Fragment {
