@@ -149,7 +149,8 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
   }
 
   async function forAgent(step: Step, maxCalls: number): Promise<Bench> {
-    const { name, harness, model, effort, userPrompt, skillRepos } = step.agent;
+    const { name, role, harness, model, effort, userPrompt, skillRepos } = step.agent;
+    const readOnly = role === 'researcher';
     const { isolation } = equipment;
     const found = equipment.found.find((one) => one.harness === harness);
     if (!found || !isolation) throw new Error(`This runner has no ${harness}.`);
@@ -191,6 +192,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       effort: effort?.toLowerCase() ?? null,
       schema: step.outputSchema === null ? null : JSON.parse(step.outputSchema),
       resume,
+      readOnly,
       maxCalls,
       gateway: { url, key: gateway.key },
       mcp: Object.fromEntries(servers.map(({ serverName }) => [serverName, `${url}/mcp/${serverName}`])),
@@ -211,7 +213,8 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
         session = begun;
       },
       save: () => save(step, run, place, checkout),
-      deliver: checkout.deliver,
+      // A researcher answers a question: what it commits stays in the checkout, which goes with the mission.
+      deliver: readOnly ? async () => {} : checkout.deliver,
       clear: async () => group?.close(),
     };
   }

@@ -168,6 +168,16 @@ it.each([
   expect(repository().pulls).toEqual([]);
 });
 
+it('409 · a researcher reports no branch', async () => {
+  const held = await heldRun();
+  await world.knex('runs').where({ id: held.runId }).update({ agentRole: 'researcher' });
+  expect(await push(held, first)).toMatchObject({
+    code: 'conflict',
+    description: expect.stringContaining('researcher'),
+  });
+  expect([(await runOf(held)).branch, repository().pulls]).toEqual([null, []]);
+});
+
 it('what people say about it goes to the agent that works on it, each comment once; bots are not heard', async () => {
   const held = await heldRun();
   await push(held, first);

@@ -206,6 +206,18 @@ describe('missions of agents', () => {
     const [diff] = diffs;
     expect(diff.contentType).toBe('text/plain');
     expect(await (await fetch(diff.url)).text()).toContain('-old\n+new\n');
+    // A researcher has no tools to edit with, and what it commits all the same is pushed nowhere.
+    await team('researcher');
+    const { id: agentId } = await world.knex('agents').where({ orgId, role: 'researcher' }).first();
+    const body = { projectId: site, prompt: '[commit]', agentId };
+    const research = (await world.rest('POST', '/runs', { token: alice.token, body })).body.id;
+    expect(await ended(research)).toMatchObject({ status: 'completed', steps: [{ role: 'researcher' }] });
+    expect((await world.rest('GET', `/runs/${research}`, { token: alice.token })).body).toMatchObject({
+      branch: null,
+      outcome: { result: 'no_changes', commits: 0 },
+    });
+    expect(git('-C', 'acme/site', 'branch', '--list', `mission/${research}`)).toBe('');
+    expect((await shown(research)).join('\n')).toContain('I have no Edit');
     await rm(folder, { recursive: true });
   });
 

@@ -24,6 +24,7 @@ function taskOf(name: AgentHarness, given: Given): Task {
     effort: null,
     schema: null,
     resume: null,
+    readOnly: false,
     maxCalls: null,
     mcp: {},
     server: { port: 0, socket: null },

@@ -304,7 +304,7 @@ export interface AutomationRun {
   createdAt: number;
   /** When anything of it last changed. */
   updatedAt: number;
-  /** Percent, as the runtime reports it; null while no runtime works on it. */
+  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; of agents it is 0 until the run is completed. */
   missionProgress: number | null;
   /** Current activity, as the runtime reports it. */
   missionActivity: string | null;
@@ -1783,7 +1783,7 @@ export interface Run {
   createdAt: number;
   /** When anything of it last changed. */
   updatedAt: number;
-  /** Percent, as the runtime reports it; null while no runtime works on it. */
+  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; of agents it is 0 until the run is completed. */
   missionProgress: number | null;
   /** Current activity, as the runtime reports it. */
   missionActivity: string | null;
@@ -2254,7 +2254,7 @@ export interface ScheduledTaskRun {
   createdAt: number;
   /** When anything of it last changed. */
   updatedAt: number;
-  /** Percent, as the runtime reports it; null while no runtime works on it. */
+  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; of agents it is 0 until the run is completed. */
   missionProgress: number | null;
   /** Current activity, as the runtime reports it. */
   missionActivity: string | null;
@@ -2947,7 +2947,7 @@ export interface Operations {
   killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };
   /** Ends an open run at once. Canceling it twice changes nothing. Requires the scope `missions:run`. */
   cancelRun: { input: CancelRunParameters; output: Run };
-  /** Answers a question of the agent of a run. A question is answered once. Requires the scope `missions:run`. */
+  /** Answers a question of the agent of a run. A question is answered once. Runtimes ask by a fragment of the kind `elicitation`; the harnesses of the local runner ask none. Requires the scope `missions:run`. */
   answerElicitation: { input: AnswerElicitationParameters & AnswerElicitationRequest; output: RunMessage };
   /** Approves the plan of a run that waits for it. Approving it twice changes nothing. Requires the scope `missions:run`. */
   approvePlan: { input: ApprovePlanParameters; output: Run };

@@ -7,7 +7,8 @@ import { claudeEvents } from './claude-code-events.ts';
 import { logLine, parsed } from './fragments.ts';
 import type { Harness, Listener, Task } from './port.ts';
 
-const tools = ['Read', 'Edit', 'Write', 'Bash', 'Glob', 'Grep', 'TodoWrite'];
+const allTools = ['Read', 'Edit', 'Write', 'Bash', 'Glob', 'Grep', 'TodoWrite'];
+const writing = ['Edit', 'Write'];
 
 export function claudeCode(task: Task, on: Listener): Harness {
   const events = claudeEvents(task.model, on);
@@ -40,7 +41,8 @@ export function claudeCode(task: Task, on: Listener): Harness {
   return { pid, ready, ended, isRunning, end, send, interrupt };
 }
 
-function argumentsFor({ model, effort, instructions, schema, mcp, resume }: Task): string[] {
+function argumentsFor({ model, effort, instructions, schema, mcp, resume, readOnly }: Task): string[] {
+  const tools = readOnly ? allTools.filter((tool) => !writing.includes(tool)) : allTools;
   const args = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
   // Partial messages tell the tokens of each call; whole ones repeat those that were known when the call began.
   args.push('--replay-user-messages', '--include-partial-messages', '--model', model);

@@ -46,6 +46,8 @@ export interface Task extends Launch {
   schema: Record<string, unknown> | null;
   /** A session to continue. */
   resume: string | null;
+  /** Whether tools that edit files are left out, where the harness has such a choice. */
+  readOnly: boolean;
   /** Calls of the model after which the turn is interrupted; null: no limit. */
   maxCalls: number | null;
   /** Where its model calls go, and the key that it shows there: of the gateway, never a vendor's. */

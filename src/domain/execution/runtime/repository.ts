@@ -2,7 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
-import { invalid, notFound } from '#foundation/problem.ts';
+import { conflict, invalid, notFound } from '#foundation/problem.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
 import { parseRepository } from '../../projects/integrations/repository-name.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -75,6 +75,7 @@ export interface BranchReport extends OfRun {
 /** Records a pushed branch; opens or updates its pull request where the source host has them. */
 export async function reportBranch(caller: Caller, report: BranchReport) {
   const run = await transaction((trx) => lockHeldRun(trx, caller, report));
+  if (run.agentRole === 'researcher') throw conflict('A researcher changes nothing: its branch is not taken.');
   const { headSha, baseBranch } = report;
   if (baseBranch === branchOf(run.id)) throw invalid('baseBranch: must not be the branch of the run.');
   const title = report.title ?? run.missionTitle ?? 'Mission';

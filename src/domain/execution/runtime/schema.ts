@@ -194,7 +194,8 @@ builder.mutationFields((t) => ({
   }),
   reportBranch: t.field({
     description:
-      'Records the branch of a run after it was pushed, and opens or updates its pull request where the source host has them.',
+      'Records the branch of a run after it was pushed, and opens or updates its pull request where the source host has them. ' +
+      'A step of a researcher has none: 409.',
     scope,
     type: ReportedBranch,
     args: { input: t.arg({ type: requests.ReportBranchRequest, required: true, description: 'The report.' }) },

@@ -22,24 +22,30 @@ export const roles: readonly Role[] = [
     roleLabel: 'Planning',
     blurb: 'Reads the issue and the code, and writes the plan that the others follow.',
   },
-  { key: 'builder', name: 'Builder', roleLabel: 'Building', blurb: 'Writes the change and opens the pull request.' },
+  {
+    key: 'builder',
+    name: 'Builder',
+    roleLabel: 'Building',
+    blurb: 'Writes the change and commits it; the platform opens the pull request.',
+  },
   {
     key: 'reviewer',
     name: 'Reviewer',
     roleLabel: 'Review',
-    blurb: 'Reads the change as a colleague would, and asks for what is missing.',
+    blurb: 'Reads the change as a colleague would, and approves it or asks for what is missing.',
   },
   {
     key: 'qa',
     name: 'QA',
     roleLabel: 'Quality assurance',
-    blurb: 'Tries the change in a preview environment and brings proof of work.',
+    blurb:
+      'Tests the change in the checkout of the mission, and says what it found; screenshots and reports that it leaves are kept.',
   },
   {
     key: 'researcher',
     name: 'Researcher',
     roleLabel: 'Research',
-    blurb: 'Answers a question about the code or the world, and changes nothing.',
+    blurb: 'Answers a question about the code or the world. Nothing that it writes is pushed.',
   },
 ];
 
@@ -174,7 +180,7 @@ export const builtinAgents: readonly BuiltinAgent[] = [
     'qa',
     'QA',
     'claude-sonnet-4-5',
-    'Try each acceptance criterion in the preview environment as a user would, and keep a screenshot of what you saw.',
+    'Try each acceptance criterion as a user would, and keep proof of what you saw as a file in the folder $ARTIFACTS.',
   ),
   builtin(
     'researcher',

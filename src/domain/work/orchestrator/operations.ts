@@ -20,7 +20,7 @@ import { Orchestrator } from './model.ts';
 /** The values of an organization that has set none. */
 const builtin = {
   name: 'Orchestrator',
-  blurb: 'Reads each issue, decides which agents work on it and in which order, and keeps the mission within its cost.',
+  blurb: 'Chooses which agents of the organization work on a mission, and stops missions at the daily cost cap.',
   model: modelsByVendor.anthropic[0]!.id,
 };
 

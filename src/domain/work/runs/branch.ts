@@ -112,7 +112,7 @@ async function follow(run: OpenPullRequest): Promise<void> {
   }
 }
 
-/** What people say about the change goes to the agent that still works on it. */
+/** Comments are heard while the run is open; those that come later start nothing. */
 const messageOf = ({ url: key, author, text, place }: ReviewComment): ForwardedMessage => ({
   key,
   author,

@@ -55,7 +55,9 @@ export const runFields = (t: FieldsOfRun) => ({
   updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When anything of it last changed.' }),
   missionProgress: t.exposeInt('missionProgress', {
     nullable: true,
-    description: 'Percent, as the runtime reports it; null while no runtime works on it.',
+    description:
+      'Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; of agents it is 0 until the run is ' +
+      'completed.',
   }),
   missionActivity: t.exposeString('missionActivity', {
     nullable: true,

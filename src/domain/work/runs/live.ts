@@ -93,7 +93,9 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => steering.sendMessage(caller, args),
   }),
   answerElicitation: t.field({
-    description: 'Answers a question of the agent of a run. A question is answered once.',
+    description:
+      'Answers a question of the agent of a run. A question is answered once. Runtimes ask by a fragment of the kind ' +
+      '`elicitation`; the harnesses of the local runner ask none.',
     scope: 'missions:run',
     rest: { route: 'POST /runs/{runId}/answer', body: 'AnswerElicitationRequest', status: 201 },
     tool: { name: 'answer_elicitation', idempotent: true },
