@@ -42,7 +42,7 @@ async function left(project: McpProject): Promise<Record<string, string>> {
 describe('a real server of others', () => {
   it('ready · needs_auth, then connected by way of the console, then its tools are read', async () => {
     const project = await bound(guarded.url);
-    expect((await project.refresh('issues')).body).toMatchObject({ status: 'needs_auth', authKind: 'none' });
+    expect((await project.refresh('issues')).body).toMatchObject({ status: 'needs_auth', authKind: 'oauth' });
     const { body } = await start(project, { returnTo: `/console/projects/${project.id}` });
     const asked = new URL(body.authorizeUrl).searchParams;
     expect([asked.get('code_challenge_method'), asked.get('resource')]).toEqual(['S256', guarded.url]);
@@ -288,13 +288,35 @@ describe('a token', () => {
     remote.settings.tokenError = { status: 400, body: { error: 'invalid_grant' } };
     remote.asked.length = 0;
     const { body } = await project.refresh('issues');
-    expect([body.status, body.statusDetail]).toEqual(['needs_auth', expect.stringContaining('Connect it again')]);
+    expect([body.status, body.statusDetail]).toEqual(['needs_auth', expect.stringContaining('Connect it with OAuth')]);
     // Without a token nothing was sent to the server itself.
     expect(remote.methods()).toEqual([]);
     remote.settings.tokenError = null;
     const { state } = await left(project);
     await complete(project, { code: 'c', state });
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
+  });
+
+  it('is replaced once when the server rejects it before it expires, and then the work is done', async () => {
+    const project = await connected();
+    remote.settings.token = 'revoked early';
+    expect((await project.refresh('issues')).body.status).toBe('needs_review');
+    expect(refreshes()).toHaveLength(1);
+    expect((await project.refresh('issues')).body.status).toBe('needs_review');
+    expect(refreshes()).toHaveLength(1);
+  });
+
+  it('needs_auth · a new one that the server rejects too is not replaced again', async () => {
+    const project = await connected();
+    const disturb = ({ path }: { path: string }, res: ServerResponse) => {
+      if (path === '/token' || path.includes('well-known')) return false;
+      remote.json(res, 401, { error: 'invalid_token' });
+      return true;
+    };
+    Object.assign(remote.settings, { disturb });
+    const { body } = await project.refresh('issues');
+    expect([body.status, body.authKind]).toEqual(['needs_auth', 'oauth']);
+    expect(refreshes()).toHaveLength(1);
   });
 
   it('error · its authorization server is away for a while: nothing is forgotten', async () => {

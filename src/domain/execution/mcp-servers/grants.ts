@@ -80,18 +80,23 @@ export async function accessTokenOf(binding: Row<McpBinding>): Promise<string | 
   return isDue(kept) ? refreshed(binding) : grantOf(binding.id, kept).tokens.access_token;
 }
 
+/** Another access token than one that the server has rejected before it expired; null as above. */
+export const replacedToken = (binding: Row<McpBinding>, rejected: string): Promise<string | null> =>
+  refreshed(binding, rejected);
+
 /**
  * One process at a time refreshes, over all of them, because a refresh token works once; no row is locked while the authorization
  * server is asked. Others use the access token while it is valid, and else wait. @throws when nobody succeeds in time
  */
-async function refreshed(binding: Row<McpBinding>): Promise<string | null> {
+async function refreshed(binding: Row<McpBinding>, rejected?: string): Promise<string | null> {
   for await (const _ of watch([binding.id], AbortSignal.timeout(refreshMs))) {
     const kept = await findKept(binding.id);
     if (!kept) return null;
     const grant = grantOf(binding.id, kept);
-    if (!isDue(kept)) return grant.tokens.access_token;
+    const { access_token: token } = grant.tokens;
+    if (token !== rejected && !isDue(kept)) return token;
     if (await claimRefresh(binding.id, kept)) return refresh(binding, grant, kept);
-    if (kept.expiresAt! > now()) return grant.tokens.access_token;
+    if (token !== rejected && kept.expiresAt! > now()) return token;
   }
   throw new Error('the access token was not refreshed in time');
 }

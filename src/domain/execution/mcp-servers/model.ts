@@ -130,7 +130,7 @@ export function obstacleOf(binding: Facts): [status: BindingStatus, detail: stri
   const missing = binding.secretRefs.filter((name) => !binding.credentialFields.includes(name));
   if (missing.length > 0) return ['needs_auth', `Credentials are missing: ${missing.join(', ')}.`];
   if (!binding.needsAuthorization) return null;
-  const remedy = binding.authKind === 'oauth' ? 'Connect it again.' : 'Replace them, or connect it with OAuth.';
+  const remedy = binding.authKind === 'oauth' ? 'Connect it with OAuth.' : 'Replace them, or connect it with OAuth.';
   return ['needs_auth', `The server does not accept the credentials. ${remedy}`];
 }
 

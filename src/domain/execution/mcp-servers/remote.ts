@@ -8,7 +8,7 @@ import { sql } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import { withSecrets } from './declared.ts';
-import { accessTokenOf } from './grants.ts';
+import { accessTokenOf, replacedToken } from './grants.ts';
 import { mayReach } from './hosts.ts';
 import type { McpBinding } from './model.ts';
 import { sdk } from './sdk.ts';
@@ -38,21 +38,41 @@ export async function unsealed(bindingId: string): Promise<Sealed> {
 export class McpServerError extends Error {
   /** Whether other credentials may help. */
   readonly needsAuthorization: boolean;
+  /** Whether it was a 401, for which a new access token may help. */
+  readonly isUnauthorized: boolean;
+  /** Whether the server named its authorization server (RFC 9728, section 5.1). */
+  wantsOAuth = false;
 
-  constructor(message: string, needsAuthorization = false) {
+  constructor(message: string, { needsAuthorization = false, isUnauthorized = false } = {}) {
     super(message);
-    this.needsAuthorization = needsAuthorization;
+    this.needsAuthorization = needsAuthorization || isUnauthorized;
+    this.isUnauthorized = isUnauthorized;
   }
 }
 
+type Work<T> = (client: Client, signal: AbortSignal) => Promise<T>;
+
 /**
- * Connects, does the work and hangs up, all within `timeoutMs`. @throws McpServerError, also for a server that answers nonsense;
- * a ProtocolError, when it answers a request of the work with one
+ * Connects, does the work and hangs up, all within `timeoutMs`; once more with a new access token where the server rejects one before
+ * it expires. @throws McpServerError, also for a server that answers nonsense; a ProtocolError, when it answers a request of the work
+ * with one
  */
-export async function withRemote<T>(
+export async function withRemote<T>(binding: Row<McpBinding>, timeoutMs: number, work: Work<T>): Promise<T> {
+  let token: string | null = null;
+  try {
+    return await attempt(binding, timeoutMs, work, async () => (token = await accessTokenOf(binding)));
+  } catch (error) {
+    const rejected = error instanceof McpServerError && error.isUnauthorized ? token : null;
+    if (rejected === null) throw error;
+    return attempt(binding, timeoutMs, work, () => replacedToken(binding, rejected));
+  }
+}
+
+async function attempt<T>(
   binding: Row<McpBinding>,
   timeoutMs: number,
-  work: (client: Client, signal: AbortSignal) => Promise<T>,
+  work: Work<T>,
+  tokenOf: () => Promise<string | null>,
 ): Promise<T> {
   const { Client } = await sdk();
   const late = AbortSignal.timeout(timeoutMs);
@@ -62,8 +82,12 @@ export async function withRemote<T>(
     { name: 'agent-engineering-platform', version: '1' },
     { capabilities: {}, versionNegotiation: { mode: 'auto' } },
   );
+  let wantsOAuth = false;
+  const seen = ({ status, headers }: Response) => {
+    if (status === 401 && /\bresource_metadata=/i.test(headers.get('www-authenticate') ?? '')) wantsOAuth = true;
+  };
   try {
-    const { transport, secrets } = await transportTo(binding, signal);
+    const { transport, secrets } = await transportTo(binding, signal, await tokenOf(), seen);
     await client.connect(transport, { timeout: timeoutMs, signal });
     // A broken or too large stream is reported only here; without it the request would never end.
     client.onerror = (error) => broken.abort(error);
@@ -73,7 +97,9 @@ export async function withRemote<T>(
     return redacted(result, secrets);
   } catch (error) {
     if (late.aborted) throw new McpServerError(`The server did not answer within ${timeoutMs / 1_000} seconds.`);
-    throw await failureOf(broken.signal.aborted ? broken.signal.reason : error);
+    const failure = await failureOf(broken.signal.aborted ? broken.signal.reason : error);
+    if (failure instanceof McpServerError) failure.wantsOAuth = wantsOAuth;
+    throw failure;
   } finally {
     client.onerror = () => {};
     await client.close();
@@ -91,17 +117,28 @@ function redacted<T>(result: T, secrets: readonly string[]): T {
 /** Shorter credentials occur in ordinary words. */
 const shortestSecret = 6;
 
-async function transportTo(binding: Row<McpBinding>, signal: AbortSignal) {
+async function transportTo(
+  binding: Row<McpBinding>,
+  signal: AbortSignal,
+  token: string | null,
+  seen: (response: Response) => void,
+) {
   const { StreamableHTTPClientTransport } = await sdk();
   const { headers, credentials } = await unsealed(binding.id);
   const rendered = Object.entries(headers).map(([name, value]) => [name, withSecrets(value, credentials)]);
-  const token = await accessTokenOf(binding);
-  if (!token && binding.authKind === 'oauth') throw new McpServerError('The server must be connected again.', true);
+  // Refused for good just now; a server that was never connected, or is known to refuse, is asked whether it still requires a token.
+  if (!token && binding.authKind === 'oauth' && !binding.needsAuthorization)
+    throw new McpServerError('The server must be connected again.', { needsAuthorization: true });
   const ask = boundedFetch({ maxBytes: maxResponseBytes, signal, mayReach: mayReach(binding) });
   const transport = new StreamableHTTPClientTransport(new URL(binding.pinnedUrl!), {
     requestInit: { headers: Object.fromEntries(rendered), redirect: 'manual' },
     // Nothing that a server says unasked is of use here.
-    fetch: async (url, init) => (init?.method === 'GET' ? new Response(null, { status: 405 }) : ask(url, init)),
+    fetch: async (url, init) => {
+      if (init?.method === 'GET') return new Response(null, { status: 405 });
+      const response = await ask(url, init);
+      seen(response);
+      return response;
+    },
     ...(token && { authProvider: { token: async () => token } }),
     reconnectionOptions: {
       maxRetries: 0,
@@ -119,8 +156,8 @@ async function failureOf(error: unknown): Promise<unknown> {
   if (error instanceof McpServerError || error instanceof ProtocolError || error instanceof Problem) return error;
   const status = error instanceof SdkHttpError ? error.status : undefined;
   if (error instanceof UnauthorizedError || status === 401)
-    return new McpServerError('The server requires credentials.', true);
-  if (status === 403) return new McpServerError('The server refused the credentials.', true);
+    return new McpServerError('The server requires credentials.', { isUnauthorized: true });
+  if (status === 403) return new McpServerError('The server refused the credentials.', { needsAuthorization: true });
   if (status) return new McpServerError(`The server answered with status ${status}.`);
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ResponseTooLarge)

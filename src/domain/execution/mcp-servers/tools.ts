@@ -104,7 +104,10 @@ export async function noteFailure(binding: Row<McpBinding>, error: unknown): Pro
   const { ProtocolError } = await sdk();
   const failure = error instanceof ProtocolError ? new McpServerError('The server refused to list its tools.') : error;
   if (!(failure instanceof McpServerError)) throw error;
-  if (failure.needsAuthorization) return note(binding, { needsAuthorization: true, lastError: null });
+  if (failure.needsAuthorization) {
+    const isOAuth = failure.wantsOAuth && binding.authKind === 'none';
+    return note(binding, { needsAuthorization: true, lastError: null, ...(isOAuth && { authKind: 'oauth' }) });
+  }
   return note(binding, { lastError: failure.message });
 }
 

@@ -194,8 +194,7 @@ builder.mutationFields((t) => ({
   }),
   reportBranch: t.field({
     description:
-      'Records the branch of a run after it was pushed, and opens or updates its pull request where the source host has them. ' +
-      'A step of a researcher has none: 409.',
+      'Records the pushed branch of a run, and opens or updates its pull request where the host has them. 409 for a researcher.',
     scope,
     type: ReportedBranch,
     args: { input: t.arg({ type: requests.ReportBranchRequest, required: true, description: 'The report.' }) },
