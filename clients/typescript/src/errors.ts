@@ -1,5 +1,5 @@
-// The one error of the client: what the service answered (the API's `Error` record), or why no answer came.
-import type { ErrorBody, ErrorCode } from './api.ts';
+// The errors of the client: what the service answered (the API's `Error` record), or why no answer came. A class for each kind.
+import { type ErrorBody, type ErrorCode, errorStatuses } from './api.ts';
 
 /** What went wrong before there was an answer. */
 export type ConnectionCode = 'connection_failed' | 'timed_out';
@@ -15,9 +15,9 @@ export interface ErrorDetails {
   cause?: unknown;
 }
 
-/** Test `code` to tell errors apart; `description` is for people. */
+/** Its subclasses and `code` tell errors apart; `description` is for people. */
 export class ApiError extends Error {
-  override readonly name = 'ApiError';
+  override readonly name: string = 'ApiError';
   readonly status: number | null;
   readonly category: ErrorBody['category'];
   readonly title: string;
@@ -45,10 +45,67 @@ export class ApiError extends Error {
   }
 }
 
+/** 400, 413, 415, 422: the request has to be corrected. */
+export class InvalidRequestError extends ApiError {
+  override readonly name = 'InvalidRequestError';
+}
+/** 401: there is no valid credential. */
+export class UnauthenticatedError extends ApiError {
+  override readonly name = 'UnauthenticatedError';
+}
+/** 402: credits, the daily cost cap or the plan allow no more. */
+export class PaymentRequiredError extends ApiError {
+  override readonly name = 'PaymentRequiredError';
+}
+/** 403: the credential may not do this. */
+export class ForbiddenError extends ApiError {
+  override readonly name = 'ForbiddenError';
+}
+/** 404: unknown, or of another organization. */
+export class NotFoundError extends ApiError {
+  override readonly name = 'NotFoundError';
+}
+/** 409: the record is in another state, or exists already. */
+export class ConflictError extends ApiError {
+  override readonly name = 'ConflictError';
+}
+/** 429: too many calls; `retryAfterMs` says when to go on. */
+export class RateLimitError extends ApiError {
+  override readonly name = 'RateLimitError';
+}
+/** 5xx: the service, or one that it asks, failed. */
+export class ServiceError extends ApiError {
+  override readonly name = 'ServiceError';
+}
+/** No answer came. */
+export class ConnectionError extends ApiError {
+  override readonly name = 'ConnectionError';
+}
+
+const classes: Readonly<Record<number, typeof ApiError>> = {
+  400: InvalidRequestError,
+  401: UnauthenticatedError,
+  402: PaymentRequiredError,
+  403: ForbiddenError,
+  404: NotFoundError,
+  409: ConflictError,
+  413: InvalidRequestError,
+  415: InvalidRequestError,
+  422: InvalidRequestError,
+  429: RateLimitError,
+};
+
+/** The error of its class: by the status of its code, since GraphQL answers 200, else by that of the answer. */
+export function createError(details: ErrorDetails): ApiError {
+  const status = (errorStatuses as Record<string, number>)[details.body.code ?? ''] ?? details.status ?? 0;
+  const ErrorClass = classes[status] ?? (status >= 500 ? ServiceError : ApiError);
+  return new ErrorClass(details);
+}
+
 /** The error of an answer that is none of a success. */
 export function errorOfResponse(response: Response, body: unknown, now: number): ApiError {
   const { status, headers } = response;
-  return new ApiError({
+  return createError({
     status,
     body: problemOf(body) ?? foreignBody(status),
     requestId: headers.get('x-request-id'),
@@ -60,7 +117,7 @@ export function errorOfResponse(response: Response, body: unknown, now: number):
 export function connectionError(code: ConnectionCode, description: string, cause: unknown): ApiError {
   const title = code === 'timed_out' ? 'Timed out' : 'Connection failed';
   const category = code === 'timed_out' ? 'timeout' : 'infrastructure';
-  return new ApiError({
+  return new ConnectionError({
     status: null,
     body: { category, title, description, retryable: true, code },
     requestId: null,

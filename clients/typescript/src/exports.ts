@@ -1,6 +1,18 @@
 // What the package exports.
 export type * from './api.ts';
 export { type Calls, type Client, createClient, type Streams } from './client.ts';
-export { ApiError, type ConnectionCode } from './errors.ts';
+export {
+  ApiError,
+  ConflictError,
+  type ConnectionCode,
+  ConnectionError,
+  ForbiddenError,
+  InvalidRequestError,
+  NotFoundError,
+  PaymentRequiredError,
+  RateLimitError,
+  ServiceError,
+  UnauthenticatedError,
+} from './errors.ts';
 export { Listing } from './listing.ts';
 export type { CallOptions, TokenSource, TransportSettings as ClientSettings } from './transport.ts';
