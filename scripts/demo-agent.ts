@@ -46,6 +46,8 @@ const url = `http://localhost:${process.env.PORT ?? 4000}`;
 const env = {
   ...process.env,
   DATA_DIR: path.join(folder, 'data'),
+  // Kept for the next time.
+  HARNESSES_DIR: path.resolve(process.env.HARNESSES_DIR || '.data/harnesses'),
   ...{ ANTHROPIC_BASE_URL: models.url, ANTHROPIC_API_KEY: 'script' },
   ...{ OPENAI_BASE_URL: `${models.url}/v1`, OPENAI_API_KEY: 'script' },
 };
@@ -65,22 +67,20 @@ process.once('exit', () => {
 });
 const harness = await offered();
 if (!harness) {
-  console.error(`No harness was found: npm install --prefix ~/agents @anthropic-ai/claude-code@2.1.330
-and set CLAUDE_CODE_PROGRAM=~/agents/node_modules/.bin/claude (src/runner/README.md). Without bubblewrap set ISOLATION=none too.`);
+  console.error('No agent can be taken (src/runner/README.md). Without bubblewrap set ISOLATION=none.');
   service.kill('SIGTERM');
 } else await run(harness);
 
-/** The first harness that the local runner offers, once the service has said all that it says at its start. */
+/** The first harness that the local runner offers: one that is there at its start, or that it installs then. */
 function offered(): Promise<string | undefined> {
-  let found: string | undefined;
   return new Promise((resolve) => {
     let isStarting = true;
     // Read to the end: a full pipe would hold the service up.
     createInterface({ input: service.stdout! }).on('line', (line) => {
-      if (isStarting) console.log(line);
-      found ??= /\b(claude-code|codex|opencode) \d+\.\d+\.\d+: /.exec(line)?.[1];
+      if (isStarting || /Installing|not installed|\bnpm error/.test(line)) console.log(line);
+      const found = /\b(claude-code|codex|opencode) \d+\.\d+\.\d+: /.exec(line)?.[1];
+      if (found) resolve(found);
       if (line.includes('No agent is taken')) resolve(undefined);
-      if (line.startsWith('The response holds the runId')) resolve(found);
       isStarting &&= !line.startsWith('The response holds the runId');
     });
   });

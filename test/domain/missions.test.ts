@@ -165,7 +165,7 @@ describe('the agent that it names', () => {
     await explainWaits();
     const rows = await world.knex('runs').whereIn('id', [run.id, any.id]).select('id', 'status', 'reason');
     expect(rows.find(({ id }) => id === run.id)).toMatchObject({ status: 'running' });
-    const { run: second } = await start({ agentId: 'agn_builtin_planner' });
+    const { run: second } = await start({ agentId: await agent('Clyde', 'claude-code', 'claude-sonnet-4-5') });
     await explainWaits();
     expect((await world.knex('runs').where({ id: second.id }).first()).reason).toBe(
       'No runtime with the harness claude-code is connected.',

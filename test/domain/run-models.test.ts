@@ -216,3 +216,18 @@ describe('a runtime without a key', () => {
     expect(list.data).toContainEqual({ name: 'Runtime', modelVendors: ['openai'] });
   });
 });
+
+it('built-in agents are carried out by any harness that has a model', async () => {
+  await connect('openai', 'sk-openai');
+  const shownAgent = async (harnesses: string[]) => {
+    await start();
+    const { runId, step } = await claim({ harnesses });
+    await world.knex('runs').where({ id: runId }).update({ status: 'canceled' });
+    return step.agent;
+  };
+  expect(await shownAgent(['opencode'])).toEqual({ harness: 'opencode', model: 'gpt-5.5' });
+  expect(await shownAgent(['codex'])).toEqual({ harness: 'codex', model: 'gpt-5.5' });
+  await connect('anthropic', 'sk-anthropic');
+  expect(await shownAgent(['codex', 'opencode'])).toEqual({ harness: 'opencode', model: 'claude-sonnet-4-5' });
+  expect(await shownAgent(['opencode', 'claude-code'])).toEqual({ harness: 'claude-code', model: 'claude-sonnet-4-5' });
+});

@@ -138,7 +138,9 @@ describe('claiming', () => {
 
   it('passes over runs whose organization has no agent for the harness, and gives its own agent when it has', async () => {
     const runId = await runNow();
-    expect((await claim({ harnesses: ['codex'] })).data).toBeNull();
+    const offer = { harnesses: ['claude-code'], modelVendors: [] };
+    expect((await claim(offer)).data).toBeNull();
+    expect((await claim({ ...offer, harnesses: ['shell'] })).data).toBeNull();
     const agent = {
       name: 'Two',
       role: 'builder',
@@ -190,7 +192,7 @@ describe('claiming', () => {
 });
 
 describe('a run that waits', () => {
-  const nobody = 'No runtime with the harness claude-code is connected.';
+  const nobody = 'No runtime with the harness claude-code or codex or opencode is connected.';
   const free = 'Waiting for a connected runtime to be free.';
   const reason = async (runId: string) => {
     await explainWaits();
@@ -230,7 +232,7 @@ describe('a run that waits', () => {
     const agent = { name: 'Codex', role: 'builder', harness: 'codex', model: 'gpt-5.5', sandbox };
     const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;
     const runId = await runNow();
-    expect(await reason(runId)).toBe('No runtime with the harness claude-code or codex is connected.');
+    expect(await reason(runId)).toBe('No runtime with the harness claude-code or codex or opencode is connected.');
     await world.rest('DELETE', `/agents/${id}`, { token: alice });
   });
 
@@ -332,15 +334,18 @@ describe('words are for a model', () => {
     const { id: integrationId } = await connectIntegration({ ...connector, credentials: 'sk-key' });
     const waits = (await start()).id;
     await explainWaits();
-    expect((await run(waits)).reason).toBe('No runtime with the harness claude-code is connected.');
+    expect((await run(waits)).reason).toBe(
+      'No runtime with the harness claude-code or codex or opencode is connected.',
+    );
     await world.knex('projects').update({ llmConnectorId: null });
     await world.knex('integrations').where({ id: integrationId }).delete();
     await explainWaits();
     expect((await run(waits)).reason).toBe('No model is connected: connect one to the organization.');
-    await claim({ harnesses: ['shell'], modelVendors: ['openai'] });
+    await claim({ harnesses: ['shell'], modelVendors: [] });
     expect((await start()).problem).toMatchObject({ code: 'model_required' });
     world.clock.turn(seconds(30));
-    await claim({ harnesses: ['shell'], modelVendors: ['anthropic'] });
+    // Built-in agents run with models of any vendor.
+    await claim({ harnesses: ['shell'], modelVendors: ['openai'] });
     expect((await start()).problem).toBeUndefined();
     await addKnownRuntime();
   });

@@ -424,7 +424,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.waitForURL('/console/o/globex/runs/run_*');
     await page.getByText('Waiting for a runtime').waitFor();
     await explainWaits();
-    await page.getByText('No runtime with the harness claude-code or shell is connected.').waitFor();
+    await page.getByText('No runtime with the harness claude-code or codex or opencode is connected.').waitFor();
     const loaded = await page.evaluate('performance.timeOrigin');
 
     const say = runtimeOf(bob);

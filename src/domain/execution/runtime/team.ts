@@ -2,7 +2,7 @@
 // has such agents for harnesses that connected runtimes offer; the built-in ones of these roles wait for a mission that names them.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
-import { builtinAgentId, builtinAgents } from '../../projects/agents/catalog.ts';
+import { builtinAgentId, builtinAgents, waysOf } from '../../projects/agents/catalog.ts';
 import { Agent, type AgentRole } from '../../projects/agents/model.ts';
 import { type CanRun, canAnyRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
 import type { Project } from '../../projects/projects/model.ts';
@@ -44,7 +44,10 @@ async function chooseAgent(
   canRun: CanRun,
 ): Promise<RunAgent> {
   const owned = (await Agent.query(trx).where({ orgId }).orderBy(['createdAt', 'id'])).filter(canRun);
-  const builtin = builtinAgents.filter(canRun);
+  const builtin = builtinAgents.flatMap((one) => {
+    const way = waysOf(one).find(canRun);
+    return way ? [{ ...one, ...way }] : [];
+  });
   const candidates = [...owned, ...builtin].filter(({ harness }) => harness !== 'shell');
   const agent =
     owned.find(({ id }) => id === named) ??

@@ -199,6 +199,17 @@ export const builtinAgents: readonly BuiltinAgent[] = [
 /** The agent that runs a prompt as a script, in every organization. */
 export const scriptAgentId = builtinAgentId({ key: 'shell' });
 
+/** The harnesses and models that carry a built-in agent out, its own first: any will do. */
+export const waysOf = ({ harness, model }: Pick<BuiltinAgent, 'harness' | 'model'>) =>
+  harness === 'shell'
+    ? [{ harness, model }]
+    : [
+        { harness, model },
+        { harness: 'opencode' as const, model },
+        { harness: 'opencode' as const, model: 'gpt-5.5' },
+        { harness: 'codex' as const, model: 'gpt-5.5' },
+      ];
+
 export interface InstanceType {
   id: InstanceTypeId;
   label: string;

@@ -2,7 +2,7 @@
 // those that are connected. An agent with a model needs a runtime that offers its harness and has credentials for the model; those
 // of the organization's own connectors do for every runtime.
 import { hasModelConnector } from '../integrations/operations.ts';
-import { builtinAgentId, builtinAgents, harnesses, vendorNeeded, vendorOfModel } from './catalog.ts';
+import { builtinAgentId, builtinAgents, harnesses, vendorNeeded, vendorOfModel, waysOf } from './catalog.ts';
 
 const openaiModels = harnesses
   .find(({ id }) => id === 'opencode')!
@@ -14,11 +14,14 @@ const vendorOf = (agent: string): string =>
   `case ${agent}.harness when 'claude-code' then 'anthropic' when 'codex' then 'openai' when 'opencode' then
     case when ${agent}.model in ('${openaiModels.join("', '")}') then 'openai' else 'anthropic' end end`;
 
+// A row for each way.
 const builtins = builtinAgents
-  .map((agent) => {
-    const vendor = vendorNeeded(agent);
-    return `('${builtinAgentId(agent)}', '${agent.harness}', ${vendor ? `'${vendor}'` : 'null'})`;
-  })
+  .flatMap((agent) =>
+    waysOf(agent).map((way) => {
+      const vendor = vendorNeeded(way);
+      return `('${builtinAgentId(agent)}', '${way.harness}', ${vendor ? `'${vendor}'` : 'null'})`;
+    }),
+  )
   .join(', ');
 const builtinRows = `(values ${builtins}) b (id, harness, vendor)`;
 
