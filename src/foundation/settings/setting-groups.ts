@@ -79,9 +79,17 @@ export const namesOfRunnerSettings = [
   'KEEP_WORKSPACES_MS',
 ] as const;
 
+/** Settings of npm, which installs harnesses. */
+const namesOfNpmSettings = [
+  ...['npm_config_registry', 'npm_config_userconfig', 'npm_config_globalconfig', 'NODE_EXTRA_CA_CERTS'],
+  ...['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [name, name.toUpperCase()]),
+];
+
 /** Of the settings, the environment of the local runner. */
 export const runnerSettings = (env: NodeJS.ProcessEnv, dataDir: string): { PATH: string; HARNESSES_DIR: string } => ({
   PATH: env.PATH ?? '',
   HARNESSES_DIR: path.join(dataDir, 'harnesses'),
-  ...Object.fromEntries(namesOfRunnerSettings.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
+  ...Object.fromEntries(
+    [...namesOfRunnerSettings, ...namesOfNpmSettings].flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+  ),
 });
