@@ -105,15 +105,28 @@ async function post(body: unknown, more: Record<string, string> = {}): Promise<A
   throw failureOf(answered.errors);
 }
 
+/** The last request for each purpose whose success is not known. */
+const unsettled = new Map<string, { body: string; key: string }>();
+
+/** The same request keeps its key; one with another body (other values, a newer `ifUpdatedAt`) is another request. */
+function keyOf(purpose: string, body: string): string {
+  const last = unsettled.get(purpose);
+  if (last?.body === body) return last.key;
+  const key = crypto.randomUUID();
+  unsettled.set(purpose, { body, key });
+  return key;
+}
+
 /**
- * The data of a mutation, sent on its own. With the same key it happens once, however often it is sent; it is sent again by itself
- * when the answer is lost. @throws Failure
+ * The data of a mutation, sent on its own. For the same purpose the same request happens once, however often it is sent; it is
+ * sent again by itself when the answer is lost. @throws Failure
  */
 export async function mutate<Data, Variables>(
   { text }: Operation<Data, Variables>,
   variables: Variables,
-  key: string = crypto.randomUUID(),
+  purpose: string = crypto.randomUUID(),
 ): Promise<Data> {
+  const key = keyOf(purpose, JSON.stringify([text, variables]));
   const once = () => post({ query: text, variables }, { 'idempotency-key': key });
   const [answer] = await once().catch(async (error) => {
     if (error instanceof Failure) throw error;
@@ -121,6 +134,7 @@ export async function mutate<Data, Variables>(
     return once();
   });
   if (answer!.errors) throw failureOf(answer!.errors);
+  unsettled.delete(purpose);
   return answer!.data as Data;
 }
 
