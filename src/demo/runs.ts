@@ -1,7 +1,7 @@
 // Inserts the demo's past runs with their costs and sandboxes, in bulk: ids and values derive from a row number, so repeated and
 // concurrent calls add only what is missing. All of them have ended, so that no runtime and no scheduler touches them. Going
 // through the functions of the nouns would take hours for a million runs, and cannot create a run in the past.
-import { dayOf } from '#domain/work/orchestrator/cost-cap.ts';
+import { dayOf } from '#domain/work/mission-costs/cap.ts';
 import { keepMetricPartitions } from '#domain/work/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { database, sql } from '#foundation/postgres/database.ts';

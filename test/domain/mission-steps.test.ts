@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { harnesses, modelsByVendor } from '#domain/projects/agents/catalog.ts';
-import { priceOf } from '#domain/projects/agents/prices.ts';
+import { priceOf } from '#domain/work/mission-costs/prices.ts';
 import { explainWaits, releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';

@@ -4,7 +4,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { modelsByVendor } from '#domain/projects/agents/catalog.ts';
 import { connectIntegration } from '#domain/projects/projects/connectors.ts';
-import { costCap, dayOf } from '#domain/work/orchestrator/cost-cap.ts';
+import { costCap, dayOf } from '#domain/work/mission-costs/cap.ts';
 import { mayStartMission } from '#domain/work/orchestrator/operations.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';

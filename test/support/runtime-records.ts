@@ -2,7 +2,7 @@
 import { storeContent } from '#domain/work/artifacts/content.ts';
 import { Artifact, StoredContent } from '#domain/work/artifacts/model.ts';
 import { Environment } from '#domain/work/environments/model.ts';
-import { MissionCost } from '#domain/work/orchestrator/model.ts';
+import { MissionCost } from '#domain/work/mission-costs/model.ts';
 import { RunMessage } from '#domain/work/runs/message-model.ts';
 import { RunStep } from '#domain/work/runs/step-model.ts';
 import {

@@ -8,7 +8,7 @@ import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scope
 import { missionName } from '#demo/recurring-missions.ts';
 import { callerOfServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
-import { costCapUsd, dayOf } from '#domain/work/orchestrator/cost-cap.ts';
+import { costCapUsd, dayOf } from '#domain/work/mission-costs/cap.ts';
 import { days } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';

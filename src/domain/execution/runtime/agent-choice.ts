@@ -7,18 +7,18 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Agent } from '../../projects/agents/model.ts';
-import { priceOf } from '../../projects/agents/prices.ts';
 import { type CanRun, canAnyRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { askModel, type Question, type Reply } from '../../projects/vendors/ask-model.ts';
+import { countCost } from '../../work/mission-costs/count.ts';
+import { costOfTokens, priceOf } from '../../work/mission-costs/prices.ts';
 import { inferenceSettings } from '../../work/orchestrator/operations.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { type AgentChoice, Run, type RunAgent } from '../../work/runs/model.ts';
 import { isWaiting } from '../../work/runs/states.ts';
 import { questionAbout, readChoice } from './agent-question.ts';
 import { asRunAgent, chooseTeam, inOrder } from './team.ts';
-import { costOf, countCost } from './usage.ts';
 
 /** How long a run waits for the answer: longer than it is waited for (`answerTimeoutMs`). */
 const deadlineMs = seconds(30);
@@ -130,7 +130,7 @@ async function settle({ runId, question, agentIds }: AskedQuestion, reply: Reply
     const run = await Run.query(trx).findById(runId).forNoKeyUpdate();
     if (!run?.agentChoice || run.agentChoice.tokens) return;
     const price = priceOf(question.model);
-    const costUsd = tokens && price ? costOf(tokens, price) : 0;
+    const costUsd = tokens && price ? costOfTokens(tokens, price) : 0;
     if (!tokens || !price) await markCostIncomplete(trx, runId);
     const known = { ...run.agentChoice, tokens, costUsd };
     const isOpen = run.agentChoice.way === 'asked';
@@ -145,7 +145,7 @@ async function settle({ runId, question, agentIds }: AskedQuestion, reply: Reply
     await Run.query(trx)
       .findById(runId)
       .patch({ agentChoice: choice, ...(isUnclaimed && { leaseUntil: null, reason: null, missionActivity: null }) });
-    if (costUsd > 0) await countCost(trx, run, { runId, leaseId: '', costId: 'agent choice', usd: costUsd });
+    if (costUsd > 0) await countCost(trx, run, { costId: 'agent choice', usd: costUsd });
     await announce(trx, runId);
   });
 }

@@ -6,20 +6,44 @@ import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../../projects/agents/model.ts';
 import { withdrawArtifacts } from '../../work/artifacts/operations.ts';
+import { countCost, type ReportedCost } from '../../work/mission-costs/count.ts';
+import { costOfTokens, priceOf } from '../../work/mission-costs/prices.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
-import { addStepUsage, placeStep } from '../../work/runs/steps.ts';
+import { addStepUsage, placeStep, type Tokens } from '../../work/runs/steps.ts';
 import { appendLogPiece, type Fragment, insertFragments, type LogPiece } from '../../work/sandboxes/append.ts';
 import { endRunningSandbox } from '../../work/sandboxes/end.ts';
 import { insertSandbox, recordSession, type SessionKey } from '../../work/sandboxes/register.ts';
 import { lockHeldRun, lockHeldSandbox } from './lease.ts';
-import { type Cost, countCost } from './usage.ts';
 
 /** Counts a cost once: for the run, for its session, and against the organization's day. */
-export const reportCost = (caller: Caller, cost: Cost): Promise<void> =>
+export const reportCost = (caller: Caller, cost: ReportedCost & { runId: string; leaseId: string }): Promise<void> =>
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, cost);
     if (cost.incomplete) await markCostIncomplete(trx, run.id);
     if (await countCost(trx, run, cost)) await addStepUsage(trx, run.id, null, cost.usd);
+  });
+
+export interface Usage extends Tokens {
+  runId: string;
+  leaseId: string;
+  /** The runtime's own id: a repeated report counts once. */
+  usageId: string;
+  stepId: string;
+  sandboxId?: string | null | undefined;
+  role?: AgentRole | null | undefined;
+  sessionId?: string | null | undefined;
+  model: string;
+}
+
+/** Counts the tokens of a step, and their cost. */
+export const reportUsage = (caller: Caller, usage: Usage): Promise<void> =>
+  transaction(async (trx) => {
+    const run = await lockHeldRun(trx, caller, usage);
+    const price = priceOf(usage.model);
+    if (!price) await markCostIncomplete(trx, run.id);
+    const usd = price ? costOfTokens(usage, price) : 0;
+    const isNew = await countCost(trx, run, { ...usage, costId: `usage ${usage.usageId}`, usd });
+    if (isNew) await addStepUsage(trx, run.id, usage.stepId, usd, usage, usage.sessionId ?? null);
   });
 
 export interface NewSandbox {

@@ -32,7 +32,6 @@ import * as repository from './repository.ts';
 import * as sandboxRequests from './sandbox-fields.ts';
 import * as stepRequests from './step-fields.ts';
 import { finishStep } from './steps.ts';
-import { reportUsage } from './usage.ts';
 
 const scope = 'runtime:report';
 
@@ -87,7 +86,7 @@ builder.mutationFields((t) => ({
     scope,
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: stepRequests.ReportUsageRequest, required: true, description: 'The report.' }) },
-    resolve: (_, { input }, { caller }) => acknowledge(reportUsage(caller, input)),
+    resolve: (_, { input }, { caller }) => acknowledge(reports.reportUsage(caller, input)),
   }),
   reportModelRejected: t.field({
     description:

@@ -6,7 +6,7 @@ import { currentPlan } from '../../money/billing/operations.ts';
 import { credit } from '../../money/credits/amounts.ts';
 import { bookMission } from '../../money/credits/missions.ts';
 import { hasReviews, type Review, takeExhausted, takeReview } from '../../money/credits/reviews.ts';
-import { costOfRun } from '../../work/orchestrator/mission-costs.ts';
+import { costOfRun } from '../../work/mission-costs/ledger.ts';
 import { cancelRuns } from '../../work/runs/finish.ts';
 
 let graceMs = minutes(2);

@@ -6,7 +6,7 @@ import { days, isoTime, minutes, now } from '#foundation/clock.ts';
 import { listExpiringTokens } from '../../identity/tokens/operations.ts';
 import { findLowCredits } from '../../money/credits/low.ts';
 import { listBrokenIntegrations } from '../../projects/integrations/operations.ts';
-import { dayOf } from '../../work/orchestrator/cost-cap.ts';
+import { dayOf } from '../../work/mission-costs/cap.ts';
 import { findOrchestrator } from '../../work/orchestrator/operations.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
 import { findNeedyRuns } from '../../work/runs/needs.ts';

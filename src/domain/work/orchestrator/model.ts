@@ -1,5 +1,4 @@
-// The orchestrator settings of an organization, and the append-only ledger of mission costs (docs/contract.md#orchestrator). An
-// organization that has changed nothing has no row.
+// The orchestrator settings of an organization (docs/contract.md#orchestrator). One that has changed nothing has no row.
 
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -33,20 +32,4 @@ export class Orchestrator extends BaseModel {
   declare planApproval: boolean;
   declare dailyCostCapUsd: number | null;
   declare updatedAt: number;
-}
-
-/** Rows are only added. The reporter chooses the id, so that a repeated report counts once. */
-export class MissionCost extends BaseModel {
-  static override tableName = 'mission_costs';
-  static override noun = 'mission cost';
-  static override columns = ['id', 'orgId', 'projectId', 'runId', 'sandboxId', 'usd', 'at'];
-
-  declare id: Id<'missionCost'>;
-  declare orgId: Id<'organization'>;
-  declare projectId: Id<'project'>;
-  declare runId: string | null;
-  declare sandboxId: string | null;
-  declare usd: number;
-  /** Epoch milliseconds. It counts for this UTC day. */
-  declare at: number;
 }

@@ -2,7 +2,7 @@
 // It belongs to the whole organization, so a project-bound credential does not reach it.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import { hours, now } from '#foundation/clock.ts';
+import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -13,8 +13,9 @@ import { isOrganizationOpen } from '../../organization/organizations/operations.
 import { type ModelVendor, modelsByVendor, modelVendors, vendorOfModel } from '../../projects/agents/catalog.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { isUsableForInference } from '../../projects/vendors/check.ts';
+import { type CostCap, costCap, dayOf } from '../mission-costs/cap.ts';
+import { spendSince } from '../mission-costs/ledger.ts';
 import { countOpenRuns } from '../runs/operations.ts';
-import { type CostCap, costCap, dayOf } from './cost-cap.ts';
 import { Orchestrator } from './model.ts';
 
 /** The values of an organization that has set none. */
@@ -44,7 +45,7 @@ export interface OrchestratorRecord extends CostCap {
 type SettingsWithSpend = { [K in keyof Row<Orchestrator>]: Orchestrator[K] | null } & { spend: number };
 
 const readSettingsSql = `select ${columnsOf(Orchestrator, 'o')},
-    (select coalesce(sum(usd), 0) from mission_costs where org_id = org.id and at >= $2) as spend
+    ${spendSince('org.id', '$2')} as spend
   from (values ($1)) org (id) left join orchestrators o on o.org_id = org.id`;
 
 export async function findOrchestrator(caller: Caller): Promise<OrchestratorRecord> {
@@ -79,19 +80,6 @@ export const isAssignedCredentialUsable = async ({
   vendor,
 }: OrchestratorRecord): Promise<boolean> =>
   llmConnectorId !== null && isUsableForInference(orgId, llmConnectorId, vendor);
-
-export interface SpendPoint {
-  /** Start of the hour, epoch milliseconds. */
-  t: number;
-  usd: number;
-}
-
-/** Mission costs of today (UTC) per hour; an hour without costs is left out. */
-export const spendByHour = ({ orgId }: OrchestratorRecord): Promise<SpendPoint[]> =>
-  sql<SpendPoint>(
-    `select at - at % $3::bigint as t, sum(usd) as usd from mission_costs where org_id = $1 and at >= $2 group by 1 order by 1`,
-    [orgId, dayOf(now()), hours(1)],
-  );
 
 /** A model that is no longer in the catalog counts as the default's vendor. */
 const vendorOf = (model: string): ModelVendor => vendorOfModel(model) ?? 'anthropic';
@@ -166,6 +154,15 @@ export async function inferenceSettings(trx: Transaction, orgId: string) {
   };
 }
 
+const costCapSql = `select (select daily_cost_cap_usd from orchestrators where org_id = $1) as cap,
+  ${spendSince('$1', '$2')} as spend`;
+
+/** The daily cost cap of the organization, with today's spend. */
+export async function readCostCap(trx: Transaction, orgId: string): Promise<CostCap> {
+  const [row] = await sql<{ cap: number | null; spend: number }>(costCapSql, [orgId, dayOf(now())], trx);
+  return costCap(row!.cap, row!.spend);
+}
+
 export interface Refused {
   ok: false;
   code: 'daily_cost_cap' | 'credits_exhausted' | 'plan_limit' | 'organization_closed';
@@ -190,12 +187,7 @@ export async function mayStartMission(
   orgId: string,
   { held = true, begun = 0 }: Asked = {},
 ): Promise<MayStart> {
-  const { rows } = await trx.raw(
-    `select (select daily_cost_cap_usd from orchestrators where org_id = :orgId) as cap,
-      (select coalesce(sum(usd), 0) from mission_costs where org_id = :orgId and at >= :day) as spend`,
-    { orgId, day: dayOf(now()) },
-  );
-  const { effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap } = costCap(rows[0].cap, rows[0].spend);
+  const { effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap } = await readCostCap(trx, orgId);
   if (!atDailyCostCap) {
     const missions = await startableMissions(trx, orgId, held);
     if (!(await isOrganizationOpen(trx, orgId))) return closed;

@@ -7,7 +7,8 @@ import { text } from '#limits.ts';
 import { OrganizationType } from '../../organization/organizations/schema.ts';
 import { CatalogModelType, ModelVendor } from '../../projects/agents/fields.ts';
 import { IntegrationType } from '../../projects/integrations/schema.ts';
-import { costCapUsd } from './cost-cap.ts';
+import { costCapUsd } from '../mission-costs/cap.ts';
+import { type SpendPoint, spendByHour } from '../mission-costs/ledger.ts';
 import * as operations from './operations.ts';
 
 const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsByVendor']>('ModelsByVendor').implement({
@@ -26,7 +27,7 @@ const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsBy
   }),
 });
 
-const SpendPoint = builder.objectRef<operations.SpendPoint>('SpendPoint').implement({
+const SpendPointType = builder.objectRef<SpendPoint>('SpendPoint').implement({
   description: 'The cost of missions within one hour.',
   fields: (t) => ({
     t: t.expose('t', { type: 'EpochMs', description: 'When the hour began.' }),
@@ -88,9 +89,9 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
     spendByHour: t.field({
       description: 'Since midnight UTC; an hour that cost nothing is left out.',
       graphOnly: true,
-      type: [SpendPoint],
+      type: [SpendPointType],
       complexity: { field: 1, multiplier: 24 },
-      resolve: operations.spendByHour,
+      resolve: ({ orgId }) => spendByHour(orgId),
     }),
     organization: t.byId(OrganizationType, 'orgId', {
       link: 'organizations:read',

@@ -1,5 +1,6 @@
 // What the vendors charge for tokens: list prices, US dollars per million tokens, as of `pricesAsOf`. Data, with one lookup. The
 // dollars that harnesses report are not used: they price unknown models at another's rates, and run on over resumed sessions.
+import type { Tokens } from '../runs/steps.ts';
 
 export const pricesAsOf = '2026-11-22';
 
@@ -45,3 +46,10 @@ export const tokenPrices: Readonly<Record<string, TokenPrice>> = {
 /** Vendors append a date to the name of a model; undefined for one without a price. */
 export const priceOf = (model: string): TokenPrice | undefined =>
   tokenPrices[model] ?? tokenPrices[model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')];
+
+export const costOfTokens = (usage: Tokens, price: TokenPrice): number =>
+  (usage.inputTokens * price.input +
+    usage.cachedInputTokens * price.cachedInput +
+    usage.cacheWriteTokens * price.cacheWrite +
+    usage.outputTokens * price.output) /
+  1_000_000;

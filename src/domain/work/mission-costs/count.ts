@@ -1,0 +1,45 @@
+// Counts a cost of a run once: for the run, its session, and against the organization's day. A run that has cost its budget ends.
+import { now } from '#foundation/clock.ts';
+import { derivedId } from '#foundation/ids.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import type { AgentRole } from '../../projects/agents/model.ts';
+import { addCost } from '../runs/cost.ts';
+import { cancelRuns } from '../runs/finish.ts';
+import type { Run } from '../runs/model.ts';
+import { addSessionCost, sandboxOfRun } from '../sandboxes/register.ts';
+import { recordMissionCost } from './ledger.ts';
+
+export interface ReportedCost {
+  /** The runtime's own id: a repeated cost counts once. */
+  costId: string;
+  usd: number;
+  sandboxId?: string | null | undefined;
+  role?: AgentRole | null | undefined;
+  sessionId?: string | null | undefined;
+  /** Whether costs are known to be missing. */
+  incomplete?: boolean | undefined;
+}
+
+/** Counts a cost of a run that is locked. Returns false when it was counted before. */
+export async function countCost(trx: Transaction, run: Run, cost: ReportedCost): Promise<boolean> {
+  const { id: runId, orgId, projectId } = run;
+  const { usd, role, sessionId } = cost;
+  const sandboxId = cost.sandboxId ? await sandboxOfRun(trx, runId, cost.sandboxId) : null;
+  const id = derivedId('missionCost', runId, cost.costId);
+  const isNew = await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId, usd, at: now() });
+  if (!isNew) return false;
+  await addCost(trx, runId, usd);
+  if (sandboxId && role && sessionId) {
+    await addSessionCost(trx, { sandboxId, role, sessionId }, usd);
+  }
+  await announce(trx, runId, ...(sandboxId ? [sandboxId] : []));
+  await endAtBudget(trx, run, run.missionCostUsd + usd);
+  return true;
+}
+
+async function endAtBudget(trx: Transaction, { id, budgetUsd }: Run, spentUsd: number): Promise<void> {
+  if (budgetUsd === null || spentUsd < budgetUsd) return;
+  const reason = `The mission has cost ${spentUsd.toFixed(2)} USD: its budget of ${budgetUsd.toFixed(2)} USD is used up.`;
+  await cancelRuns(trx, { id } as object, reason);
+}

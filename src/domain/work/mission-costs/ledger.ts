@@ -1,0 +1,38 @@
+// The record of what missions cost, and its sums. Rows are only ever added.
+import { hours, now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { insertNew } from '#foundation/postgres/insert-new.ts';
+import { dayOf } from './cap.ts';
+import { MissionCost } from './model.ts';
+
+/** Returns false when a cost with this id was recorded before: a repeated report counts once. */
+export const recordMissionCost = (trx: Transaction, cost: Row<MissionCost>): Promise<boolean> =>
+  insertNew(trx, MissionCost, cost);
+
+/** What a run has cost so far, in millionths of a US dollar: costs are kept to a millionth. */
+export async function costOfRun(trx: Transaction, runId: string): Promise<number> {
+  const [row] = await sql<{ cost: number }>(
+    'select (coalesce(sum(usd), 0) * 1000000)::bigint as cost from mission_costs where run_id = $1',
+    [runId],
+    trx,
+  );
+  return row!.cost;
+}
+
+/** An expression: the US dollars that missions of the organization have cost since then. */
+export const spendSince = (orgId: string, since: string): string =>
+  `(select coalesce(sum(usd), 0) from mission_costs where org_id = ${orgId} and at >= ${since})`;
+
+export interface SpendPoint {
+  /** Start of the hour, epoch milliseconds. */
+  t: number;
+  usd: number;
+}
+
+/** Mission costs of today (UTC) per hour; an hour without costs is left out. */
+export const spendByHour = (orgId: string): Promise<SpendPoint[]> =>
+  sql<SpendPoint>(
+    `select at - at % $3::bigint as t, sum(usd) as usd from mission_costs where org_id = $1 and at >= $2 group by 1 order by 1`,
+    [orgId, dayOf(now()), hours(1)],
+  );
