@@ -104,9 +104,7 @@ export const missingScopes = (scopes: readonly string[]) =>
     'auth',
     'Missing scope',
     'missing_scope',
-  )(
-    `You need the ${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.map((scope) => `\`${scope}\``).join(', ')}: ${scopes.map((scope) => `missing-scope:${scope}`).join(', ')}.`,
-  );
+  )(`The credential lacks ${scopes.map((scope) => `missing-scope:${scope}`).join(', ')}.`);
 
 /** 404: unknown, or of another organization; the answer is the same. */
 export const notFound = (noun: string) => problemFactory('validation', 'Not found', 'not_found')(`No such ${noun}.`);

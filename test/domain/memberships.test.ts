@@ -92,16 +92,10 @@ describe('the memberships of an organization', () => {
   it('403 · need members:read to be seen and members:write to be changed', async () => {
     const token = await world.token(alice, org, { scopes: ['projects:read'] });
     const read = await world.rest('GET', path, { token });
-    expect([read.status, read.body.description]).toEqual([
-      403,
-      'You need the scope `members:read`: missing-scope:members:read.',
-    ]);
+    expect([read.status, read.body.description]).toEqual([403, 'The credential lacks missing-scope:members:read.']);
     const reader = await world.token(alice, org, { scopes: ['members:read'] });
     const write = await world.rest('POST', path, { token: reader, body: {} });
-    expect([write.status, write.body.description]).toEqual([
-      403,
-      'You need the scope `members:write`: missing-scope:members:write.',
-    ]);
+    expect([write.status, write.body.description]).toEqual([403, 'The credential lacks missing-scope:members:write.']);
   });
 
   it('403 · are beyond a project-bound credential, reading and writing', async () => {

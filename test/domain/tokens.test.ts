@@ -127,7 +127,7 @@ describe('POST /tokens', () => {
       category: 'auth',
       title: 'Missing scope',
       description:
-        'You need the scopes `projects:write`, `rockets:launch`, `billing:write`, `runtime:report`, ``: missing-scope:projects:write, missing-scope:rockets:launch, missing-scope:billing:write, missing-scope:runtime:report, missing-scope:.',
+        'The credential lacks missing-scope:projects:write, missing-scope:rockets:launch, missing-scope:billing:write, missing-scope:runtime:report, missing-scope:.',
       retryable: false,
       code: 'missing_scope',
     });

@@ -518,7 +518,7 @@ describe('What a command refuses', () => {
     [
       'a scope that nobody declared',
       ['token:create', '--org', 'acme', '--email', 'alice@example.com', '--scopes', 'projects:read, rockets:launch'],
-      'You need the scope `rockets:launch`: missing-scope:rockets:launch.',
+      'The credential lacks missing-scope:rockets:launch.',
     ],
     [
       'nothing piped in',
