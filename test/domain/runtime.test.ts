@@ -768,10 +768,9 @@ describe('artifacts', () => {
     (await say('createArtifactUpload', held, '{ contentKey uploadUrl expiresAt }')).data as never;
 
   it('of a lost attempt at a script go when another runtime begins it anew', async () => {
-    // Scripts are run while no runtime with agents is connected.
-    world.clock.turn(hours(1));
     const shell = { harnesses: ['shell'] };
-    const runId = await runNow();
+    const query = `mutation { startMission(projectId: "${projectId}", prompt: "true", agentId: "agn_builtin_shell") { id } }`;
+    const runId = (await world.graphql(query, { token: alice })).body.data.startMission.id;
     const attempt = async () => {
       const { leaseId } = (await claim(shell)).data as { leaseId: string };
       const held = { runId, leaseId };
