@@ -34,6 +34,12 @@ describe('the harnesses of a machine', () => {
     ]);
   });
 
+  it('have a home of their own to write in while they are asked', async () => {
+    const writing = put('writing', `mkdir "$HOME/.cache" && echo ${testedVersions.opencode[0]}`);
+    const { found } = await discover({ PATH: '/nowhere', OPENCODE_PROGRAM: writing }, askDirectly);
+    expect(found.map(({ program }) => program)).toEqual([writing]);
+  });
+
   it('are missing with the reason', async () => {
     const broken = put('broken', 'echo "no such library" >&2; exit 1');
     const silent = put('silent', 'true');

@@ -1,6 +1,8 @@
 // Which harnesses this machine has: programs by setting or in PATH, of a release that the drivers were tested with.
 import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Vendor } from '../protocol/gateway.ts';
@@ -32,8 +34,14 @@ export type Ask = (program: string, args: string[]) => Promise<string>;
 const patience = 30_000;
 
 export const askDirectly: Ask = async (program, args) => {
-  const env = { PATH: process.env.PATH };
-  return (await promisify(execFile)(program, args, { env, timeout: patience, killSignal: 'SIGKILL' })).stdout;
+  // Some write there even when they only say their version; an account of a service may have no home.
+  const home = await mkdtemp(path.join(tmpdir(), 'home-'));
+  const env = { PATH: process.env.PATH, HOME: home };
+  try {
+    return (await promisify(execFile)(program, args, { env, timeout: patience, killSignal: 'SIGKILL' })).stdout;
+  } finally {
+    await rm(home, { recursive: true, force: true });
+  }
 };
 
 /** Every harness, found or with the reason why not. @param installed A folder with those that a runner has installed. */

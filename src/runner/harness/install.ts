@@ -71,7 +71,7 @@ async function build(installation: Installation): Promise<void> {
     // Whatever the umask is.
     await promisify(execFile)('chmod', ['-R', 'u+w,a+rX,go-w', draft]);
     await check(path.join(draft, pinned.program)).catch((error) => {
-      throw new InstallFailed(`its program cannot be used here: ${error.message}`);
+      throw new InstallFailed(`its program cannot be used here: ${error.message.replace(`${draft}/`, '')}`);
     });
     const target = path.join(folder, pinned.folder);
     await rm(target, { recursive: true, force: true });
