@@ -114,3 +114,16 @@ it('leaves a server that only reads, when another one takes writes', async () =>
     .toBe(201);
   expect(await servers.standby.query(`select name from projects where name = 'x'`)).toHaveLength(1);
 });
+
+it('answers 503 in seconds while a server hangs and no other one takes writes', async () => {
+  const read = () => world.request('GET', '/v1/projects', { token });
+  expect((await read()).status).toBe(200);
+  servers.primary.freeze();
+  const begun = performance.now();
+  const refusals = await Promise.all(Array.from({ length: 20 }, read));
+  // A statement has 30 s.
+  expect(performance.now() - begun).toBeLessThan(15_000);
+  retryable(refusals.map(({ status, body }) => ({ status, retryable: body.retryable })));
+  servers.primary.thaw();
+  await expect.poll(async () => (await read()).status).toBe(200);
+});

@@ -7,6 +7,10 @@ import pg from 'pg';
 
 /** Milliseconds that a server has for an answer. */
 const patience = 1_000;
+/** Searches in a row that find no primary before silent connections are cut. */
+const failuresBeforeCut = 3;
+/** Every connection is taken: the server is alive, and may still take writes. */
+const tooManyConnections = '53300';
 
 /**
  * One connection string per server of `postgres://user:password@one:5432,two:5432/app?target_session_attrs=read-write`
@@ -34,8 +38,8 @@ export interface Primary {
   isKnown(address: string): boolean;
   /** Asks all servers again before the next connection. */
   doubt(): void;
-  /** Asks all servers now; tells the listeners where another one takes writes than before. */
-  look(): Promise<void>;
+  /** Asks all servers now; tells the listeners where another one takes writes than before. False when surely none does. */
+  look(): Promise<boolean>;
   /** Calls back with the new address, until the returned function is called. */
   onMove(listener: (address: string) => void): () => void;
 }
@@ -61,6 +65,7 @@ function follow(servers: readonly string[]): Primary {
   let last: string | null = null;
   let newest = 0;
   let looking: Promise<string> | null = null;
+  let failure: { error: unknown; until: number } | null = null;
 
   /** A promotion begins a new timeline: a former primary that comes back with an older one is not followed. */
   async function ask(): Promise<string> {
@@ -68,7 +73,8 @@ function follow(servers: readonly string[]): Primary {
     const timeline = Math.max(...timelines);
     if (timeline < 1 || timeline < newest) {
       known = null;
-      throw Object.assign(new Error('no server of DATABASE_URL takes writes'), { code: '08001' });
+      const code = timelines.includes(full) ? tooManyConnections : '08001';
+      throw Object.assign(new Error('no server of DATABASE_URL takes writes'), { code });
     }
     newest = timeline;
     const address = servers[timelines.indexOf(timeline)]!;
@@ -78,26 +84,42 @@ function follow(servers: readonly string[]): Primary {
     return address;
   }
   const find = (): Promise<string> => {
-    looking ??= ask().finally(() => {
-      looking = null;
-    });
+    const begun = performance.now();
+    looking ??= ask()
+      .catch((error) => {
+        failure = { error, until: 2 * performance.now() - begun };
+        throw error;
+      })
+      .finally(() => {
+        looking = null;
+      });
     return looking;
   };
   return {
-    address: async () => known ?? (await find()),
+    async address() {
+      if (known !== null) return known;
+      // Connections are opened one after the other: each would wait for servers that hang.
+      if (failure && performance.now() < failure.until) throw failure.error;
+      return find();
+    },
     isKnown: (address) => known === address,
     doubt() {
       known = null;
     },
-    async look() {
-      await find().catch(() => {});
-    },
+    look: () =>
+      find().then(
+        () => true,
+        ({ code }) => code === tooManyConnections,
+      ),
     onMove(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
   };
 }
+
+/** Answer of a server that has no connection left. */
+const full = -1;
 
 /** The timeline that a server writes; 0 when it does not take writes or does not answer. */
 async function timelineOf(connectionString: string): Promise<number> {
@@ -109,8 +131,8 @@ async function timelineOf(connectionString: string): Promise<number> {
     const { rows } = await client.query(`select case when pg_is_in_recovery() then null
       else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline`);
     return rows[0].timeline ?? 0;
-  } catch {
-    return 0;
+  } catch (error) {
+    return (error as pg.DatabaseError).code === tooManyConnections ? full : 0;
   } finally {
     void client.end().catch(() => {});
   }
@@ -124,7 +146,8 @@ export const connectionTo = (primary: Primary, options: pg.ClientConfig) => asyn
 
 /**
  * Keeps the connections of a pool on the primary. A server that fails, or says that it only reads, puts the address in doubt; one
- * that stays silent is compared with the others every second, and left when another one takes writes.
+ * that stays silent is compared with the others every second, and left when another one takes writes. While none does, statements
+ * that wait for an answer fail after three comparisons.
  */
 export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Client) => void {
   const connections = new Set<pg.Client>();
@@ -132,6 +155,7 @@ export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Clie
     // The outcome of what they have sent is unknown: the callers get this error.
     for (const connection of connections) cut(connection, new Error('Connection terminated unexpectedly'));
   });
+  let failures = 0;
   let busy = new Map<pg.Client, unknown>();
   const watching = setInterval(() => {
     if (!client.pool) {
@@ -140,9 +164,16 @@ export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Clie
       return;
     }
     const now = new Map([...connections].map((connection) => [connection, statementOf(connection)]));
-    const isSilent = [...now].some(([connection, statement]) => statement && busy.get(connection) === statement);
+    const silent = [...now].filter(([connection, statement]) => statement && busy.get(connection) === statement);
     busy = now;
-    if (isSilent) void primary.look();
+    if (silent.length === 0 && failures === 0) return;
+    void primary.look().then((isFound) => {
+      failures = isFound ? 0 : failures + 1;
+      if (failures < failuresBeforeCut) return;
+      for (const [connection, statement] of silent) {
+        if (statementOf(connection) === statement) cut(connection, new Error('Connection terminated unexpectedly'));
+      }
+    });
   }, patience).unref();
 
   const acquire = client.acquireRawConnection.bind(client);
