@@ -38,7 +38,7 @@ function typeOf(schema: Json): string {
   const options = (schema.anyOf ?? schema.oneOf) as Json[] | undefined;
   if (options) return options.map(typeOf).join(' or ');
   if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(', ');
-  const types = [schema.type].flat().map(String);
+  const types = [schema.type ?? 'any JSON'].flat().map(String);
   return types.map((type) => (type === 'array' ? `${typeOf((schema.items as Json) ?? {})}[]` : type)).join(' or ');
 }
 
