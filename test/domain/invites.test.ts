@@ -74,7 +74,7 @@ describe('inviting', () => {
       text: `You are invited to join the organization "Alice Works" as admin.
 
 To accept, sign in with this email address within seven days:
-${world.url}/console
+${world.url}/console/account
 
 If you do not know "Alice Works", ignore this mail.
 `,

@@ -466,7 +466,7 @@ describe('the console', () => {
     expect((await tab.open('/console/account')).body).toContain('Create your organization');
   });
 
-  it('shows an invite and accepts it with one press; a second press says what happened', async () => {
+  it('shows an invite and accepts it with one press; a second press says what happened; other organizations follow', async () => {
     const alice = await world.person('Alice');
     const org = await world.found(alice, 'Alice Works');
     const caller = {
@@ -493,6 +493,13 @@ describe('the console', () => {
     expect(presses.map(({ status }) => status).sort()).toEqual([303, 409]);
     expect(presses.find(({ status }) => status === 409)!.body).toContain('This invite is no longer open: accepted.');
     expect((await tab.open('/console/account')).body).toContain('<span class="tag good">Current</span>');
+    const [beta, gamma] = [await world.found(alice, 'Alice Beta'), 'Bob Works'];
+    await createInvite({ ...caller, orgId: beta.id }, { email, role: 'viewer' });
+    const account = await tab.open('/console/account');
+    expect(account.body).toContain('aria-label="Join Alice Beta"');
+    expect(account.body).toContain('<summary>Create another organization</summary>');
+    await tab.submit('/console/organizations', { csrf_token: await tab.csrf(), name: gamma });
+    expect((await tab.open('/console/account')).body).toContain(`aria-label="Open ${gamma}"`);
     const stranger = await signedIn(address());
     const theirs = { csrf_token: await stranger.csrf(), invite_id: id };
     expect((await stranger.submit('/console/invites/accept', theirs)).status).toBe(404);

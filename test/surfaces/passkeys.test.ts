@@ -326,11 +326,11 @@ describe('a console without a domain', () => {
 });
 
 describe('the offer', () => {
-  it('stands on the first page of a person without a passkey, until it is skipped in this browser', async () => {
+  it('stands on the account of a person without a passkey, until it is skipped in this browser', async () => {
     const person = await world.person('Undecided');
     const tab = browser(await world.session(person));
     expect((await tab.open('/console/account')).body).toContain('Sign in faster next time');
-    expect((await tab.submit('/console/passkeys/skip')).headers.get('location')).toBe('/console');
+    expect((await tab.submit('/console/passkeys/skip')).headers.get('location')).toBe('/console/account');
     expect((await tab.open('/console/account')).body).not.toContain('Sign in faster next time');
     const phone = browser(await world.session(person));
     expect((await phone.open('/console/account')).body).toContain('Sign in faster next time');

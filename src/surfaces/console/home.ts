@@ -13,6 +13,7 @@ import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { closurePath } from './closure.ts';
 import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
+import { accountAddress } from './pages.ts';
 import { passkeyPageScript } from './passkey-form.ts';
 import { passkeyOffer } from './passkeys.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
@@ -23,8 +24,6 @@ export const showHome: Handler = personsPage(async (exchange, { organization }) 
 );
 
 const overviewOf = ({ slug }: { slug: string }): string => `${organizationPath(slug)}/overview`;
-
-export const accountAddress = '/console/account';
 
 export const showAccount: Handler = personsPage(async (exchange, visitor) => {
   const { organizations } = visitor;
@@ -37,7 +36,7 @@ export const showAccount: Handler = personsPage(async (exchange, visitor) => {
     ${invites.length > 0 && invitesCard(visitor, invites)}
     ${offer}
     ${!isNew && organizationsCard(visitor)}
-    ${isNew && creationCard(visitor, invites.length > 0)}
+    ${creationCard(visitor, invites.length > 0)}
     ${personCard(visitor)}`;
   return answerPage(exchange, 200, {
     title: 'Account',
@@ -93,15 +92,20 @@ const organizationsCard = ({ organizations, organization: current }: Visitor): H
     )}</ul>
   </section>`;
 
-const creationCard = (visitor: Visitor, isInvited: boolean): Html => html`<section class="card">
-    <h2>${isInvited ? 'Or create an organization of your own' : 'Create your organization'}</h2>
-    <p class="muted">It owns your projects, credentials and credits. You can invite others to it later.</p>
+function creationCard(visitor: Visitor, isInvited: boolean): Html {
+  const form = html`<p class="muted">It owns your projects, credentials and credits. You can invite others to it later.</p>
     <form method="post" action="/console/organizations">${csrfField(visitor)}
       <div class="field"><label for="organization-name">Name</label>
         <input id="organization-name" name="name" maxlength="120" autocomplete="organization" required></div>
       <button>Create organization</button>
-    </form>
+    </form>`;
+  return visitor.organizations.length > 0
+    ? html`<section class="card"><details><summary>Create another organization</summary>${form}</details></section>`
+    : html`<section class="card">
+    <h2>${isInvited ? 'Or create an organization of your own' : 'Create your organization'}</h2>
+    ${form}
   </section>`;
+}
 
 const personCard = (visitor: Visitor): Html => html`<section class="card">
     <h2>You</h2>

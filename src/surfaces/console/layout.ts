@@ -8,7 +8,7 @@ import { addresses, organizationPath } from '#foundation/http/addresses.ts';
 import { type Html, html, htmlText } from '#foundation/http/html.ts';
 import { answer, answerHtml, type Exchange, type Headers } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
-import { type MenuGroup, nearestPage, pageEntries, personPages } from './pages.ts';
+import { accountAddress, type MenuGroup, nearestPage, pageEntries, personPages } from './pages.ts';
 import { files } from './style.ts';
 
 /** The signed-in person whom a page is for. */
@@ -165,7 +165,7 @@ function switcher({ visitor: { organization, organizations }, path }: Menu): Htm
     ({ id, name, slug }) =>
       id !== organization.id &&
       html`<a href="${organizationPath(slug)}${page}" data-base="${organizationPath(slug)}"><span class="unseen">Switch to </span><bdi>${name}</bdi></a>`,
-  )}<a class="more" href="/console/account">All organizations</a></div></details>`;
+  )}<a class="more" href="${accountAddress}">All organizations</a></div></details>`;
 }
 
 const personBar = (visitor: Visitor) => html`<div class="person">
@@ -206,7 +206,7 @@ export function answerWithoutOrganization(exchange: Exchange, visitor: Visitor):
   <section class="card">
     <h2>You belong to no organization yet</h2>
     <p>Projects, missions and credentials belong to an organization. Create one, or accept an invitation.</p>
-    <p><a class="button" href="/console/account">Create organization</a></p>
+    <p><a class="button" href="${accountAddress}">Create organization</a></p>
   </section>`;
   return answerPage(exchange, 200, { title, body, visitor });
 }

@@ -100,11 +100,13 @@ export type PageAddress = keyof typeof organizationPages;
 /** Every page of an organization with its address. */
 export const pageEntries = Object.entries(organizationPages) as [PageAddress, PageEntry][];
 
+export const accountAddress = '/console/account';
+
 /** Pages of a person, whatever organization. */
 export const personPages = [
   ['/console/sessions', 'Sessions'],
   ['/console/passkeys', 'Passkeys'],
-  ['/console/account', 'Account'],
+  [accountAddress, 'Account'],
 ] as const;
 
 /** Matches the addresses of a page; the id of a record is its first group. */

@@ -1,4 +1,4 @@
-// A person's passkeys: the list, creating one, removing one; and the offer on the first page after sign-in.
+// A person's passkeys: the list, creating one, removing one; and the offer on the account.
 import { z } from 'zod';
 import {
   arePasskeysPossible,
@@ -16,6 +16,7 @@ import { lifetimesMs, text } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 import { deviceName } from './device.ts';
 import { answerPage, csrfField, formError, seeOther, type Visitor } from './layout.ts';
+import { accountAddress } from './pages.ts';
 import { createdPasskey, passkeyForm, passkeyPageScript } from './passkey-form.ts';
 import { ago, day } from './time.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
@@ -51,7 +52,7 @@ export const removeOwnPasskey: Handler = personsForm(async (exchange, visitor, f
 /** Hides the offer in this browser. */
 export const skipPasskeyOffer: Handler = personsForm((exchange) => {
   setCookie(exchange, skippedCookie, 'skipped', lifetimesMs.knownBrowser);
-  seeOther(exchange, '/console');
+  seeOther(exchange, accountAddress);
   return Promise.resolve();
 });
 

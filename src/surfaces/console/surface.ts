@@ -6,18 +6,12 @@ import { allowMethods, framed, type Report } from '../frame.ts';
 import { decideClaim, showClaim } from './claim.ts';
 import { createConsent } from './consent.ts';
 import { answerDashboardFile, dashboardBase } from './dashboard.ts';
-import {
-  acceptOwnInvite,
-  accountAddress,
-  changeOwnName,
-  createOwnOrganization,
-  showAccount,
-  showHome,
-} from './home.ts';
+import { acceptOwnInvite, changeOwnName, createOwnOrganization, showAccount, showHome } from './home.ts';
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
 import { showMcpCallback, showMcpClient } from './mcp-callback.ts';
 import { findOrganizationPage } from './organization-pages.ts';
+import { accountAddress } from './pages.ts';
 import {
   answerCreationOptions,
   createOwnPasskey,

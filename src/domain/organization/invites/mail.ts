@@ -12,7 +12,7 @@ export function mailOf({ email, role }: Row<Invite>, organizationName: string): 
     text: `You are invited to join the organization ${name} as ${role}.
 
 To accept, sign in with this email address within seven days:
-${addresses().issuer}/console
+${addresses().issuer}/console/account
 
 If you do not know ${name}, ignore this mail.
 `,
