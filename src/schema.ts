@@ -26,7 +26,7 @@ import './domain/work/artifacts/schema.ts';
 import './domain/work/runs/schema.ts';
 import './domain/work/runs/live.ts';
 import './domain/work/runs/need-fields.ts';
-import './domain/work/missions/schema.ts';
+import './domain/work/starts/schema.ts';
 import './domain/execution/checkpoints/schema.ts';
 import './domain/execution/mcp-servers/schema.ts';
 import './domain/lifecycle/setup/schema.ts';

@@ -5,7 +5,7 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { modelsByVendor } from '#domain/projects/agents/catalog.ts';
 import { connectIntegration } from '#domain/projects/projects/connectors.ts';
 import { costCap, dayOf } from '#domain/work/mission-costs/cap.ts';
-import { mayStartMission } from '#domain/work/orchestrator/operations.ts';
+import { mayStartMission } from '#domain/work/starts/gate.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

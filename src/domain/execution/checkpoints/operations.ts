@@ -6,12 +6,12 @@ import { type Transaction, transaction } from '#foundation/postgres/database.ts'
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { vendorNeeded } from '../../projects/agents/catalog.ts';
-import { writeMission } from '../../work/missions/operations.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
 import { Run } from '../../work/runs/model.ts';
 import { isOpen } from '../../work/runs/states.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { appendStep, stepsOf } from '../../work/runs/steps.ts';
+import { writeMission } from '../../work/starts/operations.ts';
 import { Checkpoint } from './model.ts';
 
 export interface Continuation {

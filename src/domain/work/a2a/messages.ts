@@ -6,10 +6,12 @@ import { now } from '#foundation/clock.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
 import { lookUp, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { unprocessable } from '#foundation/problem.ts';
-import { deliverMission, findIssue, type NewMission, writeMission } from '../missions/operations.ts';
+import { readMissions } from '../recurring/dispatch.ts';
 import { ScheduledTask } from '../recurring/model.ts';
 import { writeRunNow } from '../recurring/operations.ts';
+import { deliverRuns } from '../runs/dispatch.ts';
 import type { WaitingRun } from '../runs/model.ts';
+import { findIssue, type NewMission, writeMission } from '../starts/operations.ts';
 
 export interface TaskMessage {
   runId: string;
@@ -58,7 +60,7 @@ export async function receiveMessage(caller: Caller, message: Received): Promise
     started.push(run);
     return run.id;
   });
-  await deliverMission(started);
+  await deliverRuns(started, await readMissions(started));
   return runId;
 }
 

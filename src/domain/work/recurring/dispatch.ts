@@ -12,9 +12,10 @@ import { deliverRuns, dispatching, takeOverRuns } from '../runs/dispatch.ts';
 import type { Mission } from '../runs/mission.ts';
 import type { RunKind, WaitingRun } from '../runs/model.ts';
 import { isOpen, isWaitingForIssue } from '../runs/states.ts';
+import type { StartBlocker } from '../starts/blockers.ts';
 import { RecurringMission } from './model.ts';
 import { isTimeZone, nextOccurrence } from './schedule.ts';
-import { findStartBlockers, lockBudgets, type StartBlocker } from './start-blocker.ts';
+import { findStartBlockers, lockBudgets } from './start-blocker.ts';
 
 /** Starts all that is due and continues what another process left. @throws after all were tried, when one failed internally */
 export async function dispatchDue(): Promise<void> {

@@ -1,21 +1,15 @@
-// What blocks the start of a mission: its project, the organization's budget, or its own earlier run. Read while the missions are
-// locked, so that of two starts at once the second sees the run of the first.
+// What blocks the start of recurring missions: what blocks any, a deleted agent, or their own earlier run. Read while the missions
+// are locked, so that of two starts at once the second sees the run of the first.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
-import { conflict, modelRequired, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
-import { harnessesFor, isModelKnown, isNoAgent } from '../../projects/agents/runnable.ts';
+import { conflict } from '#foundation/problem.ts';
+import { isNoAgent } from '../../projects/agents/runnable.ts';
 import type { Project } from '../../projects/projects/model.ts';
-import { afterStart, type MayStart, mayStartMission } from '../orchestrator/operations.ts';
 import { Run, type WaitingRun } from '../runs/model.ts';
 import { isInState, isOpen, openStates } from '../runs/states.ts';
+import { findWithoutModel, generalBlocker, modelBlocker, type StartBlocker } from '../starts/blockers.ts';
+import { afterStart, type MayStart, mayStartMission } from '../starts/gate.ts';
 import type { RecurringMission } from './model.ts';
-
-export interface StartBlocker {
-  /** Goes into the skipped run. */
-  reason: string;
-  /** The error for a person who starts it; null: the run is skipped for them too. */
-  problem: Problem | null;
-}
 
 /**
  * The blockers by mission id; a mission without one may start. All must be locked. `assumesBudget`: the ledgers are not locked yet.
@@ -54,17 +48,6 @@ export async function findStartBlockers(
   return found;
 }
 
-/** What blocks every mission of the project: its status, or its organization's budget. */
-export function generalBlocker(status: Project['status'], may: MayStart): StartBlocker | undefined {
-  if (status !== 'active') {
-    const reason = `The project is ${status}: no mission starts on it.`;
-    return { reason, problem: conflict(reason) };
-  }
-  if (may.ok) return undefined;
-  const { code, reason } = may;
-  return { reason, problem: code === 'organization_closed' ? organizationClosed() : paymentRequired(code, reason) };
-}
-
 async function readBudgets(
   trx: Transaction,
   orgIds: ReadonlySet<string>,
@@ -100,28 +83,6 @@ async function findWithoutAgent(trx: Transaction, candidates: readonly Row<Recur
   const found = await sql<{ id: string }>(withoutAgentSql, [pinned], trx);
   return new Set(found.map(({ id }) => id));
 }
-
-type NamedAgent = Pick<Run, 'orgId' | 'agentId'>;
-
-const withoutModelSql = `select org_id, agent_id from (select distinct org_id, agent_id from unnest($1::text[], $2::text[]) u (org_id, agent_id)) o
-  where not exists (select from (${harnessesFor('o.org_id', 'o.agent_id')}) w
-    where ${isModelKnown('w.harness', 'w.vendor', 'o.org_id')})`;
-
-/** Tells of each mission whether no agent that may work on it has a model. */
-export async function findWithoutModel(
-  trx: Transaction,
-  missions: readonly NamedAgent[],
-): Promise<(mission: NamedAgent) => boolean> {
-  const values = [missions.map(({ orgId }) => orgId), missions.map(({ agentId }) => agentId)];
-  const found = await sql<NamedAgent>(withoutModelSql, values, trx);
-  return (mission) => found.some(({ orgId, agentId }) => orgId === mission.orgId && agentId === mission.agentId);
-}
-
-const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
-export const modelBlocker = (): StartBlocker & { problem: Problem } => ({
-  reason: noModel,
-  problem: modelRequired(noModel),
-});
 
 /** The ids of those that have an open run and skip occurrences meanwhile. */
 async function findBusy(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string | null>> {

@@ -12,12 +12,11 @@ import { holdAgent } from '../../projects/agents/operations.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/trackers/choose.ts';
 import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
-import { mayStartMission } from '../orchestrator/operations.ts';
-import { readMissions } from '../recurring/dispatch.ts';
-import { findWithoutModel, generalBlocker, modelBlocker } from '../recurring/start-blocker.ts';
 import { createRuns } from '../runs/create.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { Run, type WaitingRun } from '../runs/model.ts';
+import { findWithoutModel, generalBlocker, modelBlocker } from './blockers.ts';
+import { mayStartMission } from './gate.ts';
 
 export interface NewMission {
   projectId: string;
@@ -44,13 +43,9 @@ export async function startMission(caller: Caller, mission: NewMission): Promise
     started[0] = await transaction((trx) => writeMission(trx, caller, mission, issue));
     return started[0].id;
   });
-  await deliverMission(started);
+  await deliverRuns(started, new Map());
   return Run.get({ id: runId });
 }
-
-/** Continues missions that `writeMission` has written. */
-export const deliverMission = async (started: readonly WaitingRun[]): Promise<unknown> =>
-  deliverRuns(started, await readMissions(started));
 
 /** @throws 404 for an unknown project; what its tracker answers */
 export async function findIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
@@ -63,7 +58,7 @@ export async function findIssue(caller: Caller, projectId: string, reference: st
 const ownProject = (caller: Caller, projectId: string): string =>
   reachesProject(caller, projectId) ? projectId : Project.refuse();
 
-/** Writes the run in the caller's transaction; `deliverMission` continues once that is committed. @throws as `startMission` */
+/** Writes the run in the caller's transaction; once that is committed it has to be delivered. @throws as `startMission` */
 export async function writeMission(
   trx: Transaction,
   caller: Caller,

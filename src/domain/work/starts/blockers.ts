@@ -1,0 +1,47 @@
+// What blocks the start of any mission: its project, the organization's budget, or that no agent which may work on it has a model.
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { conflict, modelRequired, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
+import { harnessesFor, isModelKnown } from '../../projects/agents/runnable.ts';
+import type { Project } from '../../projects/projects/model.ts';
+import type { Run } from '../runs/model.ts';
+import type { MayStart } from './gate.ts';
+
+export interface StartBlocker {
+  /** Goes into the skipped run. */
+  reason: string;
+  /** The error for a person who starts it; null: the run is skipped for them too. */
+  problem: Problem | null;
+}
+
+/** What blocks every mission of the project: its status, or its organization's budget. */
+export function generalBlocker(status: Project['status'], may: MayStart): StartBlocker | undefined {
+  if (status !== 'active') {
+    const reason = `The project is ${status}: no mission starts on it.`;
+    return { reason, problem: conflict(reason) };
+  }
+  if (may.ok) return undefined;
+  const { code, reason } = may;
+  return { reason, problem: code === 'organization_closed' ? organizationClosed() : paymentRequired(code, reason) };
+}
+
+type NamedAgent = Pick<Run, 'orgId' | 'agentId'>;
+
+const withoutModelSql = `select org_id, agent_id from (select distinct org_id, agent_id from unnest($1::text[], $2::text[]) u (org_id, agent_id)) o
+  where not exists (select from (${harnessesFor('o.org_id', 'o.agent_id')}) w
+    where ${isModelKnown('w.harness', 'w.vendor', 'o.org_id')})`;
+
+/** Tells of each mission whether no agent that may work on it has a model. */
+export async function findWithoutModel(
+  trx: Transaction,
+  missions: readonly NamedAgent[],
+): Promise<(mission: NamedAgent) => boolean> {
+  const values = [missions.map(({ orgId }) => orgId), missions.map(({ agentId }) => agentId)];
+  const found = await sql<NamedAgent>(withoutModelSql, values, trx);
+  return (mission) => found.some(({ orgId, agentId }) => orgId === mission.orgId && agentId === mission.agentId);
+}
+
+const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
+export const modelBlocker = (): StartBlocker & { problem: Problem } => ({
+  reason: noModel,
+  problem: modelRequired(noModel),
+});

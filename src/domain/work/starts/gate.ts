@@ -1,0 +1,73 @@
+// Whether an organization may start a mission: it is open, below its daily cost cap, has credits left, and within what its plan
+// runs at once.
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { currentPlan } from '../../money/billing/operations.ts';
+import { startableMissions } from '../../money/credits/missions.ts';
+import { isOrganizationOpen } from '../../organization/organizations/operations.ts';
+import { readCostCap } from '../orchestrator/operations.ts';
+import { countOpenRuns } from '../runs/operations.ts';
+
+export interface Refused {
+  ok: false;
+  code: 'daily_cost_cap' | 'credits_exhausted' | 'plan_limit' | 'organization_closed';
+  /** A sentence for people, kept in skipped runs. */
+  reason: string;
+}
+/** `missions` may start now; the next one is refused as `then` says. */
+export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
+
+interface Asked {
+  /** Not held: another one may spend the credits meanwhile. */
+  held?: boolean;
+  /** Open runs that this transaction has written already: part of those that it may start. */
+  begun?: number;
+}
+
+/**
+ * Whether the organization may start a mission now, and how many. Until the transaction ends no other one spends its credits.
+ */
+export async function mayStartMission(
+  trx: Transaction,
+  orgId: string,
+  { held = true, begun = 0 }: Asked = {},
+): Promise<MayStart> {
+  const { effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap } = await readCostCap(trx, orgId);
+  if (!atDailyCostCap) {
+    const missions = await startableMissions(trx, orgId, held);
+    if (!(await isOrganizationOpen(trx, orgId))) return closed;
+    return missions > 0 ? withinPlan(trx, orgId, missions, begun) : creditsExhausted;
+  }
+  const reason = `The daily cost cap of ${effectiveDailyCostCapUsd} USD is reached: missions have cost ${dailySpendUsd} USD since midnight UTC.`;
+  return { ok: false, code: 'daily_cost_cap', reason };
+}
+
+const closed: Refused = { ok: false, code: 'organization_closed', reason: 'The organization is closed.' };
+
+/** Holds the number of missions within what the plan allows at once. */
+async function withinPlan(trx: Transaction, orgId: string, missions: number, begun: number): Promise<MayStart> {
+  const { plan, agentsAtOnce } = await currentPlan(orgId, trx);
+  const room = agentsAtOnce === null ? missions : agentsAtOnce + begun - (await countOpenRuns(orgId, trx));
+  const then: Refused =
+    missions <= room
+      ? creditsExhausted
+      : {
+          ok: false,
+          code: 'plan_limit',
+          reason: `The plan ${plan} runs ${agentsAtOnce} missions at once. Wait until one has ended, or choose a larger plan.`,
+        };
+  return room > 0 ? { ok: true, missions: Math.min(missions, room), then } : then;
+}
+
+/** What remains after one mission of several has started. */
+export const afterStart = (may: MayStart): MayStart => {
+  if (!may.ok) return may;
+  return may.missions > 1 ? { ...may, missions: may.missions - 1 } : may.then;
+};
+
+/** Credits that missions under way have reserved start no other one. */
+const creditsExhausted: Refused = {
+  ok: false,
+  code: 'credits_exhausted',
+  reason:
+    'The organization has no credits left to start a mission: add credits, or wait until running missions return theirs.',
+};
