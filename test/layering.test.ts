@@ -86,6 +86,41 @@ const cases: Record<string, Case> = {
     { 'src/main.ts': "import { connect } from './runner/protocol/platform.ts';" },
     'src/main.ts imports src/runner/protocol/platform.ts: the runner is a separate program, started by path.',
   ],
+  'a folder of the runner imports those below it': [
+    layering.theRunnerImportsDownwards,
+    {
+      'src/runner/runner.ts': "import { connect } from './protocol/platform.ts';",
+      'src/runner/isolation/place.ts':
+        "import type { Step } from '../contract.ts';\nimport { git } from '../workspace/git.ts';",
+    },
+    'src/runner/isolation/place.ts imports src/runner/workspace/git.ts: isolation must not depend on workspace.',
+  ],
+  'a folder of the runner has a rank': [
+    layering.theRunnerImportsDownwards,
+    { 'src/runner/cellar/wine.ts': '' },
+    'src/runner/cellar/wine.ts is in no known folder of the runner: contract.ts, text.ts, isolation, harness, protocol, workspace.',
+  ],
+  'cycles of the runner are found, by types too': [
+    layering.importsHaveNoCycle,
+    {
+      'src/runner/mission.ts': "import { work } from './step.ts';",
+      'src/runner/step.ts': "import type { Step } from './mission.ts';",
+    },
+    'src/runner/mission.ts → src/runner/step.ts → src/runner/mission.ts: an import cycle.',
+  ],
+  'the runner reads its settings at the top': [
+    layering.theRunnerReadsSettingsAndSendsRequestsInFewFiles,
+    {
+      'src/runner/runner.ts': 'process.env.POLL_MS;',
+      'src/runner/step.ts': 'const [a, b] = [process.env.PATH, process.env.TIMEOUT_MS];',
+    },
+    'src/runner/step.ts reads process.env: settings are read in runner.ts, harness/install-command.ts, isolation/engine.ts and passed on.',
+  ],
+  'the runner sends requests from few files': [
+    layering.theRunnerReadsSettingsAndSendsRequestsInFewFiles,
+    { 'src/runner/protocol/platform.ts': 'await fetch(url);', 'src/runner/mission.ts': 'await fetch(url);' },
+    'src/runner/mission.ts sends requests: only protocol/platform.ts, protocol/gateway.ts, protocol/egress.ts, harness/opencode-connection.ts do.',
+  ],
   'the foundation may not import a noun': [
     layering.layersImportDownwards,
     { 'src/foundation/http/http.ts': "import { Project } from '#domain/projects/projects/model.ts';" },

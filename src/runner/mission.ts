@@ -1,70 +1,19 @@
 // One mission, from its claim to its end: its steps, one after the other, as the platform says.
+import type { Claimed, Held, Pace, Session, Step } from './contract.ts';
 import { keepLease } from './protocol/heartbeat.ts';
-import { clip, type Session } from './protocol/journal.ts';
 import { type Platform, PlatformUnreachable, RequestRejected } from './protocol/platform.ts';
 import { type Equipment, openWorkshop } from './run-workspace.ts';
 import { left, type Outcome, work } from './step.ts';
-import type { CheckpointOrder } from './workspace/repository.ts';
+import { clip } from './text.ts';
 
-export interface Step {
-  stepId: string;
-  agent: {
-    name: string;
-    role: string;
-    harness: string;
-    model: string;
-    effort: string | null;
-    userPrompt: string | null;
-    skillRepos: string[];
-  };
-  prompt: string;
-  /** JSON Schema as text. */
-  outputSchema: string | null;
-  resumeSessionId: string | null;
-  /** What that session is asked instead of the prompt. */
-  resumePrompt: string | null;
-  /** What a new session reads before the prompt. */
-  preamble: string | null;
-  checkpoint: CheckpointOrder | null;
-}
 const stepFields = `{ stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint { commitSha url } agent { name role harness model effort userPrompt skillRepos } }`;
 
-export interface Claimed {
-  runId: string;
-  leaseId: string;
-  missionTitle: string | null;
-  instanceType: string;
-  /** MiB of the instance type. */
-  memoryMb: number;
-  step: Step;
-  stepTimeoutMs: number;
-  /** Calls of the model in one step. */
-  maxTurns: number;
-}
 export const claimed = `{ runId leaseId missionTitle instanceType memoryMb stepTimeoutMs maxTurns step ${stepFields} }`;
 
 interface Next {
   outcome: 'next' | 'waiting' | 'handed_back' | 'done';
   step: Step | null;
   failure: string | null;
-}
-
-/** Goes with every report of a run. */
-export interface Held {
-  runId: string;
-  leaseId: string;
-}
-
-/** Milliseconds. */
-export interface Pace {
-  heartbeat: number;
-  sample: number;
-  flush: number;
-  /** From asking a harness to stop to ending it. */
-  grace: number;
-  timeout: number;
-  /** Between two checkpoints of a running step. */
-  checkpoint: number;
 }
 
 /**

@@ -1,22 +1,22 @@
 // Where the steps of a run are worked on: one place for its agents, with the gateway that is their way out; one for each script.
-
 import { open, rm } from 'node:fs/promises';
+import type { Account, Held, Limits, Step } from './contract.ts';
 import type { Found } from './harness/discovery.ts';
 import { drivers } from './harness/drivers.ts';
-import type { Harness, Launch, Listener, Task } from './harness/port.ts';
+import type { Harness, Listener, Task } from './harness/port.ts';
 import { shell } from './harness/shell.ts';
-import { type Caps, type Limits, prefixOf } from './isolation/caps.ts';
+import { type Caps, prefixOf } from './isolation/caps.ts';
 import { ports, socketsOf } from './isolation/cell.ts';
 import type { Cgroup } from './isolation/cgroup.ts';
-import { type Account, type Confinement, commandFor, newAccount } from './isolation/confinement.ts';
+import { type Confinement, commandFor, newAccount } from './isolation/confinement.ts';
 import { guarded, openContainer } from './isolation/container.ts';
-import { type Isolation, launchOf, scriptIn } from './isolation/isolation.ts';
+import { type Isolation, launchOf, type RunScript, scriptIn } from './isolation/isolation.ts';
 import { makePlace, type Place } from './isolation/place.ts';
-import type { Held, Step } from './mission.ts';
+import type { HarnessLaunch } from './isolation/process.ts';
 import { type Gateway, openGateway, type Upstreams } from './protocol/gateway.ts';
 import { openModels, type StepModels } from './protocol/models.ts';
 import type { Platform } from './protocol/platform.ts';
-import { type RunScript, takeCheckpoint } from './workspace/checkpoint.ts';
+import { takeCheckpoint } from './workspace/checkpoint.ts';
 import { type PromptPart, systemParts, systemPrompt, turnParts } from './workspace/instructions.ts';
 import { type Checkout, checkOut } from './workspace/repository.ts';
 import { type Keeping, keep } from './workspace/retention.ts';
@@ -162,7 +162,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     const group = groupOf(caps.agents, step);
     const around =
       containers && container ? { ...container, guarded: guarded(containers, container) } : group && inGroup(group);
-    const launch: Launch & Pick<Task, 'server'> = launchOf(
+    const launch: HarnessLaunch = launchOf(
       isolation.level,
       place,
       account,

@@ -3,17 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Claimed, Held, Pace, Session, Step } from './contract.ts';
 import { converse } from './harness/conversation.ts';
 import type { HarnessEvent, Turn } from './harness/port.ts';
 import { overDisk, overMemory } from './isolation/caps.ts';
 import { openDiskMeter } from './isolation/disk.ts';
 import { meter, type ProcessSample } from './isolation/measure.ts';
-import type { Claimed, Held, Pace, Step } from './mission.ts';
 import { type State, startHeart } from './protocol/heartbeat.ts';
-import { clip, openJournal, type Session } from './protocol/journal.ts';
+import { openJournal } from './protocol/journal.ts';
 import { type Platform, RequestRejected } from './protocol/platform.ts';
 import { openPreview, type Preview } from './protocol/preview.ts';
 import type { Bench } from './run-workspace.ts';
+import { clip } from './text.ts';
 import { handIn } from './workspace/artifacts.ts';
 
 /** How a step ends whose runner leaves. */

@@ -3,9 +3,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askDirectly, discover } from '../../src/runner/harness/discovery.ts';
+import { discover } from '../../src/runner/harness/discovery.ts';
 import { testedVersions } from '../../src/runner/harness/versions.ts';
 import { chooseIsolation } from '../../src/runner/isolation/isolation.ts';
+import { askDirectly } from '../../src/runner/isolation/programs.ts';
 
 let folder: string;
 const put = (name: string, script: string): string => {

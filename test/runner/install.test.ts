@@ -15,11 +15,12 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { askDirectly, discover, tryProgram } from '../../src/runner/harness/discovery.ts';
+import { discover, tryProgram } from '../../src/runner/harness/discovery.ts';
 import { install } from '../../src/runner/harness/install.ts';
 import { wantedHarnesses } from '../../src/runner/harness/installer.ts';
 import { type Lock, type Machine, type Pinned, pinned, programIn } from '../../src/runner/harness/pinned.ts';
 import { testedVersions } from '../../src/runner/harness/versions.ts';
+import { askDirectly } from '../../src/runner/isolation/programs.ts';
 import { projectFolder } from '../support/processes.ts';
 import { startRegistry } from '../support/stand-in-registry.ts';
 

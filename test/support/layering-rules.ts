@@ -27,7 +27,9 @@ const isGenerated = (file: string): boolean =>
   file === `${dashboard}documents.ts` || file === 'clients/typescript/src/api.ts';
 
 /** A separate program that the service starts as a child process. */
-const isRunner = (file: string): boolean => file.startsWith('src/runner/');
+const runner = 'src/runner/';
+const isRunner = (file: string): boolean => file.startsWith(runner);
+const runnerFiles = (tree: Tree) => Object.entries(tree).filter(([file]) => isRunner(file));
 
 const sourceFiles = (tree: Tree) =>
   Object.entries(tree).filter(([file]) => file.startsWith('src/') && !isDashboard(file) && !isRunner(file));
@@ -144,6 +146,21 @@ export const theRunnerIsAProgramOfItsOwn: Rule = (tree) =>
     });
   });
 
+// Lowest first: a part imports from itself and the parts before it. Other files at the top, such as runner.ts, import all of them.
+const runnerParts = ['contract.ts', 'text.ts', 'isolation', 'harness', 'protocol', 'workspace'];
+const partOf = (file: string): string => file.slice(runner.length).split('/')[0]!;
+const partRankOf = (file: string): number =>
+  runnerParts.includes(partOf(file)) ? runnerParts.indexOf(partOf(file)) : runnerParts.length;
+
+export const theRunnerImportsDownwards: Rule = (tree) =>
+  runnerFiles(tree).flatMap(([file, text]) => {
+    if (partRankOf(file) === runnerParts.length && file.slice(runner.length).includes('/'))
+      return [`${file} is in no known folder of the runner: ${runnerParts.join(', ')}.`];
+    return importsOf(file, text)
+      .filter((target) => isRunner(target) && partRankOf(target) > partRankOf(file))
+      .map((target) => `${file} imports ${target}: ${partOf(file)} must not depend on ${partOf(target)}.`);
+  });
+
 /** Areas of the domain, lowest first: the nouns of an area import those of their own area and of the areas before it. */
 const areas = ['organization', 'money', 'projects', 'identity', 'work', 'execution', 'lifecycle'];
 const roleOf = (file: string) => {
@@ -251,6 +268,29 @@ export const importsAreWellFormed: Rule = (tree) =>
   });
 
 const uncommented = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+
+/** Files of the runner that read its settings; the others read PATH alone, for the programs that they start. */
+const runnerSettings = ['runner.ts', 'harness/install-command.ts', 'isolation/engine.ts'];
+/** Files of the runner that send requests: to the platform, to models, and to the server of a harness in its cell. */
+const runnerRequests = [
+  'protocol/platform.ts',
+  'protocol/gateway.ts',
+  'protocol/egress.ts',
+  'harness/opencode-connection.ts',
+];
+
+/** A runner has the machine's clock: no test controls it from outside of its process. */
+export const theRunnerReadsSettingsAndSendsRequestsInFewFiles: Rule = (tree) =>
+  runnerFiles(tree).flatMap(([file, whole]) => {
+    const text = uncommented(whole);
+    const name = file.slice(runner.length);
+    const breaches: string[] = [];
+    if (!runnerSettings.includes(name) && text.replaceAll('process.env.PATH', '').includes('process.env'))
+      breaches.push(`${file} reads process.env: settings are read in ${runnerSettings.join(', ')} and passed on.`);
+    if (!runnerRequests.includes(name) && (/(?<![\w.])(?:globalThis\.)?fetch\(/.test(text) || importsHttpClient(text)))
+      breaches.push(`${file} sends requests: only ${runnerRequests.join(', ')} do.`);
+    return breaches;
+  });
 
 export const clockNetworkAndEnvironmentHaveOneModule: Rule = (tree) =>
   sourceFiles(tree).flatMap(([file, whole]) => {
@@ -433,7 +473,9 @@ export const examplesUsePublicInterfaces: Rule = (tree) =>
   );
 
 export const importsHaveNoCycle: Rule = (tree) => {
-  const files = new Map(sourceFiles(tree).map(([file, text]) => [file, importsOf(file, text)]));
+  const files = new Map(
+    [...sourceFiles(tree), ...runnerFiles(tree)].map(([file, text]) => [file, importsOf(file, text)]),
+  );
   return cyclesOf(files).map((cycle) => `${cycle}: an import cycle.`);
 };
 

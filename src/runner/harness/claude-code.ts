@@ -1,5 +1,4 @@
 // Claude Code: JSON lines on its standard input and output (`--input-format stream-json`, `--output-format stream-json`).
-
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { longestEvent, startProcess } from '../isolation/process.ts';

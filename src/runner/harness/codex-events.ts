@@ -1,5 +1,5 @@
 // The notifications of Codex' app server.
-import type { Fragment } from '../protocol/journal.ts';
+import type { Fragment } from '../contract.ts';
 import { action, eventLine, type Json, logLine, parsed, plan, result, words } from './fragments.ts';
 import type { Listener, Task } from './port.ts';
 

@@ -1,11 +1,7 @@
 // Which harnesses this machine has: programs by setting or in PATH, of a release that the drivers were tested with.
-import { execFile } from 'node:child_process';
-import { accessSync, constants, statSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import type { Vendor } from '../protocol/gateway.ts';
+import type { Vendor } from '../contract.ts';
+import { type Ask, askDirectly, inPath, isProgram } from '../isolation/programs.ts';
 import { installable, pinned, programIn } from './pinned.ts';
 import type { AgentHarness } from './port.ts';
 import { testedVersions } from './versions.ts';
@@ -25,23 +21,6 @@ export const searched: Record<AgentHarness, { setting: string; name: string; ven
   'claude-code': { setting: 'CLAUDE_CODE_PROGRAM', name: 'claude', vendors: ['anthropic'] },
   codex: { setting: 'CODEX_PROGRAM', name: 'codex', vendors: ['openai'] },
   opencode: { setting: 'OPENCODE_PROGRAM', name: 'opencode', vendors: ['anthropic', 'openai'] },
-};
-
-/** Runs a program as the agents' programs are run, and returns what it prints. */
-export type Ask = (program: string, args: string[]) => Promise<string>;
-
-/** Milliseconds: a cold start takes four seconds. */
-const patience = 30_000;
-
-export const askDirectly: Ask = async (program, args) => {
-  // Some write there even when they only say their version; an account of a service may have no home.
-  const home = await mkdtemp(path.join(tmpdir(), 'home-'));
-  const env = { PATH: process.env.PATH, HOME: home };
-  try {
-    return (await promisify(execFile)(program, args, { env, timeout: patience, killSignal: 'SIGKILL' })).stdout;
-  } finally {
-    await rm(home, { recursive: true, force: true });
-  }
 };
 
 /** Every harness, found or with the reason why not. @param installed A folder with those that a runner has installed. */
@@ -95,21 +74,5 @@ export async function tryProgram(harness: AgentHarness, program: string, ask: As
     return { harness, why: `${version} is not one of the tested versions: ${testedVersions[harness].join(', ')}` };
   } catch (error) {
     return { harness, why: `${program} cannot be run: ${(error as Error).message.trim().split('\n').at(-1)}` };
-  }
-}
-
-export const inPath = (name: string, folders = ''): string | undefined =>
-  folders
-    .split(path.delimiter)
-    .filter(Boolean)
-    .map((folder) => path.join(folder, name))
-    .find(isProgram);
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
   }
 }

@@ -1,5 +1,6 @@
 // Fragments within the bounds of the platform.
-import { clip, type Fragment } from '../protocol/journal.ts';
+import type { Fragment } from '../contract.ts';
+import { clip } from '../text.ts';
 
 /** What the platform takes: characters, and steps of a plan. */
 export const most = { body: 16_384, name: 200, step: 500, steps: 50, activity: 500 };

@@ -6,7 +6,7 @@ import { chmod, lstat, mkdir, readdir, rename, rm, stat, utimes, writeFile } fro
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { inPath } from './discovery.ts';
+import { inPath } from '../isolation/programs.ts';
 import { installable, type Pinned, programIn } from './pinned.ts';
 
 /** Milliseconds: a slow line takes minutes for 150 MB; a lock that nobody has touched for a while belongs to a process that is gone. */

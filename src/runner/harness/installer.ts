@@ -2,8 +2,9 @@
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Vendor, vendors } from '../protocol/gateway.ts';
-import { type Ask, type Found, searched, tryProgram } from './discovery.ts';
+import { type Vendor, vendors } from '../contract.ts';
+import type { Ask } from '../isolation/programs.ts';
+import { type Found, searched, tryProgram } from './discovery.ts';
 import { InstallFailed, install } from './install.ts';
 import { type Installable, installable, pinned } from './pinned.ts';
 import type { AgentHarness } from './port.ts';

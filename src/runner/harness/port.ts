@@ -1,39 +1,14 @@
 // The port of harnesses: a driver starts one program, and reports what the program does in the same form for all of them. Its
 // isolation is not the driver's business: `wrap` puts the program into a cell.
-import type { Cgroup } from '../isolation/cgroup.ts';
-import type { Account } from '../isolation/confinement.ts';
-import type { Container } from '../isolation/container.ts';
-import type { Fragment } from '../protocol/journal.ts';
+import type { Fragment } from '../contract.ts';
+import type { HarnessLaunch } from '../isolation/process.ts';
 
 export const harnessNames = ['shell', 'claude-code', 'codex', 'opencode'] as const;
 export type HarnessName = (typeof harnessNames)[number];
 /** A harness that asks a model. */
 export type AgentHarness = Exclude<HarnessName, 'shell'>;
 
-/** `env`: of the program itself, when that is another than the harness. */
-export type Command = [program: string, args: string[], env?: Record<string, string>];
-
-/** What every driver needs. */
-export interface Launch {
-  /** Where it works. */
-  cwd: string;
-  /** All that it gets of the environment, in addition to what its driver sets. */
-  env: Record<string, string>;
-  /** Whom it runs as; undefined: as the runner. */
-  account: Account | undefined;
-  /** Milliseconds from asking it to end to ending it. */
-  graceMs: number;
-  /** The command that runs a program with these arguments, in a cell or as it is. */
-  wrap(program: string, args: string[], env: Record<string, string>): Command;
-  /** What the program runs in when that is no child of ours, and ends otherwise than by signals. */
-  container?: Pick<Container, 'ask' | 'remove'> | undefined;
-  /** Caps its memory and processes; undefined: something else does, or nothing. */
-  group?: Cgroup | undefined;
-  /** Whether `wrap` puts a program around it, whose end ends all that was started in it. */
-  isConfined: boolean;
-}
-
-export interface Task extends Launch {
+export interface Task extends HarnessLaunch {
   program: string;
   /** Sessions, settings and temporary files of the harness. A session is resumed from the home that it was begun in. */
   home: string;
@@ -54,8 +29,6 @@ export interface Task extends Launch {
   gateway: { url: string; key: string };
   /** MCP servers by name, reached through the gateway with the gateway's key. */
   mcp: Record<string, string>;
-  /** Where a harness that is a server listens, and the socket that leads there from outside of its cell. */
-  server: { port: number; socket: string | null };
 }
 
 export interface Tokens {

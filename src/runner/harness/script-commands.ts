@@ -1,8 +1,8 @@
 // The commands with which a script reports its progress, one per line, in the style of CI workflow commands:
 //   ::thought TEXT   ::response TEXT   ::error TEXT   ::action NAME [PARAMETER]   ::plan STEP | STEP | …
 //   ::step STEP   ::progress PERCENT [ACTIVITY]   ::cost USD   ::preview FOLDER
-
-import { clip, type Fragment } from '../protocol/journal.ts';
+import type { Fragment } from '../contract.ts';
+import { clip } from '../text.ts';
 import { most } from './fragments.ts';
 
 export type Word =

@@ -1,9 +1,9 @@
 // The shell harness: a prompt is a POSIX shell script, which `sh` executes. Its commands (script-commands.ts) are its events.
-
-import { startProcess } from '../isolation/process.ts';
-import { clip, type Fragment } from '../protocol/journal.ts';
+import type { Fragment } from '../contract.ts';
+import { type Launch, startProcess } from '../isolation/process.ts';
+import { clip } from '../text.ts';
 import { plan } from './fragments.ts';
-import type { Harness, Launch, Listener } from './port.ts';
+import type { Harness, Listener } from './port.ts';
 import { wordOf } from './script-commands.ts';
 
 /** Characters of a script's own reason: the error of a step has no more than 2,000. */

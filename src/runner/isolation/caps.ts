@@ -1,18 +1,10 @@
 // What caps memory and processes of a mission here: cgroups of the kernel where they can be had; else rlimits (getrlimit(2)) for
 // the processes, and the runner itself, which measures the memory and ends a mission that takes more than it may.
+import type { Limits } from '../contract.ts';
 import { findCgroups, type OpenCgroup } from './cgroup.ts';
 import { commandFor, type Kind, newAccount } from './confinement.ts';
 import { makePlace } from './place.ts';
 import { startProcess } from './process.ts';
-
-/** What one mission may use. */
-export interface Limits {
-  memoryBytes: number;
-  /** Threads are counted too. */
-  processes: number;
-  /** Of the folder of the mission, and of one file. */
-  diskBytes: number;
-}
 
 export interface Caps {
   /** Null: there are none. */

@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { readFile, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Limits } from './caps.ts';
+import type { Limits } from '../contract.ts';
 
 /** The group of a mission. */
 export interface Cgroup {

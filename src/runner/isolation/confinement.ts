@@ -6,16 +6,12 @@ import { once } from 'node:events';
 import { readdir, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { Account } from '../contract.ts';
 import { strongestWalls } from './bubblewrap.ts';
 import { makePlace, type Place } from './place.ts';
 
 const kinds = ['bubblewrap', 'unshare', 'none'] as const;
 export type Kind = (typeof kinds)[number];
-
-export interface Account {
-  uid: number;
-  gid: number;
-}
 
 export interface Confinement {
   kind: Kind;

@@ -4,19 +4,13 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Ask, inPath } from '../harness/discovery.ts';
-import type { Command } from '../harness/port.ts';
-import type { Limits } from './caps.ts';
+import type { Account, Limits } from '../contract.ts';
 import { helped, packagesOf } from './cell.ts';
-import { type Account, newAccount } from './confinement.ts';
+import { newAccount } from './confinement.ts';
+import { type Containers, containersFrom, engineEnvironment } from './engine.ts';
 import { makePlace, type Place } from './place.ts';
-
-export interface Containers {
-  /** Docker or Podman. */
-  program: string;
-  /** Has Node.js, git and a shell. */
-  image: string;
-}
+import type { Command } from './process.ts';
+import type { Ask } from './programs.ts';
 
 /** Of one step. */
 export interface Container {
@@ -33,22 +27,9 @@ export interface Container {
 /** Milliseconds: an image may have to be fetched first; everything else is done soon. */
 const [patience, soon] = [10 * 60_000, 60_000];
 
-/** What the program itself gets of our environment: where its engine is. The agent's variables, whose folders are the agent's, are not for it. */
-export const engineEnvironment = (): Record<string, string> => {
-  const names = ['PATH', 'HOME', 'DOCKER_HOST', 'DOCKER_CONFIG', 'DOCKER_CONTEXT', 'CONTAINER_HOST', 'XDG_RUNTIME_DIR'];
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
-};
-
 /** @throws what is missing, or why no container can be run */
-export async function findContainers({
-  CONTAINER_PROGRAM,
-  CONTAINER_IMAGE,
-  PATH,
-}: NodeJS.ProcessEnv): Promise<Containers> {
-  const program = CONTAINER_PROGRAM || inPath('docker', PATH) || inPath('podman', PATH);
-  if (!program) throw new Error('there is neither docker nor podman in PATH, and CONTAINER_PROGRAM is not set');
-  if (/\s/.test(program)) throw new Error('CONTAINER_PROGRAM: must have no blanks');
-  const containers = { program, image: CONTAINER_IMAGE || 'node:22-bookworm' };
+export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Containers> {
+  const containers = containersFrom(env);
   // One that writes where an agent would.
   const script = `require('fs').writeFileSync('probe', ''); console.log(process.version)`;
   const version = await askIn(containers, 'node', ['-e', script]);

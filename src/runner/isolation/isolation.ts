@@ -4,14 +4,17 @@ import { execFile } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type Ask, askDirectly, inPath } from '../harness/discovery.ts';
-import type { Launch, Task } from '../harness/port.ts';
-import type { RunScript } from '../workspace/checkpoint.ts';
-import type { Limits } from './caps.ts';
+import type { Account, Limits } from '../contract.ts';
 import { inCell, packagesOf, ports, socketsOf } from './cell.ts';
-import { type Account, behind, newAccount } from './confinement.ts';
-import { askInContainer, type Container, type Containers, findContainers, openContainer } from './container.ts';
+import { behind, newAccount } from './confinement.ts';
+import { askInContainer, type Container, findContainers, openContainer } from './container.ts';
+import type { Containers } from './engine.ts';
 import { makePlace, type Place } from './place.ts';
+import type { HarnessLaunch, Launch } from './process.ts';
+import { type Ask, askDirectly, inPath } from './programs.ts';
+
+/** Runs a shell script where the agent works, as the agent's programs are run, and returns what it prints. */
+export type RunScript = (script: string, args: string[], timeoutMs: number) => Promise<string>;
 
 const levels = ['cell', 'container', 'none'] as const;
 export type Level = (typeof levels)[number];
@@ -40,7 +43,7 @@ export async function chooseIsolation(
   wanted: string | undefined,
   platformUrl: string,
   findObstacle = obstacleToCells,
-  find = () => findContainers(process.env),
+  find = () => findContainers(),
 ): Promise<Isolation | null> {
   if (wanted !== undefined && !levels.includes(wanted as Level))
     throw new Error('ISOLATION: must be cell, container or none.');
@@ -155,7 +158,7 @@ export function launchOf(
   isServer: boolean,
   prefix: string[] = [],
   container?: Container,
-): Launch & Pick<Task, 'server'> {
+): HarnessLaunch {
   const wraps: Record<Level, Launch['wrap']> = {
     cell: (program, args) => inCell(place, program, args, isServer, prefix),
     container: (program, args, env) => container!.wrap(program, args, env),

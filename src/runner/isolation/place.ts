@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { engineEnvironment } from './container.ts';
+import { engineEnvironment } from './engine.ts';
 
 export interface TemporaryFolder {
   /** A real path. */

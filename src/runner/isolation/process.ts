@@ -5,7 +5,8 @@ import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Launch } from '../harness/port.ts';
+import type { Account } from '../contract.ts';
+import type { Cgroup } from './cgroup.ts';
 import { gated } from './cgroup.ts';
 import { membersOf } from './measure.ts';
 
@@ -16,6 +17,34 @@ const farewell = 1_000;
 
 /** Characters of an event: longer ones are taken in pieces, which no driver understands. */
 export const longestEvent = 32 * 1024 * 1024;
+
+/** `env`: of the program itself, when that is another than the harness. */
+export type Command = [program: string, args: string[], env?: Record<string, string>];
+
+export interface Launch {
+  /** Working directory. */
+  cwd: string;
+  /** All that it gets of the environment, in addition to what its driver sets. */
+  env: Record<string, string>;
+  /** Whom it runs as; undefined: as the runner. */
+  account: Account | undefined;
+  /** Milliseconds from asking it to end to ending it. */
+  graceMs: number;
+  /** The command that runs a program with these arguments, in a cell or as it is. */
+  wrap(program: string, args: string[], env: Record<string, string>): Command;
+  /** The container of the program; absent when it is a child process. */
+  container?: { ask(): Promise<void>; remove(): Promise<void> } | undefined;
+  /** Caps its memory and processes; undefined: something else does, or nothing. */
+  group?: Cgroup | undefined;
+  /** Whether `wrap` puts a program around it, whose end ends all that was started in it. */
+  isConfined: boolean;
+}
+
+/** Launch of a harness, which may be a server. */
+export interface HarnessLaunch extends Launch {
+  /** Where a harness that is a server listens, and the socket that leads there from outside of its cell. */
+  server: { port: number; socket: string | null };
+}
 
 export interface Process {
   pid: number;

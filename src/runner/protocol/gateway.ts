@@ -1,11 +1,11 @@
 // The only way out for an agent: its model calls and those to the platform's MCP server. The gateway puts in the real
 // credentials, which the agent never sees; what it shows here is a key that holds for its mission alone.
-
 import { randomBytes } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
 import { type Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Vendor } from '../contract.ts';
 import { sendOn } from './answers.ts';
 
 /** Where requests go, and with which credentials. */
@@ -22,8 +22,6 @@ export interface Upstream {
   /** Told of each answer's status. */
   answered?(status: number): void;
 }
-export type Vendor = 'anthropic' | 'openai';
-export const vendors: readonly Vendor[] = ['anthropic', 'openai'];
 
 export interface Upstreams {
   anthropic: Upstream | null;

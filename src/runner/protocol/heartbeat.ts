@@ -1,8 +1,8 @@
 // The heartbeat of one mission: that its runner lives, how far it is, how busy its sandbox; and in the answer, what is to stop.
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Held, Pace } from '../contract.ts';
 import type { Desired, Message } from '../harness/conversation.ts';
 import type { ProcessSample } from '../isolation/measure.ts';
-import type { Held, Pace } from '../mission.ts';
 import type { Platform } from './platform.ts';
 import type { Preview } from './preview.ts';
 

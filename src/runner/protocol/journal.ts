@@ -1,37 +1,13 @@
 // What a mission says, on its way to the platform: log pieces and live fragments, each with its number, in order, and costs. They
 // are gathered for a moment, so that a chatty script makes few calls; one that is quicker than the platform waits.
+import type { Fragment, Held, Session } from '../contract.ts';
 import type { Usage } from '../harness/port.ts';
-import type { Held } from '../mission.ts';
 import type { Platform } from './platform.ts';
-
-export interface Fragment {
-  kind: 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'prompt' | 'plan';
-  body?: string;
-  action?: string;
-  parameter?: string;
-  /** The output of a tool call, and whether it failed; of a command also its exit code. */
-  result?: string;
-  failed?: boolean;
-  exitCode?: number;
-  /** The same in the fragments of one tool call. */
-  toolUseId?: string;
-  items?: { content: string; status: string }[];
-}
-
-export interface Session {
-  sandboxId: string;
-  leaseId: string;
-  role: string;
-  sessionId: string;
-}
 
 /** Characters of one piece, fragments of one call and dollars of one cost: the platform takes 65,536, 50 and 10,000. */
 const [pieceLength, fragmentsAtOnce, usdAtOnce] = [30_000, 50, 10_000];
 /** Characters and fragments that may wait to be sent. */
 const [enoughText, enoughFragments] = [300_000, 500];
-
-/** The beginning of a text. A character of two halves that is cut through becomes another one: a half is no text. */
-export const clip = (text: string, most: number): string => text.slice(0, most).toWellFormed();
 
 /** A text in pieces, none of which ends within a character. */
 function* pieces(text: string): Generator<string> {

@@ -1,24 +1,9 @@
 // The models of a mission: the connectors of its organization, and for other vendors the runner's own credentials. A connector that
 // the organization revokes is cut: what is under way ends, and so does a step that has used it.
-
-import type { Held } from '../mission.ts';
+import { type Held, type Vendor, vendors } from '../contract.ts';
 import { isOnLoopback, openEgress } from './egress.ts';
-import { keyHeader, type Upstream, type Upstreams, type Vendor, vendors } from './gateway.ts';
-import type { Platform } from './platform.ts';
-
-/** A model connector of an organization. */
-export interface Connector {
-  integrationId: string;
-  name: string;
-  vendor: Vendor;
-  baseUrl: string;
-  apiKey: string;
-}
-export interface RunModels {
-  /** Another one in the answer to a heartbeat means: ask again. */
-  revision: string;
-  connectors: Connector[];
-}
+import { keyHeader, type Upstream, type Upstreams } from './gateway.ts';
+import type { Connector, Platform } from './platform.ts';
 
 /** What a step needs of its models. */
 export interface StepModels {

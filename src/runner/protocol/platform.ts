@@ -6,8 +6,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Vendor } from '../contract.ts';
 import type { Demand } from '../harness/installer.ts';
-import type { RunModels } from './models.ts';
 
 /** What the platform said no to: `code` is `lease_lost`, `unauthenticated`, `invalid_request`, … */
 export class RequestRejected extends Error {
@@ -33,6 +33,20 @@ interface Address {
 export interface McpServer {
   serverName: string;
   url: string;
+}
+
+/** A model connector of an organization. */
+export interface Connector {
+  integrationId: string;
+  name: string;
+  vendor: Vendor;
+  baseUrl: string;
+  apiKey: string;
+}
+export interface RunModels {
+  /** Another one in the answer to a heartbeat means: ask again. */
+  revision: string;
+  connectors: Connector[];
 }
 
 export type Platform = ReturnType<typeof connect>;

@@ -3,8 +3,8 @@ import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import type { Held } from '../contract.ts';
 import { isInside, openInside } from '../isolation/inside.ts';
-import type { Held } from '../mission.ts';
 import type { Platform } from './platform.ts';
 
 export interface Preview {

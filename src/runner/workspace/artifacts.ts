@@ -1,10 +1,10 @@
 // What a script has left in its artifacts folder: uploaded file by file to signed addresses, then registered.
 import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { Held } from '../contract.ts';
 import { openInside } from '../isolation/inside.ts';
-import type { Held } from '../mission.ts';
-import { clip } from '../protocol/journal.ts';
 import type { Platform } from '../protocol/platform.ts';
+import { clip } from '../text.ts';
 
 type Described = [kind: string, contentType: string];
 

@@ -6,6 +6,7 @@ import { mkdir, open, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openInside } from '../isolation/inside.ts';
+import type { RunScript } from '../isolation/isolation.ts';
 import type { Place } from '../isolation/place.ts';
 import { git } from './git.ts';
 
@@ -43,9 +44,6 @@ export interface CheckpointBundle {
   /** Equal when nothing has changed. */
   state: string;
 }
-
-/** Runs a shell script where the agent works, as the agent's programs are run, and returns what it prints. */
-export type RunScript = (script: string, args: string[], timeoutMs: number) => Promise<string>;
 
 /**
  * @param base A commit that the repository of the project has: the bundle begins after it.

@@ -1,8 +1,7 @@
 // The instructions of an agent, and where each part of them comes from: the agent's settings, a file of the repository, the platform,
 // and the mission.
-
+import type { Step } from '../contract.ts';
 import type { AgentHarness } from '../harness/port.ts';
-import type { Step } from '../mission.ts';
 import { git } from './git.ts';
 
 /** Instructions for agents, at the top of a repository (agents.md). */

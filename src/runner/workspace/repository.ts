@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Account, give } from '../isolation/confinement.ts';
+import type { Account, CheckpointOrder, Held } from '../contract.ts';
+import { give } from '../isolation/confinement.ts';
 import type { Place } from '../isolation/place.ts';
-import type { Held } from '../mission.ts';
 import { isOnLoopback } from '../protocol/egress.ts';
 import { type Platform, RequestRejected } from '../protocol/platform.ts';
 import { type Bundle, forget, unpack, writeFiles, writeSessions } from './checkpoint.ts';
@@ -24,12 +24,6 @@ export interface Checkout {
   base: string | null;
   /** Pushes what was committed since the last time, if anything was. */
   deliver(): Promise<void>;
-}
-
-/** As a claim answers it. */
-export interface CheckpointOrder {
-  commitSha: string;
-  url: string;
 }
 
 export interface CheckoutSettings {

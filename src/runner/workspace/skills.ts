@@ -2,9 +2,9 @@
 // own; its prompt has the name and description of each, and it reads the rest when it needs it.
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { type Account, give } from '../isolation/confinement.ts';
+import type { Account, Held } from '../contract.ts';
+import { give } from '../isolation/confinement.ts';
 import type { Place } from '../isolation/place.ts';
-import type { Held } from '../mission.ts';
 import type { Platform } from '../protocol/platform.ts';
 import { git } from './git.ts';
 import { openOrigin } from './repository.ts';

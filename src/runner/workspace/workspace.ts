@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Account, give } from '../isolation/confinement.ts';
+import type { Account } from '../contract.ts';
+import { give } from '../isolation/confinement.ts';
 import { type Bundle, unpack, workOf } from './checkpoint.ts';
 import { git, type Remote } from './git.ts';
 

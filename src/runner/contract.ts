@@ -1,0 +1,102 @@
+// Types that several folders of the runner share. It imports nothing; isolation, harness, protocol, workspace and the files on top
+// import it.
+
+export const vendors = ['anthropic', 'openai'] as const;
+/** Vendor of models. */
+export type Vendor = (typeof vendors)[number];
+
+/** User of the machine. */
+export interface Account {
+  uid: number;
+  gid: number;
+}
+
+/** Bounds of one mission. */
+export interface Limits {
+  memoryBytes: number;
+  /** Threads are counted too. */
+  processes: number;
+  /** Of the folder of the mission, and of one file. */
+  diskBytes: number;
+}
+
+/** Intervals and timeouts in milliseconds. */
+export interface Pace {
+  heartbeat: number;
+  sample: number;
+  flush: number;
+  /** From asking a harness to stop to ending it. */
+  grace: number;
+  timeout: number;
+  /** Between two checkpoints of a running step. */
+  checkpoint: number;
+}
+
+/** Goes with every report of a run. */
+export interface Held {
+  runId: string;
+  leaseId: string;
+}
+
+export interface CheckpointOrder {
+  commitSha: string;
+  url: string;
+}
+
+export interface Step {
+  stepId: string;
+  agent: {
+    name: string;
+    role: string;
+    harness: string;
+    model: string;
+    effort: string | null;
+    userPrompt: string | null;
+    skillRepos: string[];
+  };
+  prompt: string;
+  /** JSON Schema as text. */
+  outputSchema: string | null;
+  resumeSessionId: string | null;
+  /** Prompt of a session that is resumed, in place of `prompt`. */
+  resumePrompt: string | null;
+  /** History that a new session reads before the prompt. */
+  preamble: string | null;
+  checkpoint: CheckpointOrder | null;
+}
+
+export interface Claimed {
+  runId: string;
+  leaseId: string;
+  missionTitle: string | null;
+  instanceType: string;
+  /** MiB of the instance type. */
+  memoryMb: number;
+  step: Step;
+  stepTimeoutMs: number;
+  /** Calls of the model in one step. */
+  maxTurns: number;
+}
+
+/** Session of a step, as reports name it. */
+export interface Session {
+  sandboxId: string;
+  leaseId: string;
+  role: string;
+  sessionId: string;
+}
+
+/** Live event of a session. */
+export interface Fragment {
+  kind: 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'prompt' | 'plan';
+  body?: string;
+  action?: string;
+  parameter?: string;
+  /** The output of a tool call, and whether it failed; of a command also its exit code. */
+  result?: string;
+  failed?: boolean;
+  exitCode?: number;
+  /** The same in the fragments of one tool call. */
+  toolUseId?: string;
+  items?: { content: string; status: string }[];
+}
