@@ -109,6 +109,7 @@ it('every root field without a route with its scope and tool', () => {
     finishSandbox          -                                                   runtime:report       -
     finishStep             -                                                   runtime:report       -
     handBackRun            -                                                   runtime:report       -
+    harnessDemand          -                                                   runtime:report       -
     heartbeat              -                                                   runtime:report       -
     mcpToolReview          -                                                   mcp:read             -
     moveEnvironment        -                                                   runtime:report       -

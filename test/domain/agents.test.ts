@@ -1,6 +1,7 @@
 // Agents: the catalog they are made of, the built-in ones that are everywhere, and Alice's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtinAgents } from '#domain/projects/agents/catalog.ts';
+import { Agent } from '#domain/projects/agents/model.ts';
 import { type Account, createCallers } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -245,6 +246,18 @@ describe('PATCH /agents/{agentId}', () => {
       updatedAt: present(),
     });
     expect((await change(agent.id, {})).body).toEqual(body);
+  });
+
+  it('200 · an agent keeps a model that has left the catalog until its model or harness is changed', async () => {
+    const { body: agent } = await create({ harness: 'claude-code', model: 'claude-opus-5' });
+    await Agent.query().findById(agent.id).patch({ model: 'claude-of-old' });
+    const renamed = await change(agent.id, { name: 'Of old' });
+    expect(renamed).toMatchObject({ status: 200, body: { name: 'Of old', model: 'claude-of-old' } });
+    expect(await change(agent.id, { harness: 'opencode' })).toMatchObject({
+      status: 400,
+      body: { description: expect.stringContaining('model: must be one that opencode runs: ') },
+    });
+    expect((await change(agent.id, { model: 'claude-sonnet-5' })).status).toBe(200);
   });
 
   it('400 · a harness alone that does not run the model the agent has', async () => {

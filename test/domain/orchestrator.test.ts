@@ -115,7 +115,7 @@ describe('PATCH /orchestrator', () => {
     const { status, body } = await change({ vendor: 'anthropic', model: 'gpt-5.1' });
     expect([status, body.description]).toEqual([
       400,
-      'model: must be one of claude-opus-4-5, claude-sonnet-4-5, claude-haiku-4-5.',
+      'model: must be one of claude-opus-4-5, claude-sonnet-4-5, claude-haiku-4-5, claude-opus-5, claude-sonnet-5.',
     ]);
   });
 

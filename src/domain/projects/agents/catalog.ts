@@ -59,6 +59,8 @@ const models: Readonly<Record<ModelVendor, readonly CatalogModel[]>> = {
     { id: 'claude-opus-4-5', label: 'Claude Opus 4.5' },
     { id: 'claude-sonnet-4-5', label: 'Claude Sonnet 4.5' },
     { id: 'claude-haiku-4-5', label: 'Claude Haiku 4.5' },
+    { id: 'claude-opus-5', label: 'Claude Opus 5' },
+    { id: 'claude-sonnet-5', label: 'Claude Sonnet 5' },
   ],
   openai: [
     { id: 'gpt-5.5', label: 'GPT-5.5' },

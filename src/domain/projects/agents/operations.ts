@@ -119,7 +119,7 @@ export async function createAgent(caller: Caller, input: NewAgent): Promise<Agen
 
 export type AgentChanges = { [K in keyof NewAgent]?: NewAgent[K] | undefined };
 
-/** Updates an agent of the organization; the result must be valid as a new one would. @throws as `createAgent`; 404; 409 for a built-in one */
+/** Updates an agent of the organization. Its model must be one of its harness when either changes. @throws as `createAgent`; 404; 409 for a built-in one */
 export async function updateAgent(
   caller: Caller,
   agentId: string,
@@ -138,7 +138,8 @@ export async function updateAgent(
     if (!agent) return Agent.refuse();
     refuseChanged(agent, ifUpdatedAt);
     const changed = { ...patch, updatedAt: nowAfter(agent.updatedAt) };
-    refuseUnfit({ ...agent, ...changed });
+    // An agent may keep a model that has left the catalog.
+    if (patch.harness || patch.model) refuseUnfit({ ...agent, ...changed });
     const updated = await Agent.query(trx)
       .patchAndFetchById(agentId, changed)
       .catch((error) => nameTaken(error, changes.name!));
