@@ -90,6 +90,10 @@ async function serve(config: Config, services: Services): Promise<Front> {
   const server = createHttpServer(createApp({ ...config, version, log: services.log }));
   const drain = drainable(server);
   await listen(server, config);
+  // A database that is away is reported at the start, not with the first request.
+  void database()
+    .raw('select 1')
+    .catch(() => {});
   return {
     async close() {
       const drained = drain();

@@ -2,6 +2,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -69,7 +70,7 @@ describe('npm start', () => {
   afterAll(() => stop(one));
 
   it('says last where everything is, with links and a token that work, none of which are in the log', async () => {
-    await vi.waitFor(() => expect(one.said).toContain('page of the run is'));
+    await vi.waitFor(() => expect(one.said).toContain('page of the mission is'));
     const at = one.said.indexOf('\nConsole ');
     const [log, welcome] = [one.said.slice(0, at), one.said.slice(at)];
     expect(
@@ -115,7 +116,7 @@ describe('npm start', () => {
 
   it('starts no runner for a service that others reach', async () => {
     const one = await start('start', { PUBLIC_URL: 'https://platform.example.com' });
-    await vi.waitFor(() => expect(one.said).toContain('page of the run is'));
+    await vi.waitFor(() => expect(one.said).toContain('page of the mission is'));
     expect(one.said).not.toMatch(/takes runs|Mailbox/);
   });
 });
@@ -128,6 +129,33 @@ describe('npm run serve', () => {
       expect(one.complaints).toContain(`Development mailbox: ${one.url}/development/mailbox?key=`),
     );
     expect(one.said).not.toContain('takes runs');
+  });
+
+  it('waits for a database that is away: a line with its address at each look, and one when it is back', async () => {
+    const port = await freePort();
+    const { user, password, database, host, port: socket } = world.connection;
+    const url = `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+    const one = await start('serve', { DATABASE_URL: url, SCHEDULER: 'on' });
+    const lines = () =>
+      one.said
+        .split('\n')
+        .filter((line) => line.includes('"warn"') || line.includes('"error"'))
+        .map((line) => JSON.parse(line).msg);
+    const away = `waiting for the database at 127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}`;
+    await vi.waitFor(() => expect(lines().length).toBeGreaterThan(2));
+    expect(lines()).toEqual(lines().map(() => away));
+    expect(one.said).toContain('listening');
+    // One second, then two: jobs ask for the database some forty times a second.
+    expect(lines().length).toBeLessThan(6);
+    const server = createServer((inbound) => {
+      const outbound = connect(`${host}/.s.PGSQL.${socket}`);
+      inbound.pipe(outbound).pipe(inbound);
+      for (const end of [inbound, outbound]) end.on('error', () => inbound.destroy());
+    }).listen(port, '127.0.0.1');
+    await vi.waitFor(() => expect(lines().at(-1)).toBe(`the database at 127.0.0.1:${port} is back`));
+    expect(one.said).not.toContain(password);
+    await stop(one);
+    server.close();
   });
 
   it('without a build says how to make one, in one line', async () => {

@@ -4,7 +4,7 @@
 import PgBoss from 'pg-boss';
 import { days, hours, minutes, seconds } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { database, outermost, sql, type Transaction } from '../postgres/database.ts';
+import { database, isDatabaseAway, outermost, sql, type Transaction } from '../postgres/database.ts';
 
 /**
  * How often a failed job is retried, the delay before the first retry (doubled each time, with jitter: a day in all), and after how
@@ -143,7 +143,7 @@ function reporting(db: PgBoss.Db, log: Log): PgBoss.Db {
         failing = false;
         return result;
       } catch (err) {
-        if (!failing) log.error({ err }, 'cannot fetch background jobs');
+        if (!failing && !isDatabaseAway()) log.error({ err }, 'cannot fetch background jobs');
         failing = true;
         throw err;
       }
@@ -231,7 +231,7 @@ async function tidyUp(boss: PgBoss, log: Log): Promise<void> {
     }
     await boss.maintain();
   } catch (err) {
-    log.error({ err }, 'the jobs of the background could not be tidied up');
+    if (!isDatabaseAway()) log.error({ err }, 'the jobs of the background could not be tidied up');
   }
 }
 

@@ -44,6 +44,9 @@ function pool(): Pool {
   return bound;
 }
 
+/** Whether the database accepts no connection at present, which the pool reports. */
+export const isDatabaseAway = (): boolean => pool().outage.isOn;
+
 /** Calls back with the text of every statement sent and how often its message has it, until the returned function is called. */
 export function watchStatements(listener: Listener): () => void {
   listeners.add(listener);

@@ -6,6 +6,7 @@ import pg from 'pg';
 import { readRowsInOnePiece } from './data-rows.ts';
 import type { Driver } from './drivers.ts';
 import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
+import { type Outage, watchOutage } from './outage.ts';
 import { pooledConnectionsOf, sendPlain } from './plain-driver.ts';
 import { connectionTo, keepOn, primaryOf, statementOf } from './primary.ts';
 import { send } from './statement.ts';
@@ -30,6 +31,7 @@ export interface PoolSettings {
 export interface Pool {
   knex: Knex;
   connections: FreeConnections;
+  outage: Outage;
   send: typeof send;
 }
 
@@ -50,7 +52,11 @@ export function openPool(
 ): Pool {
   const primary = primaryOf(connection);
   const options = { connectionTimeoutMillis: connectMs, query_timeout: answerMs, keepAlive: true };
-  const quiet = { warn: report, error: report, deprecate: () => {}, debug: () => {} };
+  const warn = (line: string) => {
+    // One per caller, with a stack: an outage is reported once.
+    if (!line.startsWith('Acquire connection error')) report(line);
+  };
+  const quiet = { warn, error: report, deprecate: () => {}, debug: () => {} };
   const knex = knexFactory({
     client: 'pg',
     connection: (primary ? connectionTo(primary, options) : { ...configOf(connection), ...options }) as never,
@@ -64,7 +70,10 @@ export function openPool(
         if (driver === 'fast') readRowsInOnePiece(client);
         keep(client);
         accept(client).then(
-          () => done(null, client),
+          () => {
+            outage.end();
+            done(null, client);
+          },
           (error) => {
             void client.end().catch(() => {});
             done(error, client);
@@ -75,12 +84,13 @@ export function openPool(
     log: quiet,
     ...knexSnakeCaseMappers(),
   });
+  const outage = watchOutage(knex, connection, report);
   const keep = primary ? keepOn(primary, knex) : () => {};
   // What was given up is still being executed there, and would delay the next caller.
   knex.client.validateConnection = (client: pg.Client) => !statementOf(client);
   return driver === 'fast'
-    ? { knex, connections: freeConnectionsOf(knex.client), send }
-    : { knex, connections: pooledConnectionsOf(knex.client), send: sendPlain };
+    ? { knex, connections: freeConnectionsOf(knex.client), outage, send }
+    : { knex, connections: pooledConnectionsOf(knex.client), outage, send: sendPlain };
 }
 
 /** Keeps a connection from being used again once the server has said that it ends it, or that it takes no writes. */

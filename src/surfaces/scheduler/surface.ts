@@ -1,6 +1,7 @@
 // Runs each periodic job repeatedly until it is stopped.
 import { minutes, now } from '#foundation/clock.ts';
 import type { Log } from '#foundation/log.ts';
+import { isDatabaseAway } from '#foundation/postgres/database.ts';
 import type { Job } from './jobs.ts';
 
 export interface Scheduler {
@@ -34,7 +35,7 @@ export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
       if (loggedAt.delete(name)) log.info({ job: name }, 'job works again');
     } catch (error) {
       // The next run tries again: a failing job must not end the process.
-      if (now() < (loggedAt.get(name) ?? 0) + minutes(1)) return;
+      if (isDatabaseAway() || now() < (loggedAt.get(name) ?? 0) + minutes(1)) return;
       loggedAt.set(name, now());
       log.error({ job: name, err: error }, 'job failed; it is retried, and logged once a minute at most');
     }

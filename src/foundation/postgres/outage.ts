@@ -1,0 +1,81 @@
+// A database that accepts no connection: the pool looks for it less and less often, with one log line each time and one when it is back.
+import type { Knex } from 'knex';
+import pg from 'pg';
+import { minutes, seconds } from '../clock.ts';
+import { serversOf } from './primary.ts';
+
+const pauseMs = { first: seconds(1), longest: minutes(1) };
+
+export interface Outage {
+  readonly isOn: boolean;
+  /** A connection was opened. */
+  end(): void;
+}
+
+/** `one:5432, two:5432`, without user and password. */
+const addressOf = (connection: string | pg.ClientConfig): string =>
+  (typeof connection === 'string' ? serversOf(connection) : [connection])
+    .map((server) => new pg.Client(server))
+    .map(({ host, port }) => `${host}:${port}`)
+    .join(', ');
+
+/** Follows whether a pool gets connections. */
+export function watchOutage(
+  { client }: Knex,
+  connection: string | pg.ClientConfig,
+  log: (line: string) => void,
+): Outage {
+  const acquire = client.acquireConnection.bind(client);
+  const database = `the database at ${addressOf(connection)}`;
+  let isOn = false;
+  let isSaid = false;
+  let pause = pauseMs.first;
+  let nextLineAt = 0;
+
+  /** Without effect soon after the last line: a database that comes and goes is not worth two lines each time. */
+  function say(line: string): void {
+    const present = performance.now();
+    if (present < nextLineAt) return;
+    if (present > nextLineAt + pauseMs.longest) pause = pauseMs.first;
+    log(line);
+    isSaid = isOn;
+    nextLineAt = present + pause;
+    pause = Math.min(2 * pause, pauseMs.longest);
+  }
+  function look(): void {
+    const timer = setTimeout(async () => {
+      if (!isOn || !client.pool) return;
+      try {
+        await client.releaseConnection(await client.acquireConnection());
+        end();
+      } catch {
+        look();
+      }
+    }, nextLineAt - performance.now());
+    timer.unref();
+  }
+  function end(): void {
+    isOn = false;
+    if (isSaid) log(`${database} is back`);
+    isSaid = false;
+  }
+  client.acquireConnection = () =>
+    acquire().catch((error: Error & { code?: string }) => {
+      const reason = error.message || error.code;
+      const isFull = error.name === 'KnexTimeoutError' && !isOn;
+      if (isFull) say(`no connection to ${database} is free: ${reason}`);
+      else if (client.pool) {
+        const isNew = !isOn;
+        isOn = true;
+        say(`waiting for ${database}: ${reason}`);
+        if (isNew) look();
+      }
+      throw error;
+    });
+  return {
+    get isOn() {
+      return isOn;
+    },
+    end,
+  };
+}
