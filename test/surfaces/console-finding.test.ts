@@ -76,6 +76,12 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     return id;
   }
 
+  async function recurring(name: string, path: string, projectId: string, more: object = {}): Promise<string> {
+    const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'UTC' };
+    const body = { projectId, name, prompt: 'Look.', triggers: [{ kind: 'schedule', schedule }], ...more };
+    return (await world.rest('POST', path, { session, body })).body.id;
+  }
+
   it('filters stand in the address; selected missions are canceled and run again together', async () => {
     const ids = [await run('Paint it red'), await run('Paint it blue'), await run('Left alone')];
     await run('By the clock', { kind: 'scheduled', status: 'completed' });
@@ -193,6 +199,69 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await field.fill('tokens');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Personal access tokens' }).waitFor();
+  });
+
+  it('the palette finds missions by the service however many are newer, and issues, schedules and members', async () => {
+    await run('Polish the chrome', { createdAt: 1, status: 'completed' });
+    await world.knex('runs').insert(
+      Array.from({ length: 60 }, (_, n) => ({
+        ...{ id: newId('run'), ...shop, kind: 'manual', status: 'completed', missionTitle: `Newer ${n}` },
+        ...{ scheduledFor: present(), createdAt: present(), updatedAt: present() },
+      })),
+    );
+    await recurring('Sweep the floor', '/scheduled-tasks', shop.projectId);
+    const page = await open('/console/overview');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('combobox', { name: /^Go to/ });
+    for (const [typed, option] of [
+      ['dead code', /^Find dead code\s*Issue TRK-1/],
+      ['sweep', /^Sweep the floor\s*Scheduled task/],
+      ['alice', /^Alice, .*Member/],
+      ['connect a run', /^Connect a runtime\s*Action/],
+      ['the CHROME', /^Polish the chrome\s*Mission, completed/],
+    ] as const) {
+      await field.fill(typed);
+      await page.getByRole('option', { name: option }).waitFor();
+    }
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Polish the chrome', level: 1 }).waitFor();
+  });
+
+  it('schedules of all projects are one list: the next first, those that are paused last, with the last outcome', async () => {
+    const body = { name: 'Elsewhere', repoFullName: 'acme/elsewhere' };
+    const elsewhere = (await world.rest('POST', '/projects', { session, body })).body.id;
+    await recurring('At rest', '/scheduled-tasks', elsewhere, { enabled: false });
+    const later = await recurring('Later', '/scheduled-tasks', elsewhere);
+    const soon = await recurring('Soon', '/automations', elsewhere);
+    await world
+      .knex('recurring_missions')
+      .where({ id: later })
+      .update({ nextRunAt: present() + 7_200_000 });
+    await world
+      .knex('recurring_missions')
+      .where({ id: soon })
+      .update({ nextRunAt: present() + 3_600_000 });
+    await run('Was', { recurringId: later, projectId: elsewhere, kind: 'scheduled', status: 'failed' });
+    const page = await open(`/console/overview`);
+    await page.getByRole('link', { name: 'Schedules', exact: true }).click();
+    const names = page.locator('.task-row .row-link');
+    await page.getByText('Sweep the floor').waitFor();
+    await page.getByLabel('Project').selectOption('Elsewhere');
+    await expect.poll(() => names.allTextContents()).toEqual(['Soon', 'Later', 'At rest']);
+    await page
+      .locator('.task-row', { hasText: 'Later' })
+      .getByRole('link', { name: /failed/ })
+      .waitFor();
+    await pages.inspect(page, 'schedules');
+    await page.getByLabel('State').selectOption('paused');
+    await expect.poll(() => names.allTextContents()).toEqual(['At rest']);
+    await page.getByRole('link', { name: 'Create automation' }).click();
+    await page.getByRole('heading', { name: 'Create an automation' }).waitFor();
+    await page.goBack();
+    await page.getByLabel('State').selectOption('Any');
+    await page.getByRole('link', { name: 'Soon' }).click();
+    await page.getByRole('heading', { name: 'Soon', level: 1 }).waitFor();
   });
 
   it('a failed mission shows the end of its log, the cost of each step and its artifacts in place', async () => {

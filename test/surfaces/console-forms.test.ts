@@ -221,8 +221,8 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'A copy' }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor();
-    await page.goto(`/console/tasks/${id}`);
+    await page.getByRole('heading', { name: 'Schedules', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Look after it' }).click();
     await page.getByRole('button', { name: 'Run now' }).click();
     await page.waitForURL('**/runs/run_*');
     await page.getByRole('link', { name: 'Look after it' }).waitFor();

@@ -35,6 +35,7 @@ export const organizationPages = {
   },
   '/runs/:id': { scopes: ['missions:read'] },
   '/sandboxes/:id': { scopes: ['sandboxes:read'] },
+  '/schedules': { title: 'Schedules', scopes: ['scheduled-tasks:read'], menu: 'work' },
   '/tasks/new': {
     title: 'Create a scheduled task',
     scopes: ['scheduled-tasks:write'],

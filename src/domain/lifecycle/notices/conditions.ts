@@ -108,7 +108,7 @@ async function failingSchedules(caller: Caller): Promise<Condition[]> {
         id: `schedule_failing:${recurringId}:${completedId ?? 'never'}`,
         kind: 'action',
         title: `${quoted(mission.name)} keeps failing`,
-        body: 'Its last three runs or more have failed.',
+        body: 'Its last three missions or more have failed.',
         page: `/projects/${mission.projectId}`,
         createdAt: at,
       },

@@ -16,6 +16,7 @@ const components: Record<PageAddress, ReturnType<typeof page>> = {
   '/projects/:id': page(async () => (await import('./project.tsx')).Project),
   '/projects/:id/settings': page(async () => (await import('./project-settings.tsx')).ProjectSettings),
   '/projects/:id/mcp': page(async () => (await import('./project-mcp.tsx')).ProjectMcp),
+  '/schedules': page(async () => (await import('./schedules.tsx')).Schedules),
   '/tasks/new': page(async () => (await import('./recurring-pages.tsx')).NewTask),
   '/tasks/:id': page(async () => (await import('./recurring-pages.tsx')).Task),
   '/automations/new': page(async () => (await import('./recurring-pages.tsx')).NewAutomation),

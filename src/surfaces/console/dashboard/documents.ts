@@ -1383,7 +1383,7 @@ export type EndedRunsQuery = { completed: { data: Array<RunRowFragment> }, faile
 export type UpcomingQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type UpcomingQuery = { upcomingOccurrences: { data: Array<{ at: number, name: string, projectId: string, scheduledTaskId: string | null, automationId: string | null, project: { name: string } | null }> } };
+export type UpcomingQuery = { upcomingOccurrences: { data: Array<{ at: number, name: string, scheduledTaskId: string | null, automationId: string | null, project: { name: string } | null }> } };
 
 export type SpendQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1405,7 +1405,21 @@ export type BusySandboxesQuery = { sandboxes: { nextCursor: string | null, data:
 export type PaletteQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type PaletteQuery = { projects: { data: Array<{ id: string, name: string }> }, runs: { data: Array<{ id: string, missionTitle: string | null, status: RunStatus }> }, agents: { data: Array<{ id: string, name: string }> } };
+export type PaletteQuery = { projects: { data: Array<{ id: string, name: string }> }, agents: { data: Array<{ id: string, name: string }> }, issues: { data: Array<{ id: string, key: string, title: string }> }, scheduledTasks: { data: Array<{ id: string, name: string }> }, automations: { data: Array<{ id: string, name: string }> } };
+
+export type PaletteMembersQueryVariables = Exact<{
+  orgId: Scalars['String']['input'];
+}>;
+
+
+export type PaletteMembersQuery = { memberships: { memberships: Array<{ userId: string, person: { name: string, email: string } | null }> } };
+
+export type PaletteRunsQueryVariables = Exact<{
+  search?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type PaletteRunsQuery = { runs: { data: Array<{ id: string, missionTitle: string | null, status: RunStatus }> } };
 
 export type RunRowFragment = { id: string, status: RunStatus, kind: RunKind, missionTitle: string | null, missionProgress: number | null, missionActivity: string | null, missionCostUsd: number, missionCostIncomplete: boolean, needs: RunNeed | null, startedBy: string | null, interruptedAt: number | null, reason: string | null, lastError: string | null, createdAt: number, startedAt: number | null, finishedAt: number | null, projectId: string, outcome: { result: RunResult, commits: number | null, files: number | null, insertions: number | null, deletions: number | null, branch: string | null, prNumber: number | null, prUrl: string | null, prState: PullRequestState | null } | null, project: { name: string } | null };
 
@@ -1465,22 +1479,22 @@ export type ProjectQueryVariables = Exact<{
 export type ProjectQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, tracker: ProjectTracker, createdAt: number } };
 
 export type ScheduledTasksQueryVariables = Exact<{
-  projectId: Scalars['String']['input'];
+  projectId?: InputMaybe<Scalars['String']['input']>;
   limit: Scalars['Int']['input'];
   cursor?: InputMaybe<Scalars['String']['input']>;
 }>;
 
 
-export type ScheduledTasksQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment> }> } };
+export type ScheduledTasksQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null, runs: Array<{ id: string, status: RunStatus, createdAt: number }> }> } };
 
 export type AutomationsQueryVariables = Exact<{
-  projectId: Scalars['String']['input'];
+  projectId?: InputMaybe<Scalars['String']['input']>;
   limit: Scalars['Int']['input'];
   cursor?: InputMaybe<Scalars['String']['input']>;
 }>;
 
 
-export type AutomationsQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment> }> } };
+export type AutomationsQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null, runs: Array<{ id: string, status: RunStatus, createdAt: number }> }> } };
 
 export type EnvironmentsQueryVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -2032,7 +2046,7 @@ export const endedRuns: Operation<EndedRunsQuery, EndedRunsQueryVariables> = {
 };
 
 export const upcoming: Operation<UpcomingQuery, UpcomingQueryVariables> = {
-  text: 'query Upcoming{upcomingOccurrences(limit:8){data{at name projectId scheduledTaskId automationId project{name}}}}',
+  text: 'query Upcoming{upcomingOccurrences(limit:8){data{at name scheduledTaskId automationId project{name}}}}',
 };
 
 export const spend: Operation<SpendQuery, SpendQueryVariables> = {
@@ -2044,7 +2058,15 @@ export const busySandboxes: Operation<BusySandboxesQuery, BusySandboxesQueryVari
 };
 
 export const palette: Operation<PaletteQuery, PaletteQueryVariables> = {
-  text: 'query Palette{projects(limit:100){data{id name}}runs(limit:50){data{id missionTitle status}}agents(limit:100){data{id name}}}',
+  text: 'query Palette{projects(limit:100){data{id name}}agents(limit:100){data{id name}}issues(limit:100){data{id key title}}scheduledTasks(limit:100){data{id name}}automations(limit:100){data{id name}}}',
+};
+
+export const paletteMembers: Operation<PaletteMembersQuery, PaletteMembersQueryVariables> = {
+  text: 'query PaletteMembers($orgId:String!){memberships(orgId:$orgId){memberships{userId person{name email}}}}',
+};
+
+export const paletteRuns: Operation<PaletteRunsQuery, PaletteRunsQueryVariables> = {
+  text: 'query PaletteRuns($search:String){runs(limit:12 search:$search){data{id missionTitle status}}}',
 };
 
 export const projectSettings: Operation<ProjectSettingsQuery, ProjectSettingsQueryVariables> = {
@@ -2072,11 +2094,11 @@ export const project: Operation<ProjectQuery, ProjectQueryVariables> = {
 };
 
 export const scheduledTasks: Operation<ScheduledTasksQuery, ScheduledTasksQueryVariables> = {
-  text: 'query ScheduledTasks($projectId:String!$limit:Int!$cursor:String){page:scheduledTasks(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+  text: 'query ScheduledTasks($projectId:String$limit:Int!$cursor:String){page:scheduledTasks(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt triggers{...ScheduleWords}project{name}runs{id status createdAt}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const automations: Operation<AutomationsQuery, AutomationsQueryVariables> = {
-  text: 'query Automations($projectId:String!$limit:Int!$cursor:String){page:automations(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+  text: 'query Automations($projectId:String$limit:Int!$cursor:String){page:automations(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt triggers{...ScheduleWords}project{name}runs{id status createdAt}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const environments: Operation<EnvironmentsQuery, EnvironmentsQueryVariables> = {

@@ -13,7 +13,7 @@ export function FirstSteps() {
     <>
       {project ? (
         <>
-          <p>Nothing has run yet.</p>
+          <p>No mission yet.</p>
           {may('missions:run') && (
             <p>
               <a class="button slim" href={pageAt(`/runs/new?projectId=${project.id}`)}>

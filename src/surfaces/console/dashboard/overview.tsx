@@ -205,7 +205,7 @@ function Sandboxes() {
 function Next() {
   const reading = useFresh(upcoming, {});
   return (
-    <Card title="Next" aside="by schedule">
+    <Card title="Next" aside={<a href={pageAt('/schedules')}>All schedules</a>}>
       <ListView
         list={listIn(reading, (data) => data.upcomingOccurrences.data)}
         skeleton={<Skeleton rows={4} height={46} />}
@@ -213,10 +213,13 @@ function Next() {
       >
         {(rows) => (
           <ul class="rows">
-            {rows.map(({ at, name, projectId, scheduledTaskId, automationId, project }) => (
+            {rows.map(({ at, name, scheduledTaskId, automationId, project }) => (
               <li key={scheduledTaskId ?? automationId} class="next-row">
                 <div class="grow">
-                  <a class="row-link" href={pageAt(`/projects/${projectId}`)}>
+                  <a
+                    class="row-link"
+                    href={pageAt(scheduledTaskId ? `/tasks/${scheduledTaskId}` : `/automations/${automationId}`)}
+                  >
                     {name}
                   </a>
                   <div class="muted small clip">{project?.name}</div>

@@ -1,8 +1,10 @@
-// Goes to any page, project, mission, agent or action by a few letters: Ctrl-K, ⌘K, or the button in the header.
+// Goes to any page, record or action by a few letters: Ctrl-K, ⌘K, or the button in the header.
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { pageEntries } from '../pages.ts';
 import { ask } from './client.ts';
-import { palette } from './documents.ts';
-import { may, pageAt } from './page.ts';
+import { type PaletteRunsQuery, palette, paletteMembers, paletteRuns } from './documents.ts';
+import { may, org, pageAt } from './page.ts';
+import { titleOf } from './runs.tsx';
 
 interface Entry {
   kind: string;
@@ -10,22 +12,11 @@ interface Entry {
   address: string;
 }
 
-const actions: readonly (readonly [scope: string, name: string, address: string])[] = [
-  ['missions:run', 'Start a mission', pageAt('/runs/new')],
-  ['projects:write', 'Create a project', pageAt('/projects/new')],
-  ['scheduled-tasks:write', 'Create a scheduled task', pageAt('/tasks/new')],
-  ['automations:write', 'Create an automation', pageAt('/automations/new')],
-  ['agents:write', 'Create an agent', pageAt('/agents/new')],
-  ['integrations:write', 'Connect an integration', pageAt('/integrations')],
-  ['integrations:write', 'Connect a runtime', pageAt('/runtimes')],
-  ['members:write', 'Invite somebody', pageAt('/members')],
-  ['billing:write', 'Buy credits', pageAt('/billing')],
-  ['orchestrator:write', 'Change the daily cost cap', pageAt('/settings')],
-];
-
-/** The pages are those of the menu. */
+/** Pages are those of the menu. */
 const fixed = (): Entry[] => [
-  ...actions.flatMap(([scope, name, address]) => (may(scope) ? [{ kind: 'Action', name, address }] : [])),
+  ...pageEntries.flatMap(([address, { actions = [] }]) =>
+    actions.flatMap(([scope, name]) => (may(scope) ? [{ kind: 'Action', name, address: pageAt(address) }] : [])),
+  ),
   ...[...document.querySelectorAll<HTMLAnchorElement>('.menu nav a')].map((link) => ({
     kind: 'Page',
     name: link.textContent ?? '',
@@ -33,20 +24,69 @@ const fixed = (): Entry[] => [
   })),
 ];
 
+interface Named {
+  id: string;
+  name: string;
+}
+const entriesOf = (kind: string, base: string, page: { data: Named[] } | null): Entry[] =>
+  page?.data.map(({ id, name }) => ({ kind, name, address: pageAt(`${base}/${id}`) })) ?? [];
+
 async function records(): Promise<Entry[]> {
-  const { projects, runs, agents } = await ask(palette, {});
+  const { projects, agents, issues, scheduledTasks, automations } = await ask(palette, {});
   return [
-    ...(projects?.data ?? []).map(({ id, name }) => ({ kind: 'Project', name, address: pageAt(`/projects/${id}`) })),
-    ...(runs?.data ?? []).map(({ id, missionTitle, status }) => ({
-      kind: `Mission, ${status}`,
-      name: missionTitle ?? 'Untitled run',
-      address: pageAt(`/runs/${id}`),
+    ...entriesOf('Project', '/projects', projects),
+    ...entriesOf('Agent', '/agents', agents),
+    ...entriesOf('Scheduled task', '/tasks', scheduledTasks),
+    ...entriesOf('Automation', '/automations', automations),
+    ...(issues?.data ?? []).map(({ id, key, title }) => ({
+      kind: `Issue ${key}`,
+      name: title,
+      address: pageAt(`/issues/${id}`),
     })),
-    ...(agents?.data ?? []).map(({ id, name }) => ({ kind: 'Agent', name, address: pageAt(`/agents/${id}`) })),
   ];
 }
 
+async function members(): Promise<Entry[]> {
+  const { memberships } = await ask(paletteMembers, { orgId: org });
+  return memberships.memberships.map(({ userId, person }) => ({
+    kind: 'Member',
+    name: person ? `${person.name}, ${person.email}` : userId,
+    address: pageAt('/members'),
+  }));
+}
+
+/** Milliseconds after the last key until the service searches. */
+const pause = 200;
+
+/** Missions are found by the service, whatever their number; the newest before anything is typed. */
+function useMissions(typed: string): Entry[] {
+  const search = typed.trim().slice(0, 200);
+  const [found, setFound] = useState({ search, entries: [] as Entry[] });
+  useEffect(() => {
+    let isLate = false;
+    const read = () =>
+      ask(paletteRuns, search ? { search } : {}).then(
+        ({ runs }) => isLate || setFound({ search, entries: runs.data.map(missionEntry) }),
+        () => {},
+      );
+    const timer = setTimeout(read, search ? pause : 0);
+    return () => {
+      isLate = true;
+      clearTimeout(timer);
+    };
+  }, [search]);
+  return found.search === search ? found.entries : matches(found.entries, typed);
+}
+
+const missionEntry = (run: PaletteRunsQuery['runs']['data'][number]): Entry => ({
+  kind: `Mission, ${run.status}`,
+  name: titleOf(run),
+  address: pageAt(`/runs/${run.id}`),
+});
+
+/** How many are shown, and how many of them are missions when other entries would take all places. */
 const most = 12;
+const missionsAtLeast = 4;
 
 /** It contains every word that was typed; what begins so comes first. */
 function matches(entries: Entry[], typed: string): Entry[] {
@@ -55,7 +95,7 @@ function matches(entries: Entry[], typed: string): Entry[] {
     words.every((word) => `${name} ${kind} ${address}`.toLowerCase().includes(word)),
   );
   const begins = ({ name }: Entry) => (words[0] && name.toLowerCase().startsWith(words[0]) ? 0 : 1);
-  return found.sort((one, other) => begins(one) - begins(other)).slice(0, most);
+  return found.sort((one, other) => begins(one) - begins(other));
 }
 
 export function Palette({ close }: { close(): void }) {
@@ -66,12 +106,15 @@ export function Palette({ close }: { close(): void }) {
   useEffect(() => {
     dialog.current?.showModal();
     // Without them the pages and actions are still there.
-    records().then(
-      (more) => setEntries((before) => [...before, ...more]),
-      () => {},
-    );
+    for (const read of [records(), ...(may('members:read') ? [members()] : [])])
+      read.then(
+        (more) => setEntries((before) => [...before, ...more]),
+        () => {},
+      );
   }, []);
-  const found = matches(entries, typed);
+  const missions = useMissions(typed);
+  const others = matches(entries, typed).slice(0, most - Math.min(missions.length, missionsAtLeast));
+  const found = [...others, ...missions].slice(0, most);
   const go = ({ address }: Entry) => {
     dialog.current?.close();
     // A page of the server's is another document.
@@ -104,7 +147,7 @@ export function Palette({ close }: { close(): void }) {
         // biome-ignore lint/a11y/noRedundantRoles: without a `list` the role is not implied
         role="combobox"
         list={undefined}
-        aria-label="Go to a page, project, mission or agent"
+        aria-label="Go to a page, record or action"
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={found.length > 0 ? `palette-${active}` : undefined}
@@ -122,7 +165,7 @@ export function Palette({ close }: { close(): void }) {
         {found.map((entry, i) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys (ARIA, combobox)
           <div
-            key={`${entry.kind} ${entry.address}`}
+            key={`${entry.kind} ${entry.name} ${entry.address}`}
             id={`palette-${i}`}
             role="option"
             aria-selected={i === active}

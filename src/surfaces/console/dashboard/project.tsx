@@ -96,13 +96,7 @@ function RecentRuns({ projectId }: OfProject) {
   const list = useRuns({ projectId, limit: 10 });
   return (
     <Card title="Recent missions" aside={<a href={pageAt(`/runs?projectId=${projectId}`)}>All missions</a>}>
-      <RunList
-        list={list}
-        isExcerpt
-        within
-        rows={4}
-        empty={<p>Nothing has run here yet. “Run now” starts the first one.</p>}
-      />
+      <RunList list={list} isExcerpt within rows={4} empty={<p>No mission yet. “Run now” starts the first one.</p>} />
     </Card>
   );
 }

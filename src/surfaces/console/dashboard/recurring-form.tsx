@@ -27,8 +27,8 @@ export function RecurringFields({ form }: { form: Form<RecurringValues> }) {
       <Check
         form={form}
         name="skipIfPreviousOpen"
-        label="Skip while a run is open"
-        hint="An occurrence is skipped while an earlier run has not ended."
+        label="Skip while a mission is open"
+        hint="An occurrence is skipped while an earlier mission has not ended."
       />
     </>
   );

@@ -115,7 +115,7 @@ const OneOf =
               <Edit kind={kind} one={one} read={read} />
             </div>
             <div class="column">
-              <Card title="Next runs">
+              <Card title="Next missions">
                 {one.enabled && one.upcoming.length > 0 ? (
                   <TimesIn times={one.upcoming} schedules={one.triggers.map(({ schedule }) => schedule)} />
                 ) : (
@@ -162,10 +162,10 @@ function Actions({ kind, one: { id, enabled, name }, read }: Properties) {
           <Action
             label="Delete"
             class="danger slim"
-            question={`“${name}” starts no mission from now on. Runs that wait are canceled; missions under way continue.`}
+            question={`“${name}” starts no mission from now on. Missions that wait are canceled; those under way continue.`}
             act={async (key) => {
               await mutate(kind.remove, { id }, key);
-              route(pageAt('/projects'));
+              route(pageAt('/schedules'));
             }}
           />
         </>
@@ -202,7 +202,7 @@ function Runs({ kind, id }: { kind: Kind; id: string }) {
   return (
     <Card title="Recent missions">
       {problem && <Trouble problem={problem} retry={read} />}
-      {data?.runs.data.length === 0 && <Empty>It has not run yet.</Empty>}
+      {data?.runs.data.length === 0 && <Empty>No mission yet.</Empty>}
       <ul class="rows">
         {data?.runs.data.map((run) => (
           <li key={run.id} class="next-row">

@@ -20,7 +20,7 @@ export const recurringLabels = {
   agentId: 'Agent',
   triggers: 'Times',
   labels: 'Labels',
-  skipIfPreviousOpen: 'Skip while a run is open',
+  skipIfPreviousOpen: 'Skip while a mission is open',
 };
 
 /** Of this browser. */
