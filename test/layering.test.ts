@@ -354,6 +354,15 @@ const cases: Record<string, Case> = {
     },
     'src/domain/projects/projects/operations.ts queries Organization outside a transaction: call the operations of organizations.',
   ],
+  'a run is written by functions of runs, also within a transaction': [
+    layering.recordsAreQueriedByTheirNoun,
+    {
+      'src/domain/work/runs/model.ts': 'class Run extends BaseModel {}',
+      'src/domain/work/runs/claim.ts': 'Run.query(trx)',
+      'src/domain/execution/runtime/claim.ts': 'Run.query(trx).patch({ team })',
+    },
+    'src/domain/execution/runtime/claim.ts queries Run itself: call the operations of runs.',
+  ],
   'a statement names its columns': [
     layering.columnsAreNamed,
     {

@@ -100,7 +100,7 @@ const folder = path.join(import.meta.dirname, '../../src/domain');
 /** The files of the domain other than states.ts whose text is like that. */
 const filesWhere = (isSo: (text: string) => boolean): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts') && name !== path.join('runs', 'states.ts'))
+    .filter((name) => name.endsWith('.ts') && name !== path.join('work', 'runs', 'states.ts'))
     .filter((name) => isSo(readFileSync(path.join(folder, name), 'utf8')));
 
 it('states.ts and the first state of a new run are the only places that write the status of a run', () => {
@@ -110,9 +110,9 @@ it('states.ts and the first state of a new run are the only places that write th
       /\bRun\.query\([^;]*\.(?:patch|update|insert)\(\{[^;]*\bstatus\b/.test(text) ||
       /\binsert into runs\b|trx\(Run\.tableName\)/.test(text),
   );
-  expect(writers).toEqual([path.join('runs', 'create.ts')]);
+  expect(writers).toEqual([path.join('work', 'runs', 'create.ts')]);
 });
 
 it('states.ts says what waits: no other file than the list of statuses compares with dispatching', () => {
-  expect(filesWhere((text) => text.includes("'dispatching'"))).toEqual([path.join('runs', 'model.ts')]);
+  expect(filesWhere((text) => text.includes("'dispatching'"))).toEqual([path.join('work', 'runs', 'model.ts')]);
 });

@@ -332,10 +332,12 @@ export const recordsAreQueriedByTheirNoun: Rule = (tree) => {
       const { noun, role } = layerOf(file) === 'domain' ? roleOf(file) : { noun: null, role: '' };
       if (noun === null || declaresGraph(role))
         return [`${file} queries ${record} directly: call the operations of ${home}.`];
-      // Within its own transaction an operation may lock or write a row of another noun.
-      return noun === home || transaction
+      // Within its own transaction an operation may lock or write a row of another noun, but for those of a run.
+      return noun === home || (transaction && home !== 'runs')
         ? []
-        : [`${file} queries ${record} outside a transaction: call the operations of ${home}.`];
+        : [
+            `${file} queries ${record} ${transaction ? 'itself' : 'outside a transaction'}: call the operations of ${home}.`,
+          ];
     }),
   );
 };

@@ -5,9 +5,10 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
-import { vendorNeeded } from '../../projects/agents/catalog.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
+import { continueFromStep } from '../../work/runs/decisions.ts';
 import { Run } from '../../work/runs/model.ts';
+import { readRun } from '../../work/runs/operations.ts';
 import { isOpen } from '../../work/runs/states.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { appendStep, stepsOf } from '../../work/runs/steps.ts';
@@ -38,8 +39,7 @@ async function writeContinuation(
   caller: Caller,
   { runId, prompt, stepId, budgetUsd }: Continuation,
 ): Promise<Run['id']> {
-  const before = await Run.query(trx).findOne({ id: runId, ...withinReach(caller) } as object);
-  if (!before) return Run.refuse();
+  const before = await readRun(trx, caller, runId);
   if (isOpen(before)) throw conflict('The run has not ended: send it a message, or cancel it first.');
   const steps = await stepsOf(trx, before.id);
   const { step, checkpoint } = await chooseCheckpoint(trx, steps, stepId ?? null);
@@ -49,7 +49,7 @@ async function writeContinuation(
   const task = continuedTask(await taskOf(trx, before), prompt);
   const run = await writeMission(trx, caller, { projectId, prompt, agentId, budgetUsd }, issue);
   const changes = { prompt: task, team: before.team, continuesStepId: step.id };
-  await Run.query(trx).findById(run.id).patch(changes);
+  await continueFromStep(trx, run.id, changes);
   const agent = before.team!.find(({ role }) => role === 'builder') ?? before.team![0]!;
   const earlier = steps.filter(({ seq, role }) => seq <= step.seq && role === agent.role);
   const resumeSessionId =
@@ -57,10 +57,7 @@ async function writeContinuation(
     earlier.findLast(({ outcome, sessionId }) => outcome !== null && sessionId !== null)?.sessionId ??
     null;
   const first = { agent, round: 1, prompt, hasSchema: false, isRepeated: false, resumeSessionId };
-  const { role: agentRole, harness: nextHarness } = await appendStep(trx, { ...run, ...changes } as Run, first);
-  await Run.query(trx)
-    .findById(run.id)
-    .patch({ agentRole, nextHarness, nextVendor: vendorNeeded(agent) });
+  await appendStep(trx, run, first);
   return run.id;
 }
 

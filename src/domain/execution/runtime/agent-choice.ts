@@ -1,6 +1,6 @@
 // Which agents work on a run: what the orchestrator's model answers when it is asked once, or what roles and harnesses say. The model
-// is asked outside of transactions while the run waits, so that it holds up no other one: `opened` in the transaction of a claim,
-// `ask` after it, and the answer is taken up by a later claim. A process that dies leaves the question to its deadline.
+// is asked outside of transactions while the run waits, so that it holds up no other one: `chooseAgents` decides in the transaction of
+// a claim that it is asked, `ask` asks after it, and a later claim takes up the answer. A process that dies leaves the question to its deadline.
 
 import { now, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -15,7 +15,9 @@ import { countCost } from '../../work/mission-costs/count.ts';
 import { costOfTokens, priceOf } from '../../work/mission-costs/prices.ts';
 import { inferenceSettings } from '../../work/orchestrator/operations.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
-import { type AgentChoice, Run, type RunAgent } from '../../work/runs/model.ts';
+import { recordAgentChoice } from '../../work/runs/decisions.ts';
+import { lockRun } from '../../work/runs/lock.ts';
+import type { AgentChoice, Run, RunAgent } from '../../work/runs/model.ts';
 import { isWaiting } from '../../work/runs/states.ts';
 import { questionAbout, readChoice } from './agent-question.ts';
 import { asRunAgent, chooseTeam, inOrder } from './team.ts';
@@ -48,7 +50,7 @@ export async function chooseAgents(
   canRun: CanRun,
 ): Promise<Choice> {
   const before = run.agentChoice;
-  const keep = (choice: AgentChoice) => Run.query(trx).findById(run.id).patch({ agentChoice: choice });
+  const keep = (choice: AgentChoice) => recordAgentChoice(trx, run.id, choice);
   const byRules = async (choice: AgentChoice): Promise<Choice> => {
     await keep(choice);
     return { team: await chooseTeam(trx, run, project, canRun) };
@@ -127,7 +129,7 @@ async function answer(asked: AskedQuestion): Promise<void> {
 async function settle({ runId, question, agentIds }: AskedQuestion, reply: Reply): Promise<void> {
   const { value, failure, tokens } = reply;
   await transaction(async (trx) => {
-    const run = await Run.query(trx).findById(runId).forNoKeyUpdate();
+    const run = await lockRun(trx, { id: runId });
     if (!run?.agentChoice || run.agentChoice.tokens) return;
     const price = priceOf(question.model);
     const costUsd = tokens && price ? costOfTokens(tokens, price) : 0;
@@ -142,9 +144,7 @@ async function settle({ runId, question, agentIds }: AskedQuestion, reply: Reply
         : { way: 'model', reason: read.reason, agents: read.agentIds };
     const choice: AgentChoice = isOpen ? { ...known, ...decided } : known;
     const isUnclaimed = isOpen && isWaiting(run) && run.leaseId === null;
-    await Run.query(trx)
-      .findById(runId)
-      .patch({ agentChoice: choice, ...(isUnclaimed && { leaseUntil: null, reason: null, missionActivity: null }) });
+    await recordAgentChoice(trx, runId, choice, isUnclaimed);
     if (costUsd > 0) await countCost(trx, run, { costId: 'agent choice', usd: costUsd });
     await announce(trx, runId);
   });

@@ -8,13 +8,13 @@ import { lifetimesMs } from '#limits.ts';
 import { contentAddress } from '../../work/artifacts/address.ts';
 import { claimContent } from '../../work/artifacts/content.ts';
 import { Artifact } from '../../work/artifacts/model.ts';
+import { lockHeldRun } from '../../work/runs/lock.ts';
 import { spokenTo } from '../../work/runs/messages.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { stepsOf } from '../../work/runs/steps.ts';
 import { Checkpoint } from '../checkpoints/model.ts';
 import { checkpointFor } from '../checkpoints/operations.ts';
-import { lockHeldRun } from './lease.ts';
 import { historyPrompt, lostPrompt } from './prompts.ts';
 
 export interface CheckpointReport {

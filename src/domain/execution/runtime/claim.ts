@@ -12,13 +12,15 @@ import { canRunWith, type RuntimeOffer, recordHarnesses } from '../../projects/a
 import { Project } from '../../projects/projects/model.ts';
 import { mission } from '../../work/runs/bounds.ts';
 import { claimLongestWaitingRun } from '../../work/runs/claim.ts';
+import { setTeam } from '../../work/runs/decisions.ts';
 import { releaseRun } from '../../work/runs/finish.ts';
-import { Run, type RunAgent } from '../../work/runs/model.ts';
+import type { Run, RunAgent } from '../../work/runs/model.ts';
+import { appendStep } from '../../work/runs/steps.ts';
 import { endLostSandboxes } from '../../work/sandboxes/end.ts';
 import { type AskedQuestion, ask, chooseAgents } from './agent-choice.ts';
 import { firstStep } from './chain.ts';
 import { branchOf } from './repository.ts';
-import { newStep, openStep, type StepOrder, taskOfRun, writeStep } from './steps.ts';
+import { newStep, openStep, type StepOrder, taskOfRun } from './steps.ts';
 
 export interface ClaimedRun {
   runId: Id<'run'>;
@@ -83,9 +85,8 @@ async function claimNext(
   const leaseId = claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease');
   const leaseUntil = now() + lease.lastsMs;
   const wanted = { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable: claimId !== undefined };
-  const found = await claimLongestWaitingRun(trx, caller, wanted);
-  if (!found) return null;
-  const run = (await Run.query(trx).findById(found.id))!;
+  const run = await claimLongestWaitingRun(trx, caller, wanted);
+  if (!run) return null;
   const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;
   await announce(trx, ...(await endLostSandboxes(trx, runId, leaseId)));
   const project = (await Project.find({ id: projectId }, trx))!;
@@ -103,9 +104,9 @@ async function claimNext(
       return 'another';
     }
     const { team } = choice;
-    await Run.query(trx).findById(runId).patch({ team });
+    await setTeam(trx, runId, team);
     const first = firstStep(team, { prompt, plan: null, branch: branchOf(runId) });
-    const written = await writeStep(trx, run, newStep(team, first, []));
+    const written = await appendStep(trx, run, newStep(team, first, []));
     if (!canRun(written)) {
       await releaseRun(trx, { id: runId, leaseId }, {});
       return 'another';

@@ -2,8 +2,8 @@
 import type { Caller } from '#access/principal.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { finishRun as finishHeldRun, handBackRun as handBackHeldRun, type Outcome } from '../../work/runs/finish.ts';
+import { findReported, leaseIsLost, lockHeldRun, serviceReach } from '../../work/runs/lock.ts';
 import { Run } from '../../work/runs/model.ts';
-import { leaseIsLost, lockHeldRun, serviceReach } from './lease.ts';
 
 /** Hands back a run that the runtime cannot continue. A run that was canceled meanwhile stays canceled. */
 export const handBackRun = (caller: Caller, input: { runId: string; leaseId: string; reason: string }): Promise<void> =>
@@ -29,16 +29,13 @@ export const finishRun = (caller: Caller, input: Finish): Promise<void> =>
 /** Steps that have failed outweigh what the runtime says. */
 async function decidedOutcome(trx: Transaction, caller: Caller, { runId, ...said }: Finish): Promise<Outcome> {
   const { status, error, costIncomplete } = said;
-  const run = await Run.query(trx)
-    .select('failure')
-    .findOne({ id: runId, ...serviceReach(caller) } as object);
-  const failure = run?.failure;
+  const failure = (await findReported(trx, caller, runId))?.failure;
   return failure
     ? { status: 'failed', error: error ?? failure, costIncomplete, reason: failure }
     : { status, error, costIncomplete };
 }
 
 async function checkRepeated(trx: Transaction, caller: Caller, { runId, leaseId, status }: Finish): Promise<void> {
-  const run = (await Run.query(trx).findOne({ id: runId, ...serviceReach(caller) })) ?? Run.refuse();
+  const run = (await findReported(trx, caller, runId)) ?? Run.refuse();
   if (run.leaseId !== leaseId || ![status, 'canceled'].includes(run.status)) throw leaseIsLost();
 }

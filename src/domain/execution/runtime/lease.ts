@@ -1,40 +1,9 @@
-// Whether a runtime still holds what it reports on. The row is locked meanwhile, so that a lease is lost either before a report or
-// after it, and no report is written in part.
+// Whether a runtime still holds the sandbox that it reports on. The row is locked meanwhile, as in work/runs/lock.ts.
 import type { Caller } from '#access/principal.ts';
-import type { Id } from '#foundation/ids.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
-import { leaseLost } from '#foundation/problem.ts';
 import { isRunHeld } from '../../work/runs/claim.ts';
-import { Run } from '../../work/runs/model.ts';
-import { heldStates, isInState } from '../../work/runs/states.ts';
+import { leaseIsLost, reportableStates, serviceReach } from '../../work/runs/lock.ts';
 import { Sandbox } from '../../work/sandboxes/model.ts';
-
-/** The records that a service may report on: all, or those of the one organization that its token is for. */
-export const serviceReach = ({ orgId }: Caller): { orgId?: Id<'organization'> } => (orgId ? { orgId } : {});
-
-/** After a run was canceled its runtime may still send the reports that it has not sent. */
-const reportable = [...heldStates, 'canceled'] as const;
-
-/** @throws 404, or 409 `lease_lost` */
-export async function lockHeldRun(
-  trx: Transaction,
-  caller: Caller,
-  { runId, leaseId }: { runId: string; leaseId: string },
-): Promise<Run> {
-  const held = await Run.query(trx)
-    .findOne({ id: runId, leaseId, ...serviceReach(caller) })
-    .whereRaw(isInState(reportable))
-    .forNoKeyUpdate();
-  if (held) return held;
-  const known = await Run.query(trx)
-    .select('id')
-    .findOne({ id: runId, ...serviceReach(caller) });
-  if (!known) Run.refuse();
-  throw leaseIsLost();
-}
-
-export const leaseIsLost = () =>
-  leaseLost('The lease on this run is over: another runtime may have taken it. Stop, and report no more of it.');
 
 /** Also one that has ended, as long as its run is held: its last reports may follow. @throws 404, or 409 `lease_lost` */
 export async function lockHeldSandbox(
@@ -44,7 +13,7 @@ export async function lockHeldSandbox(
 ): Promise<Sandbox> {
   const held = await Sandbox.query(trx)
     .findOne({ id: sandboxId, leaseId, ...serviceReach(caller) })
-    .whereRaw(isRunHeld('sandboxes.run_id', 'sandboxes.lease_id', reportable))
+    .whereRaw(isRunHeld('sandboxes.run_id', 'sandboxes.lease_id', reportableStates))
     .forNoKeyUpdate();
   if (held) return held;
   const known = await Sandbox.query(trx)

@@ -11,7 +11,7 @@ import { credentialsOf, listModelConnectors } from '../../projects/integrations/
 import { Project } from '../../projects/projects/model.ts';
 import { addressOf } from '../../projects/vendors/addresses.ts';
 import { checkConnector } from '../../projects/vendors/check.ts';
-import { leaseIsLost, lockHeldRun } from './lease.ts';
+import { leaseIsLost, lockHeldRun } from '../../work/runs/lock.ts';
 
 export interface RunModels {
   revision: string;

@@ -10,8 +10,8 @@ import { claimContent, reserveContent } from '../../work/artifacts/content.ts';
 import { Artifact, type ArtifactKind } from '../../work/artifacts/model.ts';
 import type { EnvironmentStatus } from '../../work/environments/model.ts';
 import { insertEnvironment, setEnvironmentStatus } from '../../work/environments/operations.ts';
+import { lockHeldRun, serviceReach } from '../../work/runs/lock.ts';
 import { sandboxOfRun } from '../../work/sandboxes/register.ts';
-import { lockHeldRun, serviceReach } from './lease.ts';
 
 /** Where the bytes of an artifact go before it is registered. */
 export async function createArtifactUpload(caller: Caller, input: { runId: string; leaseId: string }) {

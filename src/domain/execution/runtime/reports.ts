@@ -9,11 +9,12 @@ import { withdrawArtifacts } from '../../work/artifacts/operations.ts';
 import { countCost, type ReportedCost } from '../../work/mission-costs/count.ts';
 import { costOfTokens, priceOf } from '../../work/mission-costs/prices.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
+import { lockHeldRun } from '../../work/runs/lock.ts';
 import { addStepUsage, placeStep, type Tokens } from '../../work/runs/steps.ts';
 import { appendLogPiece, type Fragment, insertFragments, type LogPiece } from '../../work/sandboxes/append.ts';
 import { endRunningSandbox } from '../../work/sandboxes/end.ts';
 import { insertSandbox, recordSession, type SessionKey } from '../../work/sandboxes/register.ts';
-import { lockHeldRun, lockHeldSandbox } from './lease.ts';
+import { lockHeldSandbox } from './lease.ts';
 
 /** Counts a cost once: for the run, for its session, and against the organization's day. */
 export const reportCost = (caller: Caller, cost: ReportedCost & { runId: string; leaseId: string }): Promise<void> =>

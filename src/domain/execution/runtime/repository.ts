@@ -9,7 +9,7 @@ import { Project } from '../../projects/projects/model.ts';
 import { hostOf, readRepositoryFile } from '../../projects/repositories/choose.ts';
 import type { RepositoryAccess, RepositoryFile } from '../../projects/repositories/repository.ts';
 import { recordBranch, recordCheckout } from '../../work/runs/branch.ts';
-import { lockHeldRun } from './lease.ts';
+import { lockHeldRun } from '../../work/runs/lock.ts';
 
 export interface OfRun {
   runId: string;

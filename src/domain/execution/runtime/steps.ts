@@ -1,24 +1,32 @@
 // The steps of a run as runtimes see them: what to do at a claim, and what is next when a step is finished.
 import type { Caller } from '#access/principal.ts';
-import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
-import { vendorNeeded } from '../../projects/agents/catalog.ts';
 import { canRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
 import { needsPlanApproval } from '../../work/orchestrator/operations.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
 import { mission } from '../../work/runs/bounds.ts';
+import { recordApproval, recordFailure } from '../../work/runs/decisions.ts';
 import { releaseRun } from '../../work/runs/finish.ts';
+import { leaseIsLost, lockRun, serviceReach } from '../../work/runs/lock.ts';
 import { takeMessages } from '../../work/runs/messages.ts';
 import { Run, type RunAgent } from '../../work/runs/model.ts';
 import { isOpen as isRunOpen } from '../../work/runs/states.ts';
 import { RunStep, type StepOutcome } from '../../work/runs/step-model.ts';
-import { appendStep, beginStep, latestStepOf, type NewStep, stepsOf } from '../../work/runs/steps.ts';
+import {
+  appendStep,
+  beginNextStep,
+  beginStep,
+  endStep,
+  latestStepOf,
+  type NewStep,
+  recordStepOutcome,
+  stepsOf,
+} from '../../work/runs/steps.ts';
 import { decide, isStructured, type Next } from './chain.ts';
 import { noRecovery, type Recovery, recover } from './checkpoints.ts';
 import { type Handover, outputSchemaOf, readHandover } from './handovers.ts';
-import { leaseIsLost, serviceReach } from './lease.ts';
 import { messagesPrompt, repeatPrompt, type Task } from './prompts.ts';
 import { branchOf } from './repository.ts';
 
@@ -60,15 +68,6 @@ export async function openStep(
   return { ...orderOf(step), ...recovery };
 }
 
-/** Writes the step and makes it the present one of the run; it waits until it is begun. */
-export async function writeStep(trx: Transaction, run: Run, step: NewStep): Promise<RunStep> {
-  const written = await appendStep(trx, run, step);
-  const { role: agentRole, harness: nextHarness } = written;
-  const nextVendor = vendorNeeded(written);
-  await Run.query(trx).findById(run.id).patch({ agentRole, nextHarness, nextVendor, updatedAt: now() });
-  return written;
-}
-
 /** A step as the chain wants it. */
 export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly RunStep[]): NewStep => {
   const { agent, round, prompt, continues } = next;
@@ -99,29 +98,24 @@ export interface StepAnswer {
 export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnswer> =>
   transaction(async (trx) => {
     const { runId, leaseId, stepId } = report;
-    const run = await Run.query(trx)
-      .findOne({ id: runId, ...serviceReach(caller) } as object)
-      .forNoKeyUpdate();
-    if (!run) return Run.refuse();
+    const run = (await lockRun(trx, { id: runId, ...serviceReach(caller) } as object)) ?? Run.refuse();
     const steps = await stepsOf(trx, run.id);
     const step = steps.find(({ id }) => id === stepId) ?? RunStep.refuse();
     if (step.leaseId !== leaseId) throw leaseIsLost();
-    if (step.outcome) return answerOf(run, step, steps);
+    if (step.outcome) return answerOf(step, steps, run.failure);
     if (run.status === 'canceled') return { outcome: 'done', step: null, failure: run.reason };
     if (run.leaseId !== leaseId || !isRunOpen(run)) throw leaseIsLost();
     const read = readReport(step, report);
     const { error, output, sessionId, turns } = read;
     const status = error === null ? 'completed' : 'failed';
-    const ended = { status, error, output, sessionId, turns, finishedAt: now() } as Partial<RunStep>;
-    await RunStep.query(trx).findById(step.id).patch(ended);
-    Object.assign(step, ended);
-    const outcome = await goOn(trx, caller, run, steps, step, read);
-    await RunStep.query(trx).findById(step.id).patch({ outcome });
+    await endStep(trx, step, { status, error, output, sessionId, turns });
+    const { outcome, failure = run.failure } = await advanceRun(trx, caller, run, steps, step, read);
+    await recordStepOutcome(trx, step, outcome);
     await announce(trx, run.id);
-    return answerOf(run, { ...step, outcome } as RunStep, await stepsOf(trx, run.id));
+    return answerOf(step, await stepsOf(trx, run.id), failure);
   });
 
-function answerOf({ failure }: Run, { seq, outcome }: RunStep, steps: readonly RunStep[]): StepAnswer {
+function answerOf({ seq, outcome }: RunStep, steps: readonly RunStep[], failure: string | null): StepAnswer {
   const next = steps.find((one) => one.seq === seq + 1);
   return { outcome: outcome!, step: outcome === 'next' && next ? orderOf(next) : null, failure };
 }
@@ -150,44 +144,42 @@ function readReport({ role, hasSchema, isRepeated, ...step }: RunStep, report: S
 }
 
 /** Writes what is next, if anything is. The run is locked and held. */
-async function goOn(
+async function advanceRun(
   trx: Transaction,
   caller: Caller,
   run: Run,
   steps: readonly RunStep[],
   step: RunStep,
   read: Read,
-): Promise<StepOutcome> {
+): Promise<{ outcome: StepOutcome; failure?: string }> {
   if (read.handover?.role === 'reviewer') {
     const approvedSha = read.handover.review.verdict === 'approve' ? run.headSha : null;
-    await Run.query(trx).findById(run.id).patch({ approvedSha });
+    await recordApproval(trx, run.id, approvedSha);
   }
-  const next = await nextOf(trx, run, steps, step, read);
-  if (next === 'done') return 'done';
+  const next = await decideNext(trx, run, steps, step, read);
+  if (next === 'done') return { outcome: 'done' };
   if ('failure' in next || steps.length >= mission.steps) {
     const failure = 'failure' in next ? next.failure : `The mission took ${mission.steps} steps.`;
-    run.failure = failure;
-    await Run.query(trx).findById(run.id).patch({ failure });
-    return 'done';
+    await recordFailure(trx, run.id, failure);
+    return { outcome: 'done', failure };
   }
-  const written = await writeStep(trx, run, next);
+  const written = await appendStep(trx, run, next);
   const held = { id: run.id, leaseId: run.leaseId! };
   if (step.role === 'planner' && !read.askAgain && (await needsPlanApproval(trx, run))) {
     const reason = 'Waiting for a person to approve the plan.';
     await releaseRun(trx, held, { awaitsApproval: true, reason, missionActivity: 'The plan waits for approval' });
-    return 'waiting';
+    return { outcome: 'waiting' };
   }
   const canRun = await canRuntimeRun(trx, run.orgId, caller, run.claimedBy!);
   if (!canRun(written)) {
     await releaseRun(trx, held, { reason: null, missionActivity: `Waiting for the ${written.role}` });
-    return 'handed_back';
+    return { outcome: 'handed_back' };
   }
-  await beginStep(trx, written, run.leaseId);
-  await Run.query(trx).findById(run.id).patch({ claims: 1 });
-  return 'next';
+  await beginNextStep(trx, run, written);
+  return { outcome: 'next' };
 }
 
-async function nextOf(
+async function decideNext(
   trx: Transaction,
   run: Run,
   steps: readonly RunStep[],

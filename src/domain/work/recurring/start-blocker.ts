@@ -5,8 +5,9 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { isNoAgent } from '../../projects/agents/runnable.ts';
 import type { Project } from '../../projects/projects/model.ts';
-import { Run, type WaitingRun } from '../runs/model.ts';
-import { isInState, isOpen, openStates } from '../runs/states.ts';
+import type { WaitingRun } from '../runs/model.ts';
+import { recurringWithOpenRuns } from '../runs/operations.ts';
+import { isOpen } from '../runs/states.ts';
 import { findWithoutModel, generalBlocker, modelBlocker, type StartBlocker } from '../starts/blockers.ts';
 import { afterStart, type MayStart, mayStartMission } from '../starts/gate.ts';
 import type { RecurringMission } from './model.ts';
@@ -88,9 +89,5 @@ async function findWithoutAgent(trx: Transaction, candidates: readonly Row<Recur
 async function findBusy(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string | null>> {
   const exclusive = candidates.filter(({ skipIfPreviousOpen }) => skipIfPreviousOpen).map(({ id }) => id);
   if (exclusive.length === 0) return new Set();
-  const open = await Run.query(trx)
-    .distinct('recurringId')
-    .whereRaw('recurring_id = any(?)', [exclusive])
-    .whereRaw(isInState(openStates));
-  return new Set(open.map(({ recurringId }) => recurringId));
+  return new Set(await recurringWithOpenRuns(trx, exclusive));
 }

@@ -4,7 +4,6 @@
 import type { Caller } from '#access/principal.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
@@ -32,10 +31,10 @@ const claimRunSql = `with waiting as (
       silent_since = null, updated_at = $1`,
     source: 'from waiting',
     where: 'r.id = waiting.id',
-  })} returning ${columnsOf(Run, 'r')}`;
+  })} returning r.id`;
 
 const renewLeaseSql = `update runs r set lease_until = $2 where lease_id = $1 and ${isInState(['running'], 'r')}
-  returning ${columnsOf(Run, 'r')}`;
+  returning r.id`;
 
 export interface Claim {
   runtime: string;
@@ -56,16 +55,16 @@ export async function claimLongestWaitingRun(
   trx: Transaction,
   { orgId }: Caller,
   { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable }: Claim,
-): Promise<Row<Run> | undefined> {
+): Promise<Run | undefined> {
   if (isRepeatable) {
     // The second of two equal claims waits for the first, and returns its run.
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [leaseId]);
-    const [claimed] = await sql<Row<Run>>(renewLeaseSql, [leaseId, leaseUntil], trx);
-    if (claimed) return claimed;
+    const [renewed] = await sql<Pick<Run, 'id'>>(renewLeaseSql, [leaseId, leaseUntil], trx);
+    if (renewed) return Run.query(trx).findById(renewed.id);
   }
   const values = [now(), orgId, harnesses, leaseId, runtime, leaseUntil, modelVendors ?? null];
-  const [run] = await sql<Row<Run>>(claimRunSql, values, trx);
-  return run;
+  const [claimed] = await sql<Pick<Run, 'id'>>(claimRunSql, values, trx);
+  return claimed && Run.query(trx).findById(claimed.id);
 }
 
 export interface RunReport {

@@ -112,3 +112,16 @@ export async function countOpenRuns(orgId: string, trx?: Transaction): Promise<n
   const [row] = await sql<{ count: number }>(countOpenSql, [orgId], trx);
   return row!.count;
 }
+
+/** Those of the recurring missions that have an open run. */
+export async function recurringWithOpenRuns(trx: Transaction, recurringIds: readonly string[]): Promise<string[]> {
+  const open = await Run.query(trx)
+    .distinct('recurringId')
+    .whereRaw('recurring_id = any(?)', [recurringIds])
+    .whereRaw(isInState(openStates));
+  return open.map(({ recurringId }) => recurringId!);
+}
+
+/** The whole run. @throws 404 */
+export const readRun = async (trx: Transaction, caller: Caller, runId: string): Promise<Run> =>
+  (await Run.query(trx).findOne({ id: runId, ...withinReach(caller) } as object)) ?? Run.refuse();

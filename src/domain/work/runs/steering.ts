@@ -10,6 +10,7 @@ import { conflict } from '#foundation/problem.ts';
 import { Person } from '../../organization/people/model.ts';
 import { findElicitation } from '../sandboxes/elicitations.ts';
 import { mission } from './bounds.ts';
+import { lockRun } from './lock.ts';
 import type { MessageKind, RunMessage } from './message-model.ts';
 import { appendMessage, countMessages, findAnswer, findByKey, hasApproval } from './messages.ts';
 import { Run } from './model.ts';
@@ -17,12 +18,8 @@ import { isOpen, isWaiting } from './states.ts';
 import { latestStepOf } from './steps.ts';
 
 /** @throws 404 */
-async function lockRun(trx: Transaction, caller: Caller, runId: string): Promise<Run> {
-  const run = await Run.query(trx)
-    .findOne({ id: runId, ...withinReach(caller) } as object)
-    .forNoKeyUpdate();
-  return run ?? Run.refuse();
-}
+const lockReached = async (trx: Transaction, caller: Caller, runId: string): Promise<Run> =>
+  (await lockRun(trx, { id: runId, ...withinReach(caller) } as object)) ?? Run.refuse();
 
 /** @throws 409 for a run that is over */
 function refuseEnded(run: Run): void {
@@ -78,7 +75,7 @@ export interface NewRunMessage {
 /** A message to the agent of the run: it is delivered while a step is worked on, in order and once. @throws 404, 409 */
 export const sendMessage = (caller: Caller, { runId, text, messageId: key }: NewRunMessage): Promise<Row<RunMessage>> =>
   transaction(async (trx) => {
-    const run = await lockRun(trx, caller, runId);
+    const run = await lockReached(trx, caller, runId);
     const before = key ? await findByKey(trx, run.id, key) : undefined;
     return before ?? say(trx, caller, run, { kind: 'message', text, key: key ?? null });
   });
@@ -89,7 +86,7 @@ export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> & { key: stri
 /** Messages from elsewhere, each once by its key. A run that hears none, or has the most messages already, gets none. */
 export const forwardMessages = (runId: string, messages: readonly ForwardedMessage[]): Promise<void> =>
   transaction(async (trx) => {
-    const run = await Run.query(trx).findById(runId).forNoKeyUpdate();
+    const run = await lockRun(trx, { id: runId } as object);
     if (!run || !isOpen(run) || (await whyDeaf(trx, run))) return;
     for (const message of messages) {
       if (await findByKey(trx, run.id, message.key)) continue;
@@ -110,7 +107,7 @@ export interface Answer {
 /** Answers a question of the agent, once. @throws 404, 409 */
 export const answerElicitation = (caller: Caller, { runId, text, ...asked }: Answer): Promise<Row<RunMessage>> =>
   transaction(async (trx) => {
-    const run = await lockRun(trx, caller, runId);
+    const run = await lockReached(trx, caller, runId);
     refuseEnded(run);
     const question = await findElicitation(trx, run.id, asked);
     if (!question) throw conflict('The agent has asked no such question.');
@@ -128,7 +125,7 @@ const steer = (
   kind: MessageKind,
 ): Promise<Row<Run>> =>
   transaction(async (trx) => {
-    const run = await lockRun(trx, caller, runId);
+    const run = await lockReached(trx, caller, runId);
     const changes = await change(trx, run);
     if (changes) {
       await Run.query(trx)

@@ -2,10 +2,11 @@
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { vendorNeeded } from '../../projects/agents/catalog.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
 import type { Sandbox } from '../sandboxes/model.ts';
-import type { Run } from './model.ts';
-import { openStepStatuses, RunStep, type StepStatus } from './step-model.ts';
+import { Run } from './model.ts';
+import { openStepStatuses, RunStep, type StepOutcome, type StepStatus } from './step-model.ts';
 
 export const stepsOf = async (trx: Transaction, runId: string): Promise<RunStep[]> =>
   RunStep.query(trx)
@@ -23,11 +24,16 @@ export type NewStep = Pick<RunStep, 'agent' | 'round' | 'prompt' | 'hasSchema' |
 const lastSql = `select coalesce(max(seq), -1)::int as seq, coalesce(max(created_at), 0) as at from run_steps
   where run_id = $1`;
 
-/** Appends a step to the run, which is locked; it waits until a runtime begins it. */
-export async function appendStep(trx: Transaction, run: Run, step: NewStep): Promise<RunStep> {
-  const { id: runId, orgId, projectId } = run;
+/** Appends a step to the run, which is locked, as its present one; it waits until a runtime begins it. */
+export async function appendStep(
+  trx: Transaction,
+  { id: runId, orgId, projectId }: Pick<Run, 'id' | 'orgId' | 'projectId'>,
+  step: NewStep,
+): Promise<RunStep> {
   const { role, harness, model } = step.agent;
   const [before] = await sql<{ seq: number; at: number }>(lastSql, [runId], trx);
+  const next = { agentRole: role, nextHarness: harness, nextVendor: vendorNeeded(step.agent), updatedAt: now() };
+  await Run.query(trx).findById(runId).patch(next);
   return RunStep.query(trx).insertAndFetch({
     id: newId('runStep'),
     runId,
@@ -56,6 +62,25 @@ export async function beginStep(trx: Transaction, { id }: RunStep, leaseId: RunS
   };
   return RunStep.query(trx).patchAndFetchById(id, { ...begun, error: null } as Partial<RunStep>);
 }
+
+/** The runtime that has finished a step begins the next one, as if it had claimed the run for it. */
+export async function beginNextStep(trx: Transaction, { id, leaseId }: Run, step: RunStep): Promise<void> {
+  await beginStep(trx, step, leaseId);
+  await Run.query(trx).findById(id).patch({ claims: 1 });
+}
+
+/** Records how the step has ended; the outcome follows once the next step is known. */
+export const endStep = async (
+  trx: Transaction,
+  step: RunStep,
+  ended: Pick<RunStep, 'status' | 'error' | 'output' | 'sessionId' | 'turns'>,
+): Promise<void> => {
+  await step.$query(trx).patch({ ...ended, finishedAt: now() });
+};
+
+export const recordStepOutcome = async (trx: Transaction, step: RunStep, outcome: StepOutcome): Promise<void> => {
+  await step.$query(trx).patch({ outcome });
+};
 
 const leaveSql = `update run_steps set status = 'waiting' where run_id = $1 and status = 'running'`;
 

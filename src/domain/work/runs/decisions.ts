@@ -1,0 +1,41 @@
+// What is decided about a run while it is open: its agents, the commit that a reviewer approves, that its steps have failed.
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { type AgentChoice, Run, type RunAgent } from './model.ts';
+
+export const setTeam = async (trx: Transaction, runId: Run['id'], team: RunAgent[]): Promise<void> => {
+  await Run.query(trx).findById(runId).patch({ team });
+};
+
+/** @param endsWait Whether runtimes may claim a run that has waited for the choice. */
+export const recordAgentChoice = async (
+  trx: Transaction,
+  runId: Run['id'],
+  agentChoice: AgentChoice,
+  endsWait = false,
+): Promise<void> => {
+  const free = endsWait && { leaseUntil: null, reason: null, missionActivity: null };
+  await Run.query(trx)
+    .findById(runId)
+    .patch({ agentChoice, ...free });
+};
+
+/** @param approvedSha Null: the newest commit is not approved. */
+export const recordApproval = async (trx: Transaction, runId: Run['id'], approvedSha: string | null): Promise<void> => {
+  await Run.query(trx).findById(runId).patch({ approvedSha });
+};
+
+/** The run has failed once its runtime finishes it. */
+export const recordFailure = async (trx: Transaction, runId: Run['id'], failure: string): Promise<void> => {
+  await Run.query(trx).findById(runId).patch({ failure });
+};
+
+type Continuation = Pick<Run, 'prompt' | 'team' | 'continuesStepId'>;
+
+/** The new run continues another one from the checkpoint of a step, with the same agents. */
+export const continueFromStep = async (
+  trx: Transaction,
+  runId: Run['id'],
+  continuation: Continuation,
+): Promise<void> => {
+  await Run.query(trx).findById(runId).patch(continuation);
+};

@@ -1,0 +1,39 @@
+// Locks runs. A runtime loses its lease on a locked run either before a report or after it: no report is written in part.
+import type { PartialModelObject } from 'objection';
+import type { Caller } from '#access/principal.ts';
+import type { Id } from '#foundation/ids.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { leaseLost } from '#foundation/problem.ts';
+import { Run } from './model.ts';
+import { heldStates, isInState } from './states.ts';
+
+export const lockRun = async (trx: Transaction, where: PartialModelObject<Run>): Promise<Run | undefined> =>
+  Run.query(trx).findOne(where).forNoKeyUpdate();
+
+/** The records that a service may report on: all, or those of the one organization that its token is for. */
+export const serviceReach = ({ orgId }: Caller): { orgId?: Id<'organization'> } => (orgId ? { orgId } : {});
+
+/** After a run was canceled its runtime may still send the reports that it has not sent. */
+export const reportableStates = [...heldStates, 'canceled'] as const;
+
+/** @throws 404, or 409 `lease_lost` */
+export async function lockHeldRun(
+  trx: Transaction,
+  caller: Caller,
+  { runId, leaseId }: { runId: string; leaseId: string },
+): Promise<Run> {
+  const held = await Run.query(trx)
+    .findOne({ id: runId, leaseId, ...serviceReach(caller) })
+    .whereRaw(isInState(reportableStates))
+    .forNoKeyUpdate();
+  if (held) return held;
+  if (!(await findReported(trx, caller, runId))) Run.refuse();
+  throw leaseIsLost();
+}
+
+export const leaseIsLost = () =>
+  leaseLost('The lease on this run is over: another runtime may have taken it. Stop, and report no more of it.');
+
+/** The run that a service reports on, whoever holds it. */
+export const findReported = async (trx: Transaction, caller: Caller, runId: string): Promise<Run | undefined> =>
+  Run.query(trx).findOne({ id: runId, ...serviceReach(caller) });
