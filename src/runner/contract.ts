@@ -33,7 +33,7 @@ export interface Pace {
 }
 
 /** Goes with every report of a run. */
-export interface Held {
+export interface RunLease {
   runId: string;
   leaseId: string;
 }

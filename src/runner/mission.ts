@@ -1,9 +1,9 @@
 // One mission, from its claim to its end: its steps, one after the other, as the platform says.
-import type { Claimed, Held, Pace, Session, Step } from './contract.ts';
+import type { Claimed, Pace, RunLease, Session, Step } from './contract.ts';
 import { keepLease } from './protocol/heartbeat.ts';
 import { type Platform, PlatformUnreachable, RequestRejected } from './protocol/platform.ts';
-import { type Equipment, openWorkshop } from './run-workspace.ts';
-import { left, type Outcome, work } from './step.ts';
+import { openRunWorkspace, type RunnerCapabilities } from './run-workspace.ts';
+import { type Outcome, runnerStopped, work } from './step.ts';
 import { clip } from './text.ts';
 
 const stepFields = `{ stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint { commitSha url } agent { name role harness model effort userPrompt skillRepos } }`;
@@ -17,30 +17,30 @@ interface Next {
 }
 
 /**
- * Does what was claimed, and reports it. When `leaving` aborts, the run is handed back.
+ * Executes the steps of a claimed run and reports them. When `stopping` aborts, the run is handed back.
  * @throws what kept it from reporting how the run ended
  */
-export async function carryOut(
+export async function executeRun(
   platform: Platform,
   run: Claimed,
   pace: Pace,
-  equipment: Equipment,
-  leaving: AbortSignal,
+  capabilities: RunnerCapabilities,
+  stopping: AbortSignal,
 ): Promise<void> {
-  const held = { runId: run.runId, leaseId: run.leaseId };
-  const workshop = openWorkshop(platform, equipment, held, run.memoryMb, pace.grace);
+  const lease = { runId: run.runId, leaseId: run.leaseId };
+  const workspace = openRunWorkspace(platform, capabilities, lease, run.memoryMb, pace.grace);
   try {
     for (let step: Step | null = run.step; step; ) {
-      const bench = await keepLease(platform, held, pace, workshop.prepare(step, run.maxTurns));
+      const context = await keepLease(platform, lease, pace, workspace.prepare(step, run.maxTurns));
       try {
-        const done = await work(platform, run, step, bench, pace, leaving);
-        if (done.failure === left) {
-          await platform.say('handBackRun', { ...held, reason: 'the runner is shutting down' });
+        const done = await work(platform, run, step, context, pace, stopping);
+        if (done.failure === runnerStopped) {
+          await platform.mutate('handBackRun', { ...lease, reason: 'the runner is shutting down' });
           return;
         }
-        step = await finish(platform, held, step, done);
+        step = await finish(platform, lease, step, done);
       } finally {
-        await bench.clear();
+        await context.clear();
       }
     }
   } catch (error) {
@@ -48,29 +48,29 @@ export async function carryOut(
     if (error instanceof PlatformUnreachable || (error instanceof RequestRejected && error.code === 'lease_lost'))
       throw error;
     const why = clip(`The runner failed: ${(error as Error).message}`, 2_000);
-    await platform.say('finishRun', { ...held, status: 'failed', error: why });
+    await platform.mutate('finishRun', { ...lease, status: 'failed', error: why });
   } finally {
-    await workshop.close();
+    await workspace.close();
   }
 }
 
 /** Reports the end of a step, and of the run when it was the last one. @returns the next step of this runner */
 async function finish(
   platform: Platform,
-  held: Held,
+  lease: RunLease,
   { stepId }: Step,
   { session, failure, output, sessionId, turns }: Outcome & { session: Session },
 ): Promise<Step | null> {
   const status = failure ? 'failed' : 'completed';
   const { sandboxId, leaseId } = session;
-  await platform.say('reportSession', { ...session, outcome: failure || status });
-  await platform.say('finishSandbox', { sandboxId, leaseId, status, terminationReason: failure || status });
-  const report = { ...held, stepId, status, output, sessionId, turns, ...(failure && { error: failure }) };
+  await platform.mutate('reportSession', { ...session, outcome: failure || status });
+  await platform.mutate('finishSandbox', { sandboxId, leaseId, status, terminationReason: failure || status });
+  const report = { ...lease, stepId, status, output, sessionId, turns, ...(failure && { error: failure }) };
   const fields = `{ outcome failure step ${stepFields} }`;
-  const next = await platform.say<Next>('finishStep', report, fields);
+  const next = await platform.mutate<Next>('finishStep', report, fields);
   // A step whose run waits, or is for another runtime, ends the lease.
   if (next.outcome !== 'done') return next.step;
   const why = failure || next.failure;
-  await platform.say('finishRun', { ...held, status: why ? 'failed' : 'completed', ...(why && { error: why }) });
+  await platform.mutate('finishRun', { ...lease, status: why ? 'failed' : 'completed', ...(why && { error: why }) });
   return null;
 }

@@ -1,6 +1,6 @@
-// Where the steps of a run are worked on: one place for its agents, with the gateway that is their way out; one for each script.
+// Workspace of a run: one place for its agents, with the gateway that is their only way out, and one for each script.
 import { open, rm } from 'node:fs/promises';
-import type { Account, Held, Limits, Step } from './contract.ts';
+import type { Account, Limits, RunLease, Step } from './contract.ts';
 import type { Found } from './harness/discovery.ts';
 import { drivers } from './harness/drivers.ts';
 import type { Harness, Listener, Task } from './harness/port.ts';
@@ -9,7 +9,7 @@ import { type Caps, prefixOf } from './isolation/caps.ts';
 import { ports, socketsOf } from './isolation/cell.ts';
 import type { Cgroup } from './isolation/cgroup.ts';
 import { type Confinement, commandFor, newAccount } from './isolation/confinement.ts';
-import { guarded, openContainer } from './isolation/container.ts';
+import { openContainer, watchdogArguments } from './isolation/container.ts';
 import { type Isolation, launchOf, type RunScript, scriptIn } from './isolation/isolation.ts';
 import { makePlace, type Place } from './isolation/place.ts';
 import type { HarnessLaunch } from './isolation/process.ts';
@@ -19,11 +19,11 @@ import type { Platform } from './protocol/platform.ts';
 import { takeCheckpoint } from './workspace/checkpoint.ts';
 import { type PromptPart, systemParts, systemPrompt, turnParts } from './workspace/instructions.ts';
 import { type Checkout, checkOut } from './workspace/repository.ts';
-import { type Keeping, keep } from './workspace/retention.ts';
-import { layInSkills } from './workspace/skills.ts';
+import { type Retention, retain } from './workspace/retention.ts';
+import { installSkills } from './workspace/skills.ts';
 
-/** What this runner has for agents. */
-export interface Equipment {
+/** Isolation, harnesses, models and folders of this runner. */
+export interface RunnerCapabilities {
   confinement: Confinement;
   /** What caps scripts, and what agents. */
   caps: { scripts: Caps; agents: Caps };
@@ -36,19 +36,19 @@ export interface Equipment {
   models: Pick<Upstreams, 'anthropic' | 'openai'>;
   /** A folder for mirrors of repositories. */
   mirrors: string;
-  /** Null: workspaces go with their mission. */
-  kept: Keeping | null;
+  /** Null: workspaces are removed with their mission. */
+  retention: Retention | null;
 }
 
-/** A place that is ready for a step. */
-export interface Bench {
+/** Everything that a step needs to run. */
+export interface StepContext {
   place: Place;
-  /** For the log: how the step is kept apart from the machine. */
+  /** For the log: how the step is isolated from the machine. */
   description: string;
   version: string;
   limits: Limits;
-  /** What is around the harness, caps it, and is ended with the place; null: nothing is. */
-  around: { guarded: string; isOverMemory(): Promise<boolean> } | null;
+  /** Cgroup or container of the harness: caps it and ends with the place. Null without one. */
+  enclosure: { watchdogArguments: string; isOverMemory(): Promise<boolean> } | null;
   /** Whether its processes can be measured from here. */
   isMeasured: boolean;
   /** Null: it asks none. */
@@ -56,7 +56,7 @@ export interface Bench {
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
   /** A later step can continue its session. */
-  keep(session: string): void;
+  remember(session: string): void;
   /** The parts of its prompt, each with its id. */
   prompt: readonly PromptPart[];
   /** Keeps the workspace as a checkpoint, if it has changed; also while the harness works. */
@@ -67,14 +67,20 @@ export interface Bench {
   clear(): Promise<void>;
 }
 
-export function openWorkshop(platform: Platform, equipment: Equipment, held: Held, memoryMb: number, graceMs: number) {
-  const { runId, leaseId } = held;
-  const { caps } = equipment;
-  const memoryBytes = Math.min(memoryMb * 1024 ** 2, equipment.limits.memoryBytes);
-  const limits = { ...equipment.limits, memoryBytes };
+export function openRunWorkspace(
+  platform: Platform,
+  capabilities: RunnerCapabilities,
+  lease: RunLease,
+  memoryMb: number,
+  graceMs: number,
+) {
+  const { runId, leaseId } = lease;
+  const { caps } = capabilities;
+  const memoryBytes = Math.min(memoryMb * 1024 ** 2, capabilities.limits.memoryBytes);
+  const limits = { ...capabilities.limits, memoryBytes };
   const groupOf = ({ cgroups }: Caps, { stepId }: Step) => cgroups?.(stepId, limits) ?? null;
-  const upstreams: Upstreams = { ...equipment.models, mcp: {} };
-  const models = openModels(platform, held, upstreams, equipment.models);
+  const upstreams: Upstreams = { ...capabilities.models, mcp: {} };
+  const models = openModels(platform, lease, upstreams, capabilities.models);
   let shared: { place: Place; account: Account | undefined; gateway: Gateway; checkout: Checkout } | undefined;
   const closing: (() => Promise<void>)[] = [];
   /** Sessions whose files are in the shared place. */
@@ -85,20 +91,20 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
   let session: string | null = null;
 
   async function save({ stepId }: Step, run: RunScript, place: Place, { base }: Checkout): Promise<void> {
-    const { file, commitSha, state } = await takeCheckpoint(run, place, base, equipment.mirrors);
+    const { file, commitSha, state } = await takeCheckpoint(run, place, base, capabilities.mirrors);
     try {
       if (saved?.stepId === stepId && saved.state === state) return;
       const content = await open(file);
-      const contentKey = await platform.upload(held, 'checkpoint', content).finally(() => content.close());
-      await platform.say('reportCheckpoint', { ...held, stepId, contentKey, commitSha, sessionId: session });
+      const contentKey = await platform.upload(lease, 'checkpoint', content).finally(() => content.close());
+      await platform.mutate('reportCheckpoint', { ...lease, stepId, contentKey, commitSha, sessionId: session });
       saved = { stepId, state };
     } finally {
       await rm(file, { force: true });
     }
   }
 
-  async function forScript(step: Step): Promise<Bench> {
-    const { kind, description } = equipment.confinement;
+  async function forScript(step: Step): Promise<StepContext> {
+    const { kind, description } = capabilities.confinement;
     const account = await newAccount();
     const place = await makePlace(step.prompt, account);
     const { file, work: cwd, artifacts } = place;
@@ -115,12 +121,12 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       description: `${description} ${caps.scripts.description}`,
       version: process.version,
       limits,
-      around: group && inGroup(group),
+      enclosure: group && inGroup(group),
       isMeasured: true,
       models: null,
       start: (on) => shell(task, on),
       prompt: turnParts(step, false),
-      keep: () => {},
+      remember: () => {},
       save: async () => {},
       deliver: async () => {},
       async clear() {
@@ -135,33 +141,37 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     const account = level === 'none' ? undefined : await newAccount();
     const place = await makePlace('', account);
     closing.push(place.remove);
-    const { kept } = equipment;
-    // Whether it could be kept or not, the place goes.
-    if (kept)
-      closing.push(() => keep(kept, place.work, runId).catch((error) => console.error(`${runId}: ${error.message}`)));
+    const { retention } = capabilities;
+    // The place is removed even when it could not be retained.
+    if (retention)
+      closing.push(() =>
+        retain(retention, place.work, runId).catch((error) => console.error(`${runId}: ${error.message}`)),
+      );
     const gateway = await openGateway(upstreams, level === 'none' ? null : socketsOf(place).gateway);
     closing.push(gateway.close);
-    const { mirrors } = equipment;
-    const checkout = await checkOut(platform, { held, place, account, mirrors, author, checkpoint });
+    const { mirrors } = capabilities;
+    const checkout = await checkOut(platform, { lease, place, account, mirrors, author, checkpoint });
     for (const restored of checkout.sessions) sessions.add(restored);
     shared = { place, account, gateway, checkout };
     return shared;
   }
 
-  async function forAgent(step: Step, maxCalls: number): Promise<Bench> {
+  async function forAgent(step: Step, maxCalls: number): Promise<StepContext> {
     const { name, role, harness, model, effort, userPrompt, skillRepos } = step.agent;
     const readOnly = role === 'researcher';
-    const { isolation } = equipment;
-    const found = equipment.found.find((one) => one.harness === harness);
+    const { isolation } = capabilities;
+    const found = capabilities.found.find((one) => one.harness === harness);
     if (!found || !isolation) throw new Error(`This runner has no ${harness}.`);
     const { place, account, gateway, checkout } = await sharedPlace(isolation.level, name, step);
     const isServer = harness === 'opencode';
-    const skills = await layInSkills(platform, held, skillRepos, place, account);
+    const skills = await installSkills(platform, lease, skillRepos, place, account);
     const { containers } = isolation;
     const container = containers && openContainer(containers, place, account, limits, isServer);
     const group = groupOf(caps.agents, step);
-    const around =
-      containers && container ? { ...container, guarded: guarded(containers, container) } : group && inGroup(group);
+    const enclosure =
+      containers && container
+        ? { ...container, watchdogArguments: watchdogArguments(containers, container) }
+        : group && inGroup(group);
     const launch: HarnessLaunch = launchOf(
       isolation.level,
       place,
@@ -172,12 +182,12 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       container,
     );
     const run = scriptIn(isolation, place, account, limits, prefixOf(caps.agents, limits));
-    // One whose files are not to be had is lost.
+    // A session whose files cannot be restored is not resumed.
     const resume = step.resumeSessionId && sessions.has(step.resumeSessionId) ? step.resumeSessionId : null;
-    const said = turnParts(step, resume !== null);
+    const turn = turnParts(step, resume !== null);
     session = resume;
     const url = `http://127.0.0.1:${gateway.port || ports.gateway}`;
-    const servers = await platform.mcpServers(held);
+    const servers = await platform.mcpServers(lease);
     const headers = { authorization: platform.authorization, 'x-lease-id': leaseId };
     upstreams.mcp = Object.fromEntries(servers.map(({ serverName, url: base }) => [serverName, { base, headers }]));
     const task: Task = {
@@ -186,7 +196,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       env: { ...launch.env, ARTIFACTS: place.artifacts, RUN_ID: runId },
       program: found.program,
       home: place.home,
-      prompt: said.map(({ text }) => text).join('\n\n'),
+      prompt: turn.map(({ text }) => text).join('\n\n'),
       instructions: systemPrompt(found.harness, userPrompt, checkout.instructions, skills.text),
       model,
       effort: effort?.toLowerCase() ?? null,
@@ -201,14 +211,14 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       place,
       description:
         `${isolation.description} ${caps.agents.description}\n${checkout.description}\n${skills.description}`.trim(),
-      prompt: [...systemParts(userPrompt, checkout.instructions, skills.text), ...said],
+      prompt: [...systemParts(userPrompt, checkout.instructions, skills.text), ...turn],
       version: found.version,
       limits,
-      around,
+      enclosure,
       isMeasured: !container,
       models: await models.begin(),
       start: (on) => drivers[found.harness](task, on),
-      keep: (begun) => {
+      remember: (begun) => {
         sessions.add(begun);
         session = begun;
       },
@@ -220,7 +230,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
   }
 
   return {
-    prepare: (step: Step, maxCalls: number): Promise<Bench> =>
+    prepare: (step: Step, maxCalls: number): Promise<StepContext> =>
       step.agent.harness === 'shell' ? forScript(step) : forAgent(step, maxCalls),
     async close(): Promise<void> {
       for (const close of closing.reverse()) await close();
@@ -228,4 +238,4 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
   };
 }
 
-const inGroup = (group: Cgroup) => ({ guarded: `cgroup ${group.folder}`, isOverMemory: group.isOverMemory });
+const inGroup = (group: Cgroup) => ({ watchdogArguments: `cgroup ${group.folder}`, isOverMemory: group.isOverMemory });

@@ -17,10 +17,10 @@ import { closeInheritedDescriptors } from './isolation/descriptors.ts';
 import { usualDiskBytes } from './isolation/disk.ts';
 import { askIn, chooseIsolation, isLoopback, obstacleToCells } from './isolation/isolation.ts';
 import { makeTemporaryFolder } from './isolation/place.ts';
-import { carryOut, claimed } from './mission.ts';
+import { claimed, executeRun } from './mission.ts';
 import { modelsFrom } from './protocol/gateway.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
-import type { Equipment } from './run-workspace.ts';
+import type { RunnerCapabilities } from './run-workspace.ts';
 import { sweep } from './workspace/retention.ts';
 
 closeInheritedDescriptors();
@@ -45,10 +45,10 @@ const pace: Pace = {
   checkpoint: setting('CHECKPOINT_MS', 2 * 60_000),
 };
 
-const leaving = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => leaving.abort());
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
 if (process.argv[2] === 'install') {
-  await runInstall(process.argv.slice(3), PLATFORM_URL, leaving.signal).catch((error) => quit(error.message));
+  await runInstall(process.argv.slice(3), PLATFORM_URL, stopping.signal).catch((error) => quit(error.message));
   process.exit();
 }
 const input = createInterface({ input: process.stdin });
@@ -56,48 +56,48 @@ const token = await new Promise<string>((resolve) => {
   input.once('line', resolve).once('close', () => resolve(''));
 });
 // Who was started by the platform itself ends with it, however that ended.
-if (EXIT_WITH_PARENT) input.once('close', () => leaving.abort());
+if (EXIT_WITH_PARENT) input.once('close', () => stopping.abort());
 if (!token.trim()) quit('A service token is required on standard input; the page Runtimes of the console creates one.');
-const platform = connect(PLATFORM_URL, token.trim(), leaving.signal);
+const platform = connect(PLATFORM_URL, token.trim(), stopping.signal);
 /** What was found on this machine, for the log. */
 const notes: string[] = [];
 /** Clones of customers' repositories are not left behind. */
 const ownMirrors = process.env.MIRRORS_DIR ? null : await makeTemporaryFolder('mirrors-');
-const { equipment, folder, obstacle } = await equip().catch((error) => quit(error.message));
-const { confinement, isolation, found, caps } = equipment;
+const { capabilities, folder, obstacle } = await findCapabilities().catch((error) => quit(error.message));
+const { confinement, isolation, found, caps } = capabilities;
 
 const runtime = `local-runner ${hostname()}:${process.pid}`;
 const underWay = new Set<Promise<void>>();
-let away = false;
+let isUnreachable = false;
 let claimId = randomUUID();
 console.log(
   `${runtime} takes runs from ${PLATFORM_URL}, at most ${runsAtOnce} at once. ${confinement.description} ${caps.scripts.description}`,
 );
 if (isolation && found.length > 0) console.log(`${isolation.description} ${caps.agents.description}`);
 for (const line of notes) console.log(line);
-const ownVendors = vendors.filter((vendor) => equipment.models[vendor]);
+const ownVendors = vendors.filter((vendor) => capabilities.models[vendor]);
 const installer = isInstalling()
   ? startInstaller({
       env: process.env,
       folder,
       ask: askIn(isolation),
-      signal: leaving.signal,
+      signal: stopping.signal,
       log: console.log,
       demand: platform.demand,
       own: ownVendors,
       found,
     })
   : null;
-while (!leaving.signal.aborted) {
+while (!stopping.signal.aborted) {
   const run = hasRoom() ? await claim() : null;
   if (run) {
     console.log(`${run.runId} ${run.missionTitle ?? ''}`);
-    const mission = carryOut(platform, run, pace, equipment, leaving.signal)
+    const mission = executeRun(platform, run, pace, capabilities, stopping.signal)
       .then(() => console.log(`${run.runId} is done`))
       .catch((error) => console.error(`${run.runId}: ${error.message}`))
       .finally(() => underWay.delete(mission));
     underWay.add(mission);
-  } else await wait(poll, undefined, { signal: leaving.signal }).catch(() => {});
+  } else await wait(poll, undefined, { signal: stopping.signal }).catch(() => {});
 }
 await Promise.all([...underWay, installer?.ended]);
 await ownMirrors?.remove();
@@ -123,7 +123,7 @@ function offer() {
     runtime,
     harnesses: ['shell', ...found.map(({ harness }) => harness)],
     versions: [{ harness: 'shell', version: process.version }, ...programs],
-    isolation: `${hasAgents ? isolation?.level : confinement.kind}, ${(hasAgents ? caps.agents : caps.scripts).word}`,
+    isolation: `${hasAgents ? isolation?.level : confinement.kind}, ${(hasAgents ? caps.agents : caps.scripts).label}`,
     places: runsAtOnce,
     modelVendors: ownVendors,
     notice: (obstacle ?? installer?.notice())?.slice(0, 300),
@@ -133,21 +133,25 @@ function offer() {
 /** A claim that got no answer is made again under its name: if it took a run, that is the answer. */
 async function claim(): Promise<Claimed | null> {
   try {
-    const run = await platform.say<Claimed | null>('claimRun', { ...offer(), claimId }, claimed, true);
+    const run = await platform.mutate<Claimed | null>('claimRun', { ...offer(), claimId }, claimed, true);
     claimId = randomUUID();
-    if (away) console.log('The platform is back');
-    away = false;
+    if (isUnreachable) console.log('The platform is back');
+    isUnreachable = false;
     return run;
   } catch (error) {
     if (error instanceof RequestRejected) quit(`The platform rejected this runner: ${error.message}`);
-    if (!away) console.error(`The platform is away: ${(error as Error).message}`);
-    away = true;
+    if (!isUnreachable) console.error(`The platform is away: ${(error as Error).message}`);
+    isUnreachable = true;
     return null;
   }
 }
 
-/** What this machine has for scripts and agents. What it lacks is said. */
-async function equip(): Promise<{ equipment: Equipment; folder: string; obstacle: string | null }> {
+/** Capabilities of this machine for scripts and agents; the log names those that it lacks. */
+async function findCapabilities(): Promise<{
+  capabilities: RunnerCapabilities;
+  folder: string;
+  obstacle: string | null;
+}> {
   const { CONFINEMENT, ISOLATION, WORKSPACES_DIR, MIRRORS_DIR = '' } = process.env;
   const models = modelsFrom(process.env);
   const [confinement, isolation] = await Promise.all([
@@ -174,11 +178,11 @@ async function equip(): Promise<{ equipment: Equipment; folder: string; obstacle
     ? null
     : `No agent is taken: ${await obstacleToCells()}. ISOLATION=none takes them without a cell.`;
   if (obstacle) notes.push(obstacle);
-  const kept = WORKSPACES_DIR
+  const retention = WORKSPACES_DIR
     ? { folder: path.resolve(WORKSPACES_DIR), keepMs: setting('KEEP_WORKSPACES_MS', 24 * 60 * 60_000) }
     : null;
-  if (kept) await sweep(kept);
-  const equipment = {
+  if (retention) await sweep(retention);
+  const capabilities = {
     confinement,
     caps: { scripts, agents },
     limits,
@@ -186,9 +190,9 @@ async function equip(): Promise<{ equipment: Equipment; folder: string; obstacle
     found: isolation ? found : [],
     models,
     mirrors: ownMirrors?.folder ?? MIRRORS_DIR,
-    kept,
+    retention,
   };
-  return { equipment, folder, obstacle };
+  return { capabilities, folder, obstacle };
 }
 
 function setting(name: string, usual: number): number {

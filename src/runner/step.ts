@@ -3,22 +3,22 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Claimed, Held, Pace, Session, Step } from './contract.ts';
+import type { Claimed, Pace, RunLease, Session, Step } from './contract.ts';
 import { converse } from './harness/conversation.ts';
 import type { HarnessEvent, Turn } from './harness/port.ts';
 import { overDisk, overMemory } from './isolation/caps.ts';
 import { openDiskMeter } from './isolation/disk.ts';
 import { meter, type ProcessSample } from './isolation/measure.ts';
-import { type State, startHeart } from './protocol/heartbeat.ts';
+import { type State, startHeartbeat } from './protocol/heartbeat.ts';
 import { openJournal } from './protocol/journal.ts';
 import { type Platform, RequestRejected } from './protocol/platform.ts';
 import { openPreview, type Preview } from './protocol/preview.ts';
-import type { Bench } from './run-workspace.ts';
+import type { StepContext } from './run-workspace.ts';
 import { clip } from './text.ts';
-import { handIn } from './workspace/artifacts.ts';
+import { uploadArtifacts } from './workspace/artifacts.ts';
 
-/** How a step ends whose runner leaves. */
-export const left = 'left';
+/** Outcome of a step when the runner shuts down. */
+export const runnerStopped = 'runner stopped';
 
 export interface Outcome {
   /** Why it failed; empty when all went well. */
@@ -34,21 +34,21 @@ export interface Outcome {
 /** Characters that the platform takes as output. */
 const longestOutput = 65_536;
 
-/** Works on the step, and reports all but its end. */
+/** Runs the step and reports everything except its outcome. */
 export async function work(
   platform: Platform,
   run: Claimed,
   step: Step,
-  bench: Bench,
+  context: StepContext,
   pace: Pace,
-  leaving: AbortSignal,
+  stopping: AbortSignal,
 ): Promise<Outcome & { session: Session }> {
-  const held = { runId: run.runId, leaseId: run.leaseId };
+  const lease = { runId: run.runId, leaseId: run.leaseId };
   const timeout = Math.min(pace.timeout, run.stepTimeoutMs);
-  const session = await openSession(platform, run, step, held, bench.version, timeout);
+  const session = await openSession(platform, run, step, lease, context.version, timeout);
   const { sandboxId, role, sessionId } = session;
-  const { work: cwd, artifacts } = bench.place;
-  const journal = openJournal(platform, held, { ...session, stepId: step.stepId }, pace.flush);
+  const { work: cwd, artifacts } = context.place;
+  const journal = openJournal(platform, lease, { ...session, stepId: step.stepId }, pace.flush);
   const activity = run.missionTitle ?? 'Working';
   const state: State = {
     progress: 0,
@@ -56,17 +56,17 @@ export async function work(
     changed: true,
     preview: null,
     acknowledged: [],
-    hear: () => {},
-    hearModels: () => {},
+    steer: () => {},
+    updateModels: () => {},
   };
   const result = { output: null as string | null, sessionId: null as string | null, turns: 0 };
   let opening: Promise<Preview | null> | undefined;
   let turnEnded: (turn: Turn) => void = () => {};
 
-  /** A preview is worth having, but no mission fails for want of one. */
+  /** A failed preview does not fail the mission. */
   async function preview(folder: string): Promise<Preview | null> {
     try {
-      state.preview = await openPreview(platform, held, sandboxId, cwd, folder, timeout);
+      state.preview = await openPreview(platform, lease, sandboxId, cwd, folder, timeout);
       journal.show({ kind: 'action', action: 'preview', parameter: state.preview.address });
       return state.preview;
     } catch (error) {
@@ -85,7 +85,7 @@ export async function work(
       journal.usage(event.usage);
     } else if ('session' in event) {
       result.sessionId = event.session;
-      bench.keep(event.session);
+      context.remember(event.session);
     } else if ('preview' in event) opening ??= preview(event.preview);
     else {
       const { progress, activity = state.activity } = event;
@@ -95,18 +95,18 @@ export async function work(
   }
 
   const { harness: name } = step.agent;
-  for (const [i, { text, ...span }] of bench.prompt.entries()) {
-    await journal.write('prompt', i < bench.prompt.length - 1 ? `${text}\n\n` : text, span);
+  for (const [i, { text, ...span }] of context.prompt.entries()) {
+    await journal.write('prompt', i < context.prompt.length - 1 ? `${text}\n\n` : text, span);
   }
   await journal.write(
     'system',
-    `${process.platform} ${release()}, ${name === 'shell' ? 'node' : name} ${bench.version}, in ${cwd}\n${bench.description}\n`,
+    `${process.platform} ${release()}, ${name === 'shell' ? 'node' : name} ${context.version}, in ${cwd}\n${context.description}\n`,
   );
-  if (leaving.aborted) return { ...result, session, failure: left };
-  const harness = bench.start(take);
-  bench.place.guard(harness.pid, bench.around?.guarded);
+  if (stopping.aborted) return { ...result, session, failure: runnerStopped };
+  const harness = context.start(take);
+  context.place.guard(harness.pid, context.enclosure?.watchdogArguments);
   const talk = converse(harness, {
-    said: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),
+    prompted: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),
     acknowledged: (messageId) => {
       state.acknowledged.push(messageId);
       state.changed = true;
@@ -115,17 +115,17 @@ export async function work(
       Object.assign(state, { activity: isInterrupted ? 'Interrupted' : activity, changed: true }),
   });
   turnEnded = talk.turnEnded;
-  state.hear = talk.hear;
-  if (bench.models) state.hearModels = bench.models.hear;
+  state.steer = talk.steer;
+  if (context.models) state.updateModels = context.models.update;
   const decided = new AbortController();
-  const sample = meter(harness.pid, bench.limits.memoryBytes);
+  const sample = meter(harness.pid, context.limits.memoryBytes);
   let latest: ProcessSample | null = null;
-  const measureDisk = openDiskMeter(bench.place.folder);
+  const measureDisk = openDiskMeter(context.place.folder);
   let diskBytes = 0;
-  const isOverDisk = () => diskBytes > bench.limits.diskBytes;
+  const isOverDisk = () => diskBytes > context.limits.diskBytes;
   /** Resolves when more memory is measured than it may use. The platform is not waited for. */
   async function overuse(): Promise<void> {
-    for (; bench.isMeasured && harness.isRunning(); await wait(pace.sample, undefined, { signal: decided.signal })) {
+    for (; context.isMeasured && harness.isRunning(); await wait(pace.sample, undefined, { signal: decided.signal })) {
       latest = await sample().catch(() => null);
       if (latest && latest.memUsedMb > latest.memTotalMb) return;
     }
@@ -142,41 +142,41 @@ export async function work(
     await new Promise(() => {});
   }
   const measured = async () => {
-    const diskUsedPct = Math.min(100, Math.round((10_000 * diskBytes) / bench.limits.diskBytes) / 100);
+    const diskUsedPct = Math.min(100, Math.round((10_000 * diskBytes) / context.limits.diskBytes) / 100);
     const unreported = latest && { ...latest, diskUsedPct };
     latest = null;
     return unreported;
   };
   /** A program that was ended for its memory, or could not write more, does not tell. */
   async function reasonOf(failure: string): Promise<string> {
-    if (await bench.around?.isOverMemory()) return overMemory(bench.limits);
+    if (await context.enclosure?.isOverMemory()) return overMemory(context.limits);
     diskBytes = await measureDisk().catch(() => diskBytes);
-    return isOverDisk() && failure !== left ? overDisk(bench.limits) : failure;
+    return isOverDisk() && failure !== runnerStopped ? overDisk(context.limits) : failure;
   }
   /** The mission continues without one. */
   const save = () =>
-    bench.save().catch((error) => {
+    context.save().catch((error) => {
       if (error instanceof RequestRejected && error.code === 'lease_lost') throw error;
       journal.log(`No checkpoint: ${clip((error as Error).message, 2_000)}\n`);
     });
   const saving = repeat(save, pace.checkpoint, decided.signal);
-  const heart = startHeart(platform, held, sandboxId, state, measured, pace);
+  const heartbeat = startHeartbeat(platform, lease, sandboxId, state, measured, pace);
   try {
     const decision = await Promise.race([
       talk.over.then((turn) => failureOf(turn, result)),
       // One that cannot be started rejects; one that ends tells of its turn first.
       harness.ended.then(() => talk.over).then((turn) => failureOf(turn, result)),
-      heart.stopped,
+      heartbeat.stopped,
       journal.broken,
-      ...(bench.models ? [bench.models.failed] : []),
-      overuse().then(() => overMemory(bench.limits)),
-      overuseOfDisk().then(() => overDisk(bench.limits)),
-      once(leaving, 'abort', { signal: decided.signal }).then(() => left),
+      ...(context.models ? [context.models.failed] : []),
+      overuse().then(() => overMemory(context.limits)),
+      overuseOfDisk().then(() => overDisk(context.limits)),
+      once(stopping, 'abort', { signal: decided.signal }).then(() => runnerStopped),
       wait(timeout, 'timeout', { signal: decided.signal }),
     ]);
     await harness.end();
     const failure = decision && (await reasonOf(decision));
-    bench.place.guard(undefined);
+    context.place.guard(undefined);
     await (await opening)?.close();
     decided.abort();
     await saving;
@@ -184,20 +184,20 @@ export async function work(
     if (!isOverDisk()) await save();
     await journal.close();
     // Also of a step that failed: another one continues from its commits.
-    await bench.deliver();
-    if (failure !== left) await handIn(platform, held, { sandboxId, role, sessionId }, artifacts);
-    await heart.end();
+    await context.deliver();
+    if (failure !== runnerStopped) await uploadArtifacts(platform, lease, { sandboxId, role, sessionId }, artifacts);
+    await heartbeat.end();
     return { ...result, session, failure };
   } finally {
     decided.abort();
-    heart.stop();
+    heartbeat.stop();
     journal.stop();
     await harness.end();
     await (await opening)?.close();
   }
 }
 
-/** Does it now and then, until the signal; an error ends it, since the work that follows meets it too. */
+/** Repeats the work every `everyMs` until aborted; an error ends it, since the work that follows meets it too. */
 async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
   try {
     for (;;) {
@@ -223,18 +223,18 @@ async function openSession(
   platform: Platform,
   { instanceType }: Claimed,
   step: Step,
-  held: Held,
+  lease: RunLease,
   harnessVersion: string,
   timeout: number,
 ): Promise<Session> {
   const { role, harness } = step.agent;
   const sandbox = { key: step.stepId, role, harness, harnessVersion, instanceType, timeoutAt: Date.now() + timeout };
-  const { sandboxId } = await platform.say<{ sandboxId: string }>(
+  const { sandboxId } = await platform.mutate<{ sandboxId: string }>(
     'registerSandbox',
-    { ...held, ...sandbox },
+    { ...lease, ...sandbox },
     '{ sandboxId }',
   );
-  const session = { sandboxId, leaseId: held.leaseId, role, sessionId: randomUUID() };
-  await platform.say('reportSession', session);
+  const session = { sandboxId, leaseId: lease.leaseId, role, sessionId: randomUUID() };
+  await platform.mutate('reportSession', session);
   return session;
 }

@@ -18,7 +18,7 @@ const isKnown = (method: string): boolean =>
 
 export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, on: Listener) {
   // The first turn begins with the process.
-  let [turn, said, isWorking] = ['', '', true];
+  let [turn, lastText, isWorking] = ['', '', true];
 
   async function started({ item }: Json): Promise<void> {
     if (item.type === 'commandExecution') await on({ fragment: action('shell', item.command, item.id) });
@@ -31,8 +31,8 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
         for (const fragment of words('thought', item.summary.join('\n'))) await on({ fragment });
         break;
       case 'agentMessage':
-        said = item.text;
-        for (const fragment of words('response', said)) await on({ fragment });
+        lastText = item.text;
+        for (const fragment of words('response', lastText)) await on({ fragment });
         break;
       case 'fileChange':
         for (const change of item.changes) await on({ fragment: fileChange(change, item.status) });
@@ -66,9 +66,9 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
 
   async function finish(status: string, error: string | null): Promise<void> {
     const outcome = status === 'completed' || status === 'interrupted' ? status : 'failed';
-    const structured = schema && outcome === 'completed' ? (parsed(said) ?? undefined) : undefined;
-    const text = said;
-    [turn, said, isWorking] = ['', '', false];
+    const structured = schema && outcome === 'completed' ? (parsed(lastText) ?? undefined) : undefined;
+    const text = lastText;
+    [turn, lastText, isWorking] = ['', '', false];
     await on({
       turn: {
         status: outcome,

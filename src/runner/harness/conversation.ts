@@ -1,4 +1,4 @@
-// What people say to an agent while it works: messages in order and once, interruption, and going on after it.
+// Steering of an agent while it works: each message once and in order, interruption, and resumption.
 import type { Harness, Turn } from './port.ts';
 
 export interface Message {
@@ -10,16 +10,16 @@ export interface Message {
 export type Desired = 'run' | 'interrupt' | 'stop';
 
 export interface Observer {
-  /** What the agent was told. */
-  said(text: string): void;
+  /** The agent got a prompt. */
+  prompted(text: string): void;
   /** It has taken the message up. */
   acknowledged(messageId: string): void;
   /** It rests, or continues. */
   interrupted(isInterrupted: boolean): void;
 }
 
-export function converse(harness: Harness, { said, acknowledged, interrupted }: Observer) {
-  const heard = new Set<string>();
+export function converse(harness: Harness, { prompted, acknowledged, interrupted }: Observer) {
+  const received = new Set<string>();
   /** The turn that has ended last; null while one runs. */
   let ended: Turn | null = null;
   let isInterrupted = false;
@@ -36,7 +36,7 @@ export function converse(harness: Harness, { said, acknowledged, interrupted }: 
   async function send(text: string): Promise<void> {
     const how = await harness.send(text);
     if (how === 'begun') ended = null;
-    said(text);
+    prompted(text);
   }
 
   return {
@@ -51,8 +51,8 @@ export function converse(harness: Harness, { said, acknowledged, interrupted }: 
           if (ended === turn) finish(turn);
         });
     },
-    /** An answer to a heartbeat. What the agent does not take up is heard again. */
-    hear(desired: Desired, messages: readonly Message[]): void {
+    /** An answer to a heartbeat. What the agent does not take up is sent again. */
+    steer(desired: Desired, messages: readonly Message[]): void {
       if (desired === 'stop') return;
       if (desired === 'interrupt') {
         if (isInterrupted || ended) return;
@@ -60,7 +60,7 @@ export function converse(harness: Harness, { said, acknowledged, interrupted }: 
         next(() => harness.interrupt());
         return;
       }
-      const isNew = messages.filter(({ messageId }) => !heard.has(messageId));
+      const isNew = messages.filter(({ messageId }) => !received.has(messageId));
       // It continues when its turn has really ended.
       if (isInterrupted && !ended) return;
       const isResumed = isInterrupted;
@@ -69,11 +69,11 @@ export function converse(harness: Harness, { said, acknowledged, interrupted }: 
       if (isResumed) interrupted(false);
       if (isResumed && isNew.length === 0) next(() => send('Continue where you were interrupted.'));
       for (const { messageId, text, author } of isNew) {
-        heard.add(messageId);
+        received.add(messageId);
         next(() =>
           send(`Message from ${author}:\n\n${text}`).then(
             () => acknowledged(messageId),
-            () => void heard.delete(messageId),
+            () => void received.delete(messageId),
           ),
         );
       }

@@ -10,7 +10,7 @@ import { inPath } from '../isolation/programs.ts';
 import { installable, type Pinned, programIn } from './pinned.ts';
 
 /** Milliseconds: a slow line takes minutes for 150 MB; a lock that nobody has touched for a while belongs to a process that is gone. */
-const [patience, stale, touching] = [30 * 60_000, 20_000, 2_000];
+const [timeoutMs, stale, touching] = [30 * 60_000, 20_000, 2_000];
 /** Milliseconds between two looks at the progress. */
 const interval = 500;
 const draftPrefix = '.installing-';
@@ -96,13 +96,13 @@ async function download({ pinned, progress, signal, env }: Installation, cwd: st
       cwd,
       env: environmentOfNpm(env),
       signal,
-      timeout: patience,
+      timeout: timeoutMs,
       killSignal: 'SIGKILL',
     });
   } catch (error) {
     const { stderr = '', message, killed } = error as Error & { stderr?: string; killed?: boolean };
     if (signal.aborted) throw error;
-    if (killed) throw new InstallFailed(`it took longer than ${patience / 60_000} minutes`);
+    if (killed) throw new InstallFailed(`it took longer than ${timeoutMs / 60_000} minutes`);
     throw failure(/npm error code (\w+)/.exec(stderr)?.[1], stderr || message);
   } finally {
     clearInterval(watching);

@@ -8,7 +8,7 @@ import { type Json, parsed } from './fragments.ts';
 /** Linux: an open file that can only be named. */
 const O_PATH = 0x200000;
 /** Milliseconds, and characters of an answer. */
-const [patience, longest] = [120_000, 32 * 1024 * 1024];
+const [timeoutMs, longest] = [120_000, 32 * 1024 * 1024];
 
 type Take = (type: string, properties: Json) => Promise<void>;
 
@@ -40,7 +40,7 @@ export async function openConnection(at: { port: number; socket: string | null }
 
   return {
     async call(method: string, path: string, body?: object): Promise<Json> {
-      const response = await ask(method, path, body, patience);
+      const response = await ask(method, path, body, timeoutMs);
       let text = '';
       for await (const piece of response.setEncoding('utf8')) if (text.length < longest) text += piece;
       if (response.statusCode! < 300) return parsed(text) ?? {};

@@ -10,7 +10,7 @@ const isKnown = (type: string): boolean =>
   /\.delta$/.test(type);
 
 export function opencodeEvents(model: string, on: Listener) {
-  let [session, said, turns] = ['', '', 0];
+  let [session, lastText, turns] = ['', '', 0];
   let structured: unknown;
   let failure: Json | null = null;
   /** Whether a message was sent whose turn is not over, and whether that turn has begun. */
@@ -23,7 +23,7 @@ export function opencodeEvents(model: string, on: Listener) {
     if (it.type === 'reasoning' || it.type === 'text') {
       // Without its end it is not whole, or the words of the user.
       if (!it.time?.end || !isNew(it.id)) return;
-      if (it.type === 'text') said = it.text;
+      if (it.type === 'text') lastText = it.text;
       for (const fragment of words(it.type === 'text' ? 'response' : 'thought', it.text)) await on({ fragment });
     } else if (it.type === 'tool') await tool(it);
     else if (it.type === 'step-finish') await count(it);
@@ -66,8 +66,8 @@ export function opencodeEvents(model: string, on: Listener) {
     const status = !failure ? 'completed' : failure.name === 'MessageAbortedError' ? 'interrupted' : 'failed';
     const why = failure && (failure.data?.message ?? failure.name);
     const error = status === 'interrupted' ? 'The turn is interrupted.' : why;
-    const turn = { status, text: said, structured, error } as const;
-    [asked, isBusy, failure, structured, said] = [false, false, null, undefined, ''];
+    const turn = { status, text: lastText, structured, error } as const;
+    [asked, isBusy, failure, structured, lastText] = [false, false, null, undefined, ''];
     turns++;
     await on({ turn });
   }

@@ -52,7 +52,7 @@ export function opencode(task: Task, on: Listener): Harness {
   async function open(): Promise<void> {
     const { call, listen } = await connected;
     await listen(events.take);
-    // With a title of ours: else it asks a model for one.
+    // Sets a title, or OpenCode would ask a model for one.
     await events.begin(resume ?? (await call('POST', '/session', { title: 'mission' })).id);
     await send(task.prompt);
   }

@@ -5,7 +5,7 @@ import type { Fragment } from '../contract.ts';
 import { clip } from '../text.ts';
 import { most } from './fragments.ts';
 
-export type Word =
+export type ScriptCommand =
   | { fragment: Fragment }
   | { step: string }
   | { progress: number; activity: string | undefined }
@@ -15,26 +15,26 @@ export type Word =
 /** US dollars of one cost: the platform takes no more. */
 const mostUsd = 10_000;
 
-/** Null: a line like any other. That is also what a word is that does not say what it should. */
-export function wordOf(line: string): Word | null {
-  const [, word, text = ''] = /^::(\w+) (.*)$/s.exec(line) ?? [];
+/** Null for an ordinary line, and for a malformed command. */
+export function parseCommand(line: string): ScriptCommand | null {
+  const [, command, text = ''] = /^::(\w+) (.*)$/s.exec(line) ?? [];
   const rest = text.trim();
   if (!rest) return null;
   const [, first = '', others] = /^(\S+)\s*(.*)$/s.exec(rest) ?? [];
   const number = Number(first);
-  switch (word) {
+  switch (command) {
     case 'thought':
     case 'response':
     case 'error':
-      return { fragment: { kind: word, body: clip(rest, most.body) } };
+      return { fragment: { kind: command, body: clip(rest, most.body) } };
     case 'action': {
       const parameter = others ? { parameter: clip(others, most.body) } : {};
-      return { fragment: { kind: word, action: clip(first, most.name), ...parameter } };
+      return { fragment: { kind: command, action: clip(first, most.name), ...parameter } };
     }
     case 'plan': {
       const steps = rest.split('|').map((step) => clip(step.trim(), most.step));
       const items = steps.filter(Boolean).map((content) => ({ content, status: 'pending' }));
-      return items.length > 0 ? { fragment: { kind: word, items: items.slice(0, most.steps) } } : null;
+      return items.length > 0 ? { fragment: { kind: command, items: items.slice(0, most.steps) } } : null;
     }
     case 'step':
       return { step: clip(rest, most.step) };

@@ -4,7 +4,7 @@ import { type Launch, startProcess } from '../isolation/process.ts';
 import { clip } from '../text.ts';
 import { plan } from './fragments.ts';
 import type { Harness, Listener } from './port.ts';
-import { wordOf } from './script-commands.ts';
+import { parseCommand } from './script-commands.ts';
 
 /** Characters of a script's own reason: the error of a step has no more than 2,000. */
 const longestReason = 1_500;
@@ -15,16 +15,16 @@ export function shell(task: Launch & { file: string }, on: Listener): Harness {
   /** The last reason that the script gave. */
   let error = '';
   const take = (line: string) => {
-    const word = wordOf(line);
-    if (word && 'step' in word) {
-      const fragment = followed.begin(word.step);
+    const command = parseCommand(line);
+    if (command && 'step' in command) {
+      const fragment = followed.begin(command.step);
       return on(fragment ? { fragment } : { log: line });
     }
-    if (word && 'fragment' in word) {
-      followed.take(word.fragment);
-      if (word.fragment.kind === 'error') error = word.fragment.body!;
+    if (command && 'fragment' in command) {
+      followed.take(command.fragment);
+      if (command.fragment.kind === 'error') error = command.fragment.body!;
     }
-    return on(word ?? { log: line });
+    return on(command ?? { log: line });
   };
   const program = { program: 'sh', args: [task.file], hasInput: false, longestLine: 20_000, out: take, err: take };
   const script = startProcess(task, program);

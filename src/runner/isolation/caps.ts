@@ -17,7 +17,7 @@ export interface Caps {
   isFirstToGo: boolean;
   description: string;
   /** The same for the list of runtimes. */
-  word: string;
+  label: string;
 }
 
 /** Containers cap what runs in them themselves. */
@@ -27,7 +27,7 @@ export const cappedByContainers: Caps = {
   isSizing: false,
   isFirstToGo: false,
   description: 'Memory and processes of each mission are capped by its container.',
-  word: 'capped',
+  label: 'capped',
 };
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
@@ -67,10 +67,10 @@ export async function chooseCaps(kind: Kind, find = findCgroups, tried = printed
   const isFirstToGo = adjusted.includes('1000');
   const has = [cgroups !== null, isCounting] as const;
   const isSizing = sized.includes('4096');
-  return { cgroups, isCounting, isSizing, isFirstToGo, description: describe(...has), word: wordOf(...has) };
+  return { cgroups, isCounting, isSizing, isFirstToGo, description: describe(...has), label: labelOf(...has) };
 }
 
-const wordOf = (hasCgroups: boolean, isCounting: boolean): string =>
+const labelOf = (hasCgroups: boolean, isCounting: boolean): string =>
   hasCgroups ? 'capped by cgroups' : isCounting ? 'processes capped by rlimits, memory measured' : 'memory measured';
 
 function describe(hasCgroups: boolean, isCounting: boolean): string {

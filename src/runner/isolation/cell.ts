@@ -47,7 +47,13 @@ export function packagesOf(program: string): string {
 }
 
 /** Sockets of its own around a program. `isServer`: the harness listens on `ports.server`. */
-export function helped(node: string, place: Place, program: string, args: string[], isServer: boolean): string[] {
+export function withSocketProxy(
+  node: string,
+  place: Place,
+  program: string,
+  args: string[],
+  isServer: boolean,
+): string[] {
   const sockets = socketsOf(place);
   const file = path.isAbsolute(program) ? realpathSync(program) : program;
   const exposed = String(isServer ? ports.server : 0);
@@ -74,6 +80,6 @@ export function inCell(
     ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin', '--chdir', work],
   ];
   const identity = ['--uid', '1000', '--gid', '1000', '--hostname', 'cell'];
-  const run = helped(process.execPath, place, program, args, isServer);
+  const run = withSocketProxy(process.execPath, place, program, args, isServer);
   return ['bwrap', [...strongestWalls(), ...identity, ...view, '--', ...prefix, ...run]];
 }

@@ -116,7 +116,7 @@ async function removeGroup(folder: string): Promise<void> {
 }
 
 /** A shell that waits until it is in its group: whatever it starts is in it too. */
-export const gated = (file: string, args: string[]): [program: string, args: string[]] => [
+export const startInGroup = (file: string, args: string[]): [program: string, args: string[]] => [
   'sh',
   ['-c', 'read -r go <&3; exec 3<&-; exec "$@"', 'gate', file, ...args],
 ];
@@ -125,7 +125,7 @@ export const gated = (file: string, args: string[]): [program: string, args: str
 async function isCapping(open: OpenCgroup): Promise<boolean> {
   const group = open('probe', { memoryBytes: 32 * 1024 ** 2, processes: 16 });
   try {
-    const [file, args] = gated('sh', ['-c', 'head -c 200000000 /dev/zero | tail']);
+    const [file, args] = startInGroup('sh', ['-c', 'head -c 200000000 /dev/zero | tail']);
     const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
     const ended = once(child, 'exit');
     group.take(child.pid!);

@@ -26,7 +26,7 @@ const readable = [...system, path.dirname(process.execPath)];
 const scriptFiles = ({ file, work, artifacts }: Place): string[] => [file, work, artifacts];
 
 /** A command with words before it. */
-export const behind = (prefix: string[], program: string, args: string[]): [program: string, args: string[]] => {
+export const withPrefix = (prefix: string[], program: string, args: string[]): [program: string, args: string[]] => {
   const [first, ...rest] = prefix;
   return first ? [first, [...rest, program, ...args]] : [program, args];
 };
@@ -71,7 +71,7 @@ export function commandFor(kind: Kind, place: Place, prefix: string[] = []): [pr
       return ['unshare', [...namespaces, '--', 'sh', '-c', unshared, 'sh', ...scriptArguments, ...readable]];
     }
     case 'none':
-      return behind(prefix, 'sh', [file]);
+      return withPrefix(prefix, 'sh', [file]);
   }
 }
 
@@ -154,6 +154,6 @@ async function usersOfProcesses(): Promise<Set<number>> {
 }
 
 /** Makes it the owner of a folder with all that is in it. Without one everything stays the runner's. */
-export async function give(folder: string, account: Account | undefined): Promise<void> {
+export async function chownRecursive(folder: string, account: Account | undefined): Promise<void> {
   if (account) await promisify(execFile)('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
 }

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
-import { helped, packagesOf } from './cell.ts';
+import { packagesOf, withSocketProxy } from './cell.ts';
 import { newAccount } from './confinement.ts';
 import { type Containers, containersFrom, engineEnvironment } from './engine.ts';
 import { makePlace, type Place } from './place.ts';
@@ -24,8 +24,7 @@ export interface Container {
   isOverMemory(): Promise<boolean>;
 }
 
-/** Milliseconds: an image may have to be fetched first; everything else is done soon. */
-const [patience, soon] = [10 * 60_000, 60_000];
+const [imagePullTimeoutMs, engineTimeoutMs] = [10 * 60_000, 60_000];
 
 /** @throws what is missing, or why no container can be run */
 export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Containers> {
@@ -49,10 +48,10 @@ async function askIn(containers: Containers, program: string, args: string[]): P
   const account = await newAccount();
   const place = await makePlace('', account);
   const container = openContainer(containers, place, account, smallest, false);
-  place.guard(0, guarded(containers, container));
+  place.guard(0, watchdogArguments(containers, container));
   try {
     const [file, rest, env] = container.wrap(program, args, { HOME: place.home });
-    const done = await promisify(execFile)(file, rest, { env, timeout: patience, killSignal: 'SIGKILL' });
+    const done = await promisify(execFile)(file, rest, { env, timeout: imagePullTimeoutMs, killSignal: 'SIGKILL' });
     return done.stdout;
   } finally {
     await container.remove();
@@ -61,7 +60,7 @@ async function askIn(containers: Containers, program: string, args: string[]): P
 }
 
 /** How the watchdog of a place ends the container. */
-export const guarded = ({ program }: Containers, { name }: Container): string => `${program} ${name}`;
+export const watchdogArguments = ({ program }: Containers, { name }: Container): string => `${program} ${name}`;
 
 let count = 0;
 
@@ -74,8 +73,8 @@ export function openContainer(
 ): Container {
   const name = `${path.basename(path.dirname(place.work)).toLowerCase()}-${process.pid}-${++count}`;
   let isOverMemory = false;
-  const say = async (...args: string[]): Promise<string> => {
-    const options = { env: engineEnvironment(), timeout: soon, killSignal: 'SIGKILL' } as const;
+  const runEngine = async (...args: string[]): Promise<string> => {
+    const options = { env: engineEnvironment(), timeout: engineTimeoutMs, killSignal: 'SIGKILL' } as const;
     return (await promisify(execFile)(engine, args, options)).stdout;
   };
   return {
@@ -87,17 +86,17 @@ export function openContainer(
       const lines = Object.entries(passedEnv).map(([key, value]) => `${key}=${value.replaceAll('\n', ' ')}\n`);
       writeFileSync(variables, lines.join(''), { mode: 0o600 });
       const options = optionsOf(engine, place, account, limits, program);
-      const command = bounded(limits, helped('node', place, program, args, isServer));
+      const command = bounded(limits, withSocketProxy('node', place, program, args, isServer));
       const run = ['run', '--interactive', '--name', name, '--env-file', variables, ...options];
       return [engine, [...run, '--entrypoint', command[0]!, image, ...command.slice(1)], engineEnvironment()];
     },
-    ask: async () => void (await say('kill', '--signal', 'TERM', name).catch(() => {})),
+    ask: async () => void (await runEngine('kill', '--signal', 'TERM', name).catch(() => {})),
     async remove() {
-      const how = await say('inspect', '--format', '{{.State.OOMKilled}}', name).catch(() => '');
+      const how = await runEngine('inspect', '--format', '{{.State.OOMKilled}}', name).catch(() => '');
       isOverMemory ||= how.trim() === 'true';
       // Podman would wait for ten seconds.
-      await say('kill', '--signal', 'KILL', name).catch(() => {});
-      await say('rm', '--force', name).catch(() => {});
+      await runEngine('kill', '--signal', 'KILL', name).catch(() => {});
+      await runEngine('rm', '--force', name).catch(() => {});
     },
     isOverMemory: async () => isOverMemory,
   };

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
 import { inCell, packagesOf, ports, socketsOf } from './cell.ts';
-import { behind, newAccount } from './confinement.ts';
+import { newAccount, withPrefix } from './confinement.ts';
 import { askInContainer, type Container, findContainers, openContainer } from './container.ts';
 import type { Containers } from './engine.ts';
 import { makePlace, type Place } from './place.ts';
@@ -162,7 +162,7 @@ export function launchOf(
   const wraps: Record<Level, Launch['wrap']> = {
     cell: (program, args) => inCell(place, program, args, isServer, prefix),
     container: (program, args, env) => container!.wrap(program, args, env),
-    none: (program, args) => behind(prefix, program, args),
+    none: (program, args) => withPrefix(prefix, program, args),
   };
   return {
     cwd: place.work,

@@ -25,7 +25,7 @@ export interface Place extends TemporaryFolder {
   artifacts: string;
   /** Settings and sessions of a harness, with the folders that drivers name: nothing is written here for an agent later. */
   home: string;
-  /** Where the skills of agents are laid in: the runner's own, with a folder of the agent's in it for each step. */
+  /** Skills of agents: the folder is the runner's and holds one of the agent's for each step. */
   skills: string;
   /** An empty folder: for a file view of the script's own, or for the sockets of an agent. */
   root: string;

@@ -7,13 +7,13 @@ import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Account } from '../contract.ts';
 import type { Cgroup } from './cgroup.ts';
-import { gated } from './cgroup.ts';
+import { startInGroup } from './cgroup.ts';
 import { membersOf } from './measure.ts';
 
-/** Milliseconds for output that is left when a program has ended: somewhat longer than a platform that is away is called again. */
-const longestDrain = 60_000;
-/** Milliseconds for a program to end by itself at the end of its input. */
-const farewell = 1_000;
+/** For output that is left when a program has ended: somewhat longer than calls to an unreachable platform are retried. */
+const drainTimeoutMs = 60_000;
+/** For a program to exit by itself at the end of its input. */
+const exitGraceMs = 1_000;
 
 /** Characters of an event: longer ones are taken in pieces, which no driver understands. */
 export const longestEvent = 32 * 1024 * 1024;
@@ -80,7 +80,7 @@ export function startProcess(
   const { account, cwd, graceMs, isConfined, group, container } = launch;
   const its = { ...launch.env, ...env };
   const [wrapped, wrappedArgs, ownEnv = its] = launch.wrap(program, args, its);
-  const [file, rest] = group ? gated(wrapped, wrappedArgs) : [wrapped, wrappedArgs];
+  const [file, rest] = group ? startInGroup(wrapped, wrappedArgs) : [wrapped, wrappedArgs];
   const options = { ...(!container && account), cwd, env: ownEnv, detached: true } as const;
   const gate = group ? (['pipe'] as const) : [];
   const child = spawn(file, rest, { ...options, stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', ...gate] });
@@ -112,7 +112,7 @@ export function startProcess(
 
   /** Waits for what was printed: until all is taken, or nothing comes for a while. A platform that is slow is waited for. */
   async function drain(): Promise<void> {
-    const until = Date.now() + longestDrain;
+    const until = Date.now() + drainTimeoutMs;
     for (let before = -1; (before !== reading.chunks || reading.taking > 0) && Date.now() < until; ) {
       before = reading.chunks;
       if (await Promise.race([outputsRead, wait(Math.max(graceMs, 1_000))])) return;
@@ -132,7 +132,7 @@ export function startProcess(
   async function end(): Promise<void> {
     if (!child.pid) return;
     child.stdin?.end();
-    if (hasInput && isRunning()) await Promise.race([once(child, 'exit'), wait(farewell)]);
+    if (hasInput && isRunning()) await Promise.race([once(child, 'exit'), wait(exitGraceMs)]);
     if (container) await container.ask();
     else if (!isConfined) signal('SIGTERM');
     // The leader is the program that confines them: when it ends, all end at once.
@@ -150,7 +150,7 @@ export function startProcess(
     const killer = by ?? (isConfined ? signalOf(code) : undefined);
     return code === 0 ? '' : killer ? `killed by ${killer}` : `exit code ${code}`;
   });
-  const silent = ended.then((how) => Promise.race([outputsRead, wait(farewell)]).then(() => how));
+  const silent = ended.then((how) => Promise.race([outputsRead, wait(exitGraceMs)]).then(() => how));
   for (const promise of [ended, silent]) promise.catch(() => {});
   return {
     pid: child.pid ?? 0,

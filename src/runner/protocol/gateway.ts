@@ -83,7 +83,7 @@ export async function openGateway(upstreams: Upstreams, socket: string | null): 
     const asked = `${request.method} ${request.url}`;
     const [match, name] =
       routes.map(([pattern, to]) => [pattern.exec(asked), to] as const).find(([found]) => found) ?? [];
-    if (!match || !name) return refuse(response, 403, `${asked} leads nowhere from here.`);
+    if (!match || !name) return refuse(response, 403, `${asked} is not allowed by the gateway.`);
     const isMcp = name === 'mcp';
     const upstream = isMcp ? ownOf(upstreams.mcp, match[1]!) : upstreams[name];
     if (!upstream) return refuse(response, 403, `The runner has no access to ${name}.`);
@@ -114,10 +114,10 @@ const ownOf = (servers: Record<string, Upstream>, name: string): Upstream | null
 function forward(from: IncomingMessage, to: ServerResponse, upstream: Upstream, path: string | null): void {
   const { base, headers, agent, signal, answered } = upstream;
   const url = new URL(base + (path ?? ''));
-  const kept = Object.entries(from.headers).filter(([name]) => !dropped.includes(name));
+  const forwarded = Object.entries(from.headers).filter(([name]) => !dropped.includes(name));
   const options = {
     method: from.method,
-    headers: { ...Object.fromEntries(kept), 'accept-encoding': 'identity', ...headers },
+    headers: { ...Object.fromEntries(forwarded), 'accept-encoding': 'identity', ...headers },
     agent,
     signal,
   };

@@ -1,6 +1,6 @@
-// The heartbeat of one mission: that its runner lives, how far it is, how busy its sandbox; and in the answer, what is to stop.
+// Heartbeat of one mission: progress and sandbox load. The answer says what to stop.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Held, Pace } from '../contract.ts';
+import type { Pace, RunLease } from '../contract.ts';
 import type { Desired, Message } from '../harness/conversation.ts';
 import type { ProcessSample } from '../isolation/measure.ts';
 import type { Platform } from './platform.ts';
@@ -23,9 +23,9 @@ export interface State {
   /** Messages that the agent has taken up, until the platform knows. */
   acknowledged: string[];
   /** Takes what people want of the agent. */
-  hear(desired: Desired, messages: readonly Message[]): void;
+  steer(desired: Desired, messages: readonly Message[]): void;
   /** Takes the revision of the organization's model connectors. */
-  hearModels(revision: string | null): void;
+  updateModels(revision: string | null): void;
 }
 
 interface Answer {
@@ -36,13 +36,13 @@ interface Answer {
 }
 
 /** Keeps the lease while a step is prepared: a large repository takes longer than a lease lasts. @throws when the run is stopped */
-export async function keepLease<T>(platform: Platform, held: Held, pace: Pace, work: Promise<T>): Promise<T> {
+export async function keepLease<T>(platform: Platform, lease: RunLease, pace: Pace, work: Promise<T>): Promise<T> {
   const done = new AbortController();
   const { signal } = done;
   const beat = async (): Promise<never> => {
     for (;;) {
       await wait(pace.heartbeat, undefined, { signal });
-      const { runs } = await platform.say<Answer>('heartbeat', { runs: [held] }, '{ runs { desired } }');
+      const { runs } = await platform.mutate<Answer>('heartbeat', { runs: [lease] }, '{ runs { desired } }');
       if (runs.some(({ desired }) => desired === 'stop')) throw new Error('stopped');
     }
   };
@@ -52,9 +52,9 @@ export async function keepLease<T>(platform: Platform, held: Held, pace: Pace, w
 }
 
 /** Sends heartbeats until `done` aborts, also during uploads; `measure` returns null when there is nothing to measure. */
-export function startHeart(
+export function startHeartbeat(
   platform: Platform,
-  held: Held,
+  lease: RunLease,
   sandboxId: string,
   state: State,
   measure: () => Promise<Sample | null>,
@@ -72,11 +72,11 @@ export function startHeart(
     const acknowledged = [...state.acknowledged];
     const metrics = samples.slice(-samplesAtOnce);
     [state.changed, last, samples] = [false, Date.now(), []];
-    const { runs, sandboxes, environments, nextHeartbeatMs } = await platform.say<Answer>(
+    const { runs, sandboxes, environments, nextHeartbeatMs } = await platform.mutate<Answer>(
       'heartbeat',
       {
-        runs: [{ ...held, progress, activity, acknowledged }],
-        sandboxes: [{ sandboxId, leaseId: held.leaseId, metrics }],
+        runs: [{ ...lease, progress, activity, acknowledged }],
+        sandboxes: [{ sandboxId, leaseId: lease.leaseId, metrics }],
         environments: preview ? [preview.environmentId] : [],
       },
       `{ runs { desired modelRevision messages { messageId text author } } nextHeartbeatMs sandboxes { desired } environments { desired } }`,
@@ -84,8 +84,8 @@ export function startHeart(
     interval = Math.min(pace.heartbeat, nextHeartbeatMs);
     state.acknowledged = state.acknowledged.filter((id) => !acknowledged.includes(id));
     for (const { desired, messages, modelRevision } of runs) {
-      state.hear(desired, messages);
-      state.hearModels(modelRevision);
+      state.steer(desired, messages);
+      state.updateModels(modelRevision);
     }
     if ([...runs, ...sandboxes].some(({ desired }) => desired === 'stop')) stop('stopped');
     if (preview && environments.some(({ desired }) => desired === 'stop')) {
@@ -98,7 +98,7 @@ export function startHeart(
     while (!done.signal.aborted) {
       const sample = await measure().catch(() => null);
       if (sample) samples.push(sample);
-      // How far it is should be seen soon; that we live is said now and then.
+      // Progress is sent at once, an unchanged state once per interval.
       if (state.changed || Date.now() - last >= interval) await sendHeartbeat();
       await wait(Math.min(pace.sample, interval / 2), undefined, { signal: done.signal }).catch(() => {});
     }
@@ -115,13 +115,13 @@ export function startHeart(
 
   return {
     stopped,
-    /** Says the last of it. */
+    /** Sends a final heartbeat. */
     async end(): Promise<void> {
       done.abort();
       await beating;
       await sendHeartbeat();
     },
-    /** Says nothing more. */
+    /** Stops sending heartbeats. */
     stop: () => done.abort(),
   };
 }

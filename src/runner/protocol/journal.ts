@@ -1,6 +1,6 @@
-// What a mission says, on its way to the platform: log pieces and live fragments, each with its number, in order, and costs. They
-// are gathered for a moment, so that a chatty script makes few calls; one that is quicker than the platform waits.
-import type { Fragment, Held, Session } from '../contract.ts';
+// Journal of a mission: log pieces and live fragments, each with its sequence number, and costs. They are sent in batches, so that a
+// chatty script makes few calls; one that is faster than the platform waits.
+import type { Fragment, RunLease, Session } from '../contract.ts';
 import type { Usage } from '../harness/port.ts';
 import type { Platform } from './platform.ts';
 
@@ -21,7 +21,7 @@ function* pieces(text: string): Generator<string> {
 
 export function openJournal(
   platform: Platform,
-  held: Held,
+  lease: RunLease,
   { stepId, ...session }: Session & { stepId: string },
   flushEvery: number,
 ) {
@@ -43,7 +43,7 @@ export function openJournal(
     for (const content of pieces(words)) {
       const seq = next[part] ?? 0;
       next[part] = seq + 1;
-      await platform.say('appendLog', { ...session, part, seq, content, ...span }, '{ nextSeq }');
+      await platform.mutate('appendLog', { ...session, part, seq, content, ...span }, '{ nextSeq }');
     }
   }
 
@@ -52,20 +52,20 @@ export function openJournal(
     [text, fragments, usages] = ['', [], []];
     // First: what is lost with the runner should not be what was paid for.
     for (const usage of used) {
-      await platform.say('reportUsage', { ...held, stepId, sandboxId, role, sessionId, ...usage });
+      await platform.mutate('reportUsage', { ...lease, stepId, sandboxId, role, sessionId, ...usage });
     }
     if (log) await write('session', log);
     for (let at = 0; at < pendingFragments.length; at += fragmentsAtOnce) {
       const some = pendingFragments.slice(at, at + fragmentsAtOnce);
       const input = { sandboxId, leaseId, seq: fragmentSeq, fragments: some };
-      await platform.say('appendFragments', input, '{ nextSeq }');
+      await platform.mutate('appendFragments', input, '{ nextSeq }');
       fragmentSeq += some.length;
     }
     while (usd > 0) {
       const some = Math.min(usd, usdAtOnce);
       usd -= some;
       const costId = `${sandboxId}-${++costs}`;
-      await platform.say('reportCost', { ...held, sandboxId, role, sessionId, costId, usd: some });
+      await platform.mutate('reportCost', { ...lease, sandboxId, role, sessionId, costId, usd: some });
     }
   }
 
@@ -83,7 +83,7 @@ export function openJournal(
 
   let timer: NodeJS.Timeout | undefined;
   let open = true;
-  function soon(): void {
+  function scheduleFlush(): void {
     if (!open) return;
     timer ??= setTimeout(() => {
       timer = undefined;
@@ -101,19 +101,19 @@ export function openJournal(
     broken,
     log(words: string): void {
       text += words;
-      soon();
+      scheduleFlush();
     },
     show(fragment: Fragment): void {
       fragments.push({ ...fragment, t: Date.now() });
-      soon();
+      scheduleFlush();
     },
     cost(some: number): void {
       usd += some;
-      soon();
+      scheduleFlush();
     },
     usage(one: Usage): void {
       usages.push(one);
-      soon();
+      scheduleFlush();
     },
     /** Resolves as soon as there is room for more. */
     async room(): Promise<void> {

@@ -1,6 +1,6 @@
 // The models of a mission: the connectors of its organization, and for other vendors the runner's own credentials. A connector that
 // the organization revokes is cut: what is under way ends, and so does a step that has used it.
-import { type Held, type Vendor, vendors } from '../contract.ts';
+import { type RunLease, type Vendor, vendors } from '../contract.ts';
 import { isOnLoopback, openEgress } from './egress.ts';
 import { keyHeader, type Upstream, type Upstreams } from './gateway.ts';
 import type { Connector, Platform } from './platform.ts';
@@ -8,7 +8,7 @@ import type { Connector, Platform } from './platform.ts';
 /** What a step needs of its models. */
 export interface StepModels {
   /** Takes the revision of a heartbeat's answer. */
-  hear(revision: string | null): void;
+  update(revision: string | null): void;
   /** Resolves with the reason when the step cannot continue. */
   failed: Promise<string>;
 }
@@ -23,7 +23,7 @@ interface Connected {
 /** @param upstreams Of the gateway: changed here. */
 export function openModels(
   platform: Platform,
-  held: Held,
+  lease: RunLease,
   upstreams: Upstreams,
   runnerUpstreams: Pick<Upstreams, Vendor>,
 ) {
@@ -45,7 +45,7 @@ export function openModels(
         one.isUsed = true;
         if (status !== 401) return;
         fail(`The vendor rejected the credentials of the model connector ${name}.`);
-        platform.say('reportModelRejected', { ...held, integrationId: connector.integrationId }).catch(() => {});
+        platform.mutate('reportModelRejected', { ...lease, integrationId: connector.integrationId }).catch(() => {});
       },
     };
     const one = { connector, upstream, cut, isUsed: false };
@@ -64,7 +64,7 @@ export function openModels(
   }
 
   async function refresh(): Promise<void> {
-    const { connectors, revision: latest } = await platform.models(held);
+    const { connectors, revision: latest } = await platform.models(lease);
     revision = latest;
     for (const vendor of vendors) {
       const [before, now] = [connected.get(vendor), connectors.find((one) => one.vendor === vendor)];
@@ -78,7 +78,7 @@ export function openModels(
   return {
     /** Before a step. @throws when the platform has no credentials that can be read */
     async begin(): Promise<StepModels> {
-      const answer = await platform.models(held);
+      const answer = await platform.models(lease);
       revision = answer.revision;
       connected.clear();
       Object.assign(upstreams, runnerUpstreams);
@@ -87,7 +87,7 @@ export function openModels(
         fail = resolve;
       });
       let asking = false;
-      const hear = (latest: string | null): void => {
+      const update = (latest: string | null): void => {
         if (latest === null || latest === revision || asking) return;
         asking = true;
         refresh()
@@ -96,7 +96,7 @@ export function openModels(
             asking = false;
           });
       };
-      return { hear, failed };
+      return { update, failed };
     },
   };
 }

@@ -18,11 +18,11 @@ export class RequestRejected extends Error {
   }
 }
 
-/** The platform gave no answer that could be used, for as long as we had patience. */
+/** The platform gave no answer that could be used, within the time for retries. */
 export class PlatformUnreachable extends Error {}
 
-/** How long a platform that is away is called again before a call is given up, also by who is leaving, in milliseconds. */
-const patience = { usual: 45_000, leaving: 2_000 };
+/** Milliseconds for which a call to an unreachable platform is retried, in general and while the runner shuts down. */
+const retryMs = { usual: 45_000, stopping: 2_000 };
 
 interface Address {
   contentKey: string;
@@ -51,30 +51,30 @@ export interface RunModels {
 
 export type Platform = ReturnType<typeof connect>;
 
-export function connect(url: string, token: string, leaving: AbortSignal) {
+export function connect(url: string, token: string, stopping: AbortSignal) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
   /** A mutation with its one argument, such as `claimRun(input: ClaimRunRequest!)`; what is retryable is tried again, unless `once`. */
-  const say = <T = { ok: true }>(name: string, input: object, selection = '{ ok }', once = false): Promise<T> => {
+  const mutate = <T = { ok: true }>(name: string, input: object, selection = '{ ok }', once = false): Promise<T> => {
     const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
     return ask(`mutation ($input: ${type}!) { answer: ${name}(input: $input) ${selection} }`, { input }, once);
   };
 
   /** The MCP servers for the agent of the step that is worked on. */
-  const mcpServers = (held: { runId: string; leaseId: string }): Promise<McpServer[]> =>
+  const mcpServers = (lease: { runId: string; leaseId: string }): Promise<McpServer[]> =>
     ask(
       `query ($runId: String!, $leaseId: String!) {
         answer: runMcpServers(runId: $runId, leaseId: $leaseId) { serverName url } }`,
-      held,
+      lease,
     );
 
   /** The model connectors of the organization, with their keys: for the gateway alone. */
-  const models = (held: { runId: string; leaseId: string }): Promise<RunModels> =>
+  const models = (lease: { runId: string; leaseId: string }): Promise<RunModels> =>
     ask(
       `query ($runId: String!, $leaseId: String!) {
         answer: runModels(runId: $runId, leaseId: $leaseId) {
           revision connectors { integrationId name vendor baseUrl apiKey } } }`,
-      held,
+      lease,
     );
 
   /** Which harnesses missions need, for a runner that installs them. */
@@ -96,9 +96,9 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
   }
 
   /** Gives the key of the uploaded content. Each try has an address of its own: of one that broke off nothing is left. */
-  const upload = (held: { runId: string; leaseId: string }, name: string, file: FileHandle): Promise<string> =>
+  const upload = (lease: { runId: string; leaseId: string }, name: string, file: FileHandle): Promise<string> =>
     again(false, async () => {
-      const address = await say<Address>('createArtifactUpload', held, '{ contentKey uploadUrl }');
+      const address = await mutate<Address>('createArtifactUpload', lease, '{ contentKey uploadUrl }');
       const bytes = (await file.stat()).size;
       // It may still grow: what is sent is what was announced.
       const range = { start: 0, end: bytes - 1, autoClose: false };
@@ -129,7 +129,7 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
         return await call();
       } catch (error) {
         if (error instanceof RequestRejected) throw error;
-        const over = since + (leaving.aborted ? patience.leaving : patience.usual);
+        const over = since + (stopping.aborted ? retryMs.stopping : retryMs.usual);
         if (once || Date.now() + pause > over)
           throw new PlatformUnreachable((error as Error).message, { cause: error });
         await wait(pause);
@@ -137,5 +137,5 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
     }
   }
 
-  return { url, say, upload, download, mcpServers, models, demand, authorization: headers.authorization };
+  return { url, mutate, upload, download, mcpServers, models, demand, authorization: headers.authorization };
 }

@@ -3,7 +3,7 @@ import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import type { Held } from '../contract.ts';
+import type { RunLease } from '../contract.ts';
 import { isInside, openInside } from '../isolation/inside.ts';
 import type { Platform } from './platform.ts';
 
@@ -28,7 +28,7 @@ const types: Record<string, string> = {
  */
 export async function openPreview(
   platform: Platform,
-  held: Held,
+  lease: RunLease,
   key: string,
   work: string,
   folder: string,
@@ -54,11 +54,11 @@ export async function openPreview(
     server.close();
     server.closeAllConnections();
   };
-  const move = (environmentId: string, status: string) => platform.say('moveEnvironment', { environmentId, status });
+  const move = (environmentId: string, status: string) => platform.mutate('moveEnvironment', { environmentId, status });
   try {
     // Should we be killed, the platform knows when it is over.
-    const input = { ...held, key, workerName, expiresAt: Date.now() + lifetime };
-    const { environmentId } = await platform.say<{ environmentId: string }>(
+    const input = { ...lease, key, workerName, expiresAt: Date.now() + lifetime };
+    const { environmentId } = await platform.mutate<{ environmentId: string }>(
       'registerEnvironment',
       input,
       '{ environmentId }',

@@ -1,7 +1,7 @@
-// What a script has left in its artifacts folder: uploaded file by file to signed addresses, then registered.
+// Artifacts of a step: the files of its artifacts folder are uploaded to signed addresses and registered.
 import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Held } from '../contract.ts';
+import type { RunLease } from '../contract.ts';
 import { openInside } from '../isolation/inside.ts';
 import type { Platform } from '../protocol/platform.ts';
 import { clip } from '../text.ts';
@@ -45,10 +45,10 @@ function isText(head: Buffer): boolean {
   }
 }
 
-/** Hands in every file of the folder, by the path it has there, and removes it: the next step of the run has the same folder. */
-export async function handIn(
+/** Uploads every file of the folder under its path there and removes it: the next step of the run has the same folder. */
+export async function uploadArtifacts(
   platform: Platform,
-  held: Held,
+  lease: RunLease,
   origin: { role: string; sandboxId: string; sessionId: string },
   folder: string,
 ): Promise<void> {
@@ -58,9 +58,9 @@ export async function handIn(
     const caption = clip(path.relative(folder, file), 500);
     const content = await openInside(folder, file);
     const [kind, contentType] = await describe(content, path.extname(file).toLowerCase());
-    const contentKey = await platform.upload(held, caption, content).finally(() => content.close());
+    const contentKey = await platform.upload(lease, caption, content).finally(() => content.close());
     const described = { contentKey, kind, contentType, caption, ...origin };
-    await platform.say('registerArtifact', { ...held, ...described }, '{ artifactId }');
+    await platform.mutate('registerArtifact', { ...lease, ...described }, '{ artifactId }');
     await rm(file, { force: true });
   }
 }

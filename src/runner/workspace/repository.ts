@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { Account, CheckpointOrder, Held } from '../contract.ts';
-import { give } from '../isolation/confinement.ts';
+import type { Account, CheckpointOrder, RunLease } from '../contract.ts';
+import { chownRecursive } from '../isolation/confinement.ts';
 import type { Place } from '../isolation/place.ts';
 import { isOnLoopback } from '../protocol/egress.ts';
 import { type Platform, RequestRejected } from '../protocol/platform.ts';
@@ -27,7 +27,7 @@ export interface Checkout {
 }
 
 export interface CheckoutSettings {
-  held: Held;
+  lease: RunLease;
   place: Place;
   account: Account | undefined;
   /** A folder of the runner's, where mirrors stay from mission to mission. */
@@ -38,15 +38,15 @@ export interface CheckoutSettings {
 }
 
 /** The repository of the run, or one with skills. */
-export async function openOrigin(platform: Platform, input: Held & { skillRepo?: string }): Promise<Origin> {
+export async function openOrigin(platform: Platform, input: RunLease & { skillRepo?: string }): Promise<Origin> {
   const fields = '{ url username password defaultBranch branch }';
-  const answer = await platform.say<Omit<Origin, 'allowLoopback'>>('openRepository', { ...input }, fields);
+  const answer = await platform.mutate<Omit<Origin, 'allowLoopback'>>('openRepository', { ...input }, fields);
   return { ...answer, allowLoopback: isOnLoopback(platform.url) };
 }
 
 export async function checkOut(platform: Platform, settings: CheckoutSettings): Promise<Checkout> {
-  const { held, place, account, mirrors, author: name } = settings;
-  const origin = await openOrigin(platform, held).catch((error) => {
+  const { lease, place, account, mirrors, author: name } = settings;
+  const origin = await openOrigin(platform, lease).catch((error) => {
     if (error instanceof RequestRejected && error.code === 'conflict') return null;
     throw error;
   });
@@ -58,7 +58,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
   const { mirror, base, startSha, restored } = workspace;
   const sessions = bundle && restored === true ? await writeSessions(mirror, bundle, place).catch(() => []) : [];
   if (bundle) {
-    await give(place.home, account);
+    await chownRecursive(place.home, account);
     await forget(mirror, bundle);
   }
   return {
@@ -95,7 +95,7 @@ async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Pr
       await forget(null, bundle);
       await rm(repository, { recursive: true, force: true });
     }
-    for (const folder of [place.work, place.home]) await give(folder, account);
+    for (const folder of [place.work, place.home]) await chownRecursive(folder, account);
   }
   return {
     description: `Its project has no repository that git reaches.${checkpointNote(settings, bundle, restored)}`,
@@ -119,7 +119,7 @@ function checkpointNote(
 
 async function deliver(
   platform: Platform,
-  { held, place }: CheckoutSettings,
+  { lease, place }: CheckoutSettings,
   workspace: Workspace,
   baseBranch: string,
 ): Promise<void> {
@@ -130,5 +130,5 @@ async function deliver(
   // The folder is the agent's: what it has put in the way is not followed.
   await rm(file, { force: true, recursive: true });
   await writeFile(file, diff, { flag: 'wx' });
-  await platform.say('reportBranch', { ...held, headSha, baseBranch, ...size }, '{ prNumber }');
+  await platform.mutate('reportBranch', { ...lease, headSha, baseBranch, ...size }, '{ prNumber }');
 }

@@ -2,14 +2,14 @@
 import { cp, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 
-export interface Keeping {
+export interface Retention {
   /** A folder of the runner's. */
   folder: string;
   keepMs: number;
 }
 
 /** Moves the workspace there, under the id of its run. What is older goes. */
-export async function keep({ folder, keepMs }: Keeping, work: string, runId: string): Promise<void> {
+export async function retain({ folder, keepMs }: Retention, work: string, runId: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const to = path.join(folder, runId);
   await rm(to, { recursive: true, force: true });
@@ -24,7 +24,7 @@ export async function keep({ folder, keepMs }: Keeping, work: string, runId: str
 }
 
 /** Removes what was kept for long enough. */
-export async function sweep({ folder, keepMs }: Keeping): Promise<void> {
+export async function sweep({ folder, keepMs }: Retention): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const kept = path.join(folder, name);
     if (!/^run_\w+$/.test(name) || (await stat(kept)).mtimeMs > Date.now() - keepMs) continue;

@@ -1,9 +1,9 @@
-// The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are laid into a folder next to the agent's
+// The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are cloned into a folder next to the agent's
 // own; its prompt has the name and description of each, and it reads the rest when it needs it.
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Account, Held } from '../contract.ts';
-import { give } from '../isolation/confinement.ts';
+import type { Account, RunLease } from '../contract.ts';
+import { chownRecursive } from '../isolation/confinement.ts';
 import type { Place } from '../isolation/place.ts';
 import type { Platform } from '../protocol/platform.ts';
 import { git } from './git.ts';
@@ -21,10 +21,10 @@ const fileName = 'SKILL.md';
 const maxSkills = 100;
 const maxCharacters = 1_000;
 
-/** Lays in the newest state of each repository, as `<owner>/<repo>`. One that cannot be had is named in the log. */
-export async function layInSkills(
+/** Clones the newest state of each repository (`<owner>/<repo>`). The log names those that cannot be cloned. */
+export async function installSkills(
   platform: Platform,
-  held: Held,
+  lease: RunLease,
   repositories: readonly string[],
   { skills: parent }: Place,
   account: Account | undefined,
@@ -38,7 +38,7 @@ export async function layInSkills(
     // Not by its name, which people choose.
     const checkout = path.join(folder, String(i));
     try {
-      await fetchTo(checkout, await openOrigin(platform, { ...held, skillRepo: name }));
+      await fetchTo(checkout, await openOrigin(platform, { ...lease, skillRepo: name }));
       const found = await skillsIn(checkout);
       entries.push(...found);
       lines.push(`Skills of ${name}: ${found.length}.`);
@@ -47,7 +47,7 @@ export async function layInSkills(
       lines.push(`The skills of ${name} are not there: ${(error as Error).message}`);
     }
   }
-  await give(folder, account);
+  await chownRecursive(folder, account);
   if (!account) await chmod(folder, 0o755);
   const text = `Skills. Read the file of one before work that it fits.\n\n${entries.slice(0, maxSkills).join('\n')}`;
   return { text: entries.length > 0 ? text : null, description: lines.join('\n') };

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Account } from '../contract.ts';
-import { give } from '../isolation/confinement.ts';
+import { chownRecursive } from '../isolation/confinement.ts';
 import { type Bundle, unpack, workOf } from './checkpoint.ts';
 import { git, type Remote } from './git.ts';
 
@@ -90,7 +90,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   } else await inCheckout('reset', '--quiet', '--hard', start);
   await inCheckout('config', 'user.name', author.name);
   await inCheckout('config', 'user.email', author.email);
-  await give(checkout, account);
+  await chownRecursive(checkout, account);
 
   let pushed = begun ?? '';
   return {
