@@ -393,6 +393,34 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     expect(await current()).toBe('Sessions');
   });
 
+  it('Back returns to where the person was in the list; without a connection the page stays, and goes on with one', async () => {
+    const page = await open();
+    await page.setViewportSize({ width: 1100, height: 300 });
+    await page.goto('/console/runs');
+    await page.getByRole('link', { name: 'Speed up the product list' }).waitFor();
+    await page.mouse.move(500, 200);
+    await page.mouse.wheel(0, 350);
+    await expect.poll(() => page.evaluate('Math.round(scrollY)')).toBe(350);
+    await page
+      .locator('.run-row .row-link')
+      .last()
+      .evaluate((link: HTMLAnchorElement) => link.click());
+    await page.getByRole('navigation', { name: 'Breadcrumbs' }).waitFor();
+    await expect.poll(() => page.evaluate('scrollY')).toBe(0);
+    await page.goBack();
+    await expect.poll(() => page.evaluate('Math.round(scrollY)')).toBe(350);
+
+    await page.context().setOffline(true);
+    await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name: 'Agents', exact: true }).click();
+    await page.getByText('No connection. The page opens').waitFor();
+    await page.getByRole('heading', { name: 'Missions', level: 1 }).waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+    await page.getByText('No connection. The page opens').waitFor({ state: 'detached' });
+    for (const problem of pages.takeProblems())
+      expect(problem).toMatch(/ERR_INTERNET_DISCONNECTED|dynamically imported/);
+  });
+
   it('loads at most 120 kB of script with a page', async () => {
     for (const path of ['/console/overview', `/console/runs/${running}`, '/console/runs', '/console/billing']) {
       const page = await open();

@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
 import { nearestPage, type PageAddress, patternOf } from '../pages.ts';
+import { Connection, loaded } from './connection.tsx';
 import { noteNavigation } from './heading.tsx';
 import { base, pageAt } from './page.ts';
 import { PaletteKey } from './palette-key.tsx';
@@ -50,15 +51,9 @@ interface PageProperties {
 
 /** Another record is another page: nothing of the one before stays in it. */
 function page(load: () => Promise<ComponentType<PageProperties>>) {
-  const Page = lazy(() => load().catch(reload));
+  const Page = lazy(() => loaded(load));
   const Keyed = ({ id = '' }: Partial<PageProperties>) => <Page key={id} id={id} />;
   return Object.assign(Keyed, { preload: Page.preload });
-}
-
-/** A newer release has taken the place of the one that this page is of: the server sends that one. */
-function reload(): Promise<never> {
-  location.reload();
-  return new Promise(() => {});
 }
 
 const pages = Object.entries(components).map(([address, component]) => [patternOf(address, base), component] as const);
@@ -72,6 +67,7 @@ export const App = () => (
   <LocationProvider scope={scope}>
     <Marks />
     <PaletteKey />
+    <Connection />
     <Router onRouteChange={noteNavigation}>
       {Object.entries(components).map(([address, Page]) => (
         <Route key={address} path={pageAt(address)} component={Page} />

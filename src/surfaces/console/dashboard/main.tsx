@@ -5,7 +5,9 @@ import './style.css';
 import { render } from 'preact';
 import { App, preload } from './app.tsx';
 import { root } from './page.ts';
+import { keepScroll } from './scroll.ts';
 
 await preload(location.pathname);
 root.replaceChildren();
+keepScroll();
 render(<App />, root);

@@ -1,13 +1,14 @@
 // Opens the palette, whose script is loaded then.
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { loaded } from './connection.tsx';
 
 export function PaletteKey() {
   const [Palette, setPalette] = useState<ComponentType<{ close(): void }> | null>(null);
   useEffect(() => {
     const open = async () => {
-      const loaded = await import('./palette.tsx');
-      setPalette(() => loaded.Palette);
+      const { Palette } = await loaded(() => import('./palette.tsx'));
+      setPalette(() => Palette);
     };
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)

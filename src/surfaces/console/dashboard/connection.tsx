@@ -1,0 +1,52 @@
+// Loads parts of the application also when the connection is lost: the page stays, says so, and goes on once the service answers.
+import { useEffect, useState } from 'preact/hooks';
+
+/** Milliseconds between two tries to reach the service. */
+const pause = 2_000;
+const reachable = (): Promise<boolean> =>
+  fetch('/console/icon.svg', { method: 'HEAD', cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/** How many parts wait for a connection. */
+let waiting = 0;
+const changed = new EventTarget();
+function wait(more: 1 | -1): void {
+  waiting += more;
+  changed.dispatchEvent(new Event('change'));
+}
+
+/** Resolves at once while the service answers. */
+async function connected(): Promise<void> {
+  if (await reachable()) return;
+  wait(1);
+  do await new Promise((resolve) => setTimeout(resolve, pause));
+  while (!(await reachable()));
+  wait(-1);
+}
+
+/** What `load` imports. Where that fails though the service answers, a newer release has replaced this one: it sends its page. */
+export const loaded = <Part,>(load: () => Promise<Part>): Promise<Part> =>
+  load().catch(async () => {
+    await connected();
+    return load().catch(() => {
+      location.reload();
+      return new Promise<Part>(() => {});
+    });
+  });
+
+/** Says that a page waits for the connection. */
+export function Connection() {
+  const [isWaiting, setWaiting] = useState(false);
+  useEffect(() => {
+    const note = () => setWaiting(waiting > 0);
+    changed.addEventListener('change', note);
+    return () => changed.removeEventListener('change', note);
+  }, []);
+  return (
+    <div role="status">
+      {isWaiting && <p class="no-connection">No connection. The page opens when the service can be reached again.</p>}
+    </div>
+  );
+}
