@@ -3,8 +3,8 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { answersSettled } from '#domain/execution/runtime/agent-choice.ts';
-import { readChoice } from '#domain/execution/runtime/agent-question.ts';
+import { answersSettled } from '#domain/execution/mission-steps/agent-choice.ts';
+import { readChoice } from '#domain/execution/mission-steps/agent-question.ts';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/projects/connectors.ts';

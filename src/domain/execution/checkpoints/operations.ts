@@ -5,7 +5,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
-import { RecurringMission } from '../../work/recurring/model.ts';
+import { taskOfRun } from '../../work/recurring/operations.ts';
 import { continueFromStep } from '../../work/runs/decisions.ts';
 import { Run } from '../../work/runs/model.ts';
 import { readRun } from '../../work/runs/operations.ts';
@@ -46,7 +46,7 @@ async function writeContinuation(
   const { issueId, issueUrl } = before;
   const issue = issueId === null ? null : { id: issueId, url: issueUrl! };
   const { projectId, agentId } = before;
-  const task = continuedTask(await taskOf(trx, before), prompt);
+  const task = continuedTask((await taskOfRun(trx, before)) ?? before.missionTitle ?? '', prompt);
   const run = await writeMission(trx, caller, { projectId, prompt, agentId, budgetUsd }, issue);
   const changes = { prompt: task, team: before.team, continuesStepId: step.id };
   await continueFromStep(trx, run.id, changes);
@@ -71,12 +71,6 @@ async function chooseCheckpoint(trx: Transaction, steps: readonly RunStep[], ste
   const what = stepId === null ? 'run' : 'step';
   throw conflict(`The ${what} has no checkpoint: scripts leave none, and one is kept for 90 days.`);
 }
-
-const taskOf = async (trx: Transaction, { prompt, recurringId, missionTitle }: Run): Promise<string> =>
-  prompt ??
-  (recurringId ? (await RecurringMission.find({ id: recurringId }, trx))?.prompt : undefined) ??
-  missionTitle ??
-  '';
 
 /** The whole task, for those who review and test the change: the earlier one is shortened where both are too long. */
 function continuedTask(before: string, prompt: string): string {

@@ -8,19 +8,17 @@ import { lease } from '#limits.ts';
 import { currentPlan } from '../../money/billing/operations.ts';
 import { instanceTypes } from '../../projects/agents/catalog.ts';
 import type { InstanceTypeId } from '../../projects/agents/model.ts';
-import { canRunWith, type RuntimeOffer, recordHarnesses } from '../../projects/agents/runtime-harnesses.ts';
+import { type RuntimeOffer, recordHarnesses } from '../../projects/agents/runtime-harnesses.ts';
 import { Project } from '../../projects/projects/model.ts';
+import { taskOfRun } from '../../work/recurring/operations.ts';
 import { mission } from '../../work/runs/bounds.ts';
+import { branchOf } from '../../work/runs/branch.ts';
 import { claimLongestWaitingRun } from '../../work/runs/claim.ts';
-import { setTeam } from '../../work/runs/decisions.ts';
 import { releaseRun } from '../../work/runs/finish.ts';
 import type { Run, RunAgent } from '../../work/runs/model.ts';
-import { appendStep } from '../../work/runs/steps.ts';
 import { endLostSandboxes } from '../../work/sandboxes/end.ts';
-import { type AskedQuestion, ask, chooseAgents } from './agent-choice.ts';
-import { firstStep } from './chain.ts';
-import { branchOf } from './repository.ts';
-import { newStep, openStep, type StepOrder, taskOfRun } from './steps.ts';
+import { type AskedQuestion, ask } from '../mission-steps/agent-choice.ts';
+import { orderForClaim, type StepOrder } from '../mission-steps/orders.ts';
 
 export interface ClaimedRun {
   runId: Id<'run'>;
@@ -65,8 +63,8 @@ export async function claimRun(caller: Caller, claim: Claim): Promise<ClaimedRun
   const claimed = await transaction(async (trx) => {
     questions.length = 0;
     for (let tries = 0; tries < passedOn; tries++) {
-      const claimed = await claimNext(trx, caller, claim, questions);
-      if (claimed !== 'another') return claimed;
+      const taken = await claimNext(trx, caller, claim, questions);
+      if (taken !== 'another') return taken;
     }
     return null;
   });
@@ -91,28 +89,16 @@ async function claimNext(
   await announce(trx, ...(await endLostSandboxes(trx, runId, leaseId)));
   const project = (await Project.find({ id: projectId }, trx))!;
   const prompt = (await taskOfRun(trx, run))!;
-  let step = await openStep(trx, run, leaseId);
-  if (!step) {
-    const canRun = await canRunWith(trx, orgId, claim);
-    const choice = await chooseAgents(trx, run, project, prompt, canRun);
-    if ('ask' in choice) {
-      questions.push(choice.ask);
-      const reason = 'The orchestrator’s model is being asked which agents fit.';
-      const waiting = { leaseUntil: choice.until, reason, missionActivity: 'Choosing the agents' };
-      await releaseRun(trx, { id: runId, leaseId }, waiting);
+  const next = await orderForClaim(trx, run, project, prompt, claim);
+  if (!('step' in next)) {
+    await releaseRun(trx, { id: runId, leaseId }, next.waiting);
+    if (next.ask) {
+      questions.push(next.ask);
       await announce(trx, runId);
-      return 'another';
     }
-    const { team } = choice;
-    await setTeam(trx, runId, team);
-    const first = firstStep(team, { prompt, plan: null, branch: branchOf(runId) });
-    const written = await appendStep(trx, run, newStep(team, first, []));
-    if (!canRun(written)) {
-      await releaseRun(trx, { id: runId, leaseId }, {});
-      return 'another';
-    }
-    step = (await openStep(trx, run, leaseId))!;
+    return 'another';
   }
+  const { step } = next;
   await announce(trx, runId);
   return {
     runId,

@@ -5,7 +5,8 @@ import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
 import { AgentRole, Effort, Harness } from '../../projects/agents/fields.ts';
 import { stepOutcomes } from '../../work/runs/step-model.ts';
-import type { StepAnswer, StepOrder } from './steps.ts';
+import type { StepOrder } from '../mission-steps/orders.ts';
+import type { StepAnswer } from './finish-step.ts';
 
 export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').implement({
   description: 'The agent that works on a run, as it was when the run was claimed.',

@@ -8,7 +8,7 @@ import { parseRepository } from '../../projects/integrations/repository-name.ts'
 import { Project } from '../../projects/projects/model.ts';
 import { hostOf, readRepositoryFile } from '../../projects/repositories/choose.ts';
 import type { RepositoryAccess, RepositoryFile } from '../../projects/repositories/repository.ts';
-import { recordBranch, recordCheckout } from '../../work/runs/branch.ts';
+import { branchOf, recordBranch, recordCheckout } from '../../work/runs/branch.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
 
 export interface OfRun {
@@ -30,9 +30,6 @@ export async function readFileOfRun(
   const project = await Project.get({ id });
   return readRepositoryFile(project, path, ref ?? undefined);
 }
-
-/** The branch that a run works on. */
-export const branchOf = (runId: string): string => `mission/${runId}`;
 
 export interface RunRepository extends RepositoryAccess {
   branch: string;

@@ -23,6 +23,7 @@ import { claimRun } from './claim.ts';
 import { ClaimRunRequest } from './claim-fields.ts';
 import * as endings from './endings.ts';
 import * as requests from './fields.ts';
+import { finishStep } from './finish-step.ts';
 import { heartbeat } from './heartbeat.ts';
 import { modelsOfRun, reportModelRejected } from './models.ts';
 import { FinishedStep } from './order-fields.ts';
@@ -31,7 +32,6 @@ import * as reports from './reports.ts';
 import * as repository from './repository.ts';
 import * as sandboxRequests from './sandbox-fields.ts';
 import * as stepRequests from './step-fields.ts';
-import { finishStep } from './steps.ts';
 
 const scope = 'runtime:report';
 

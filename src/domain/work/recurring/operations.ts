@@ -221,3 +221,7 @@ export async function writeRunNow(trx: Transaction, missions: Kind, caller: Call
   if (runs.some(isOpen)) await RecurringMission.query(trx).findById(id).patch({ lastRunAt: at });
   return runs[0] ?? missions.refuse();
 }
+
+/** The task of the run; undefined once its recurring mission is deleted. */
+export const taskOfRun = async (trx: Transaction, { prompt, recurringId }: Run): Promise<string | undefined> =>
+  prompt ?? (recurringId ? (await RecurringMission.find({ id: recurringId }, trx))?.prompt : undefined);

@@ -22,6 +22,9 @@ export interface PushedBranch extends Pick<Run, 'commits' | 'changedFiles' | 'in
   body: string;
 }
 
+/** The branch that a run works on. */
+export const branchOf = (runId: string): string => `mission/${runId}`;
+
 /** When a pull request is checked next: soon after a change of its run, later and later when nothing happens. */
 const checkAfterMs = { min: minutes(1), max: hours(1) };
 const nextCheck = ({ updatedAt }: Pick<Run, 'updatedAt'>, at: number): number =>

@@ -1,4 +1,4 @@
-// Writes the steps of runs. Their runtime decides nothing: domain/runtime says which step is next.
+// Writes the steps of runs. Their runtime decides nothing: domain/execution/mission-steps says which step is next.
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';

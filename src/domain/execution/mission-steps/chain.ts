@@ -26,7 +26,7 @@ const agentOf = (team: readonly RunAgent[], role: AgentRole): RunAgent | undefin
   team.find((agent) => agent.role === role);
 
 /** The first step of a mission. */
-export function firstStep(team: readonly RunAgent[], task: prompts.Task): Next {
+export function openingStep(team: readonly RunAgent[], task: prompts.Task): Next {
   const agent = team[0]!;
   const plans = team.length > 1 && agent.role === 'planner';
   return { agent, round: plans ? 0 : 1, prompt: plans ? prompts.planPrompt(task) : task.prompt, continues: false };

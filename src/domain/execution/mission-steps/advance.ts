@@ -1,0 +1,123 @@
+// What is next in a run when a step is finished, from its validated report.
+import type { Caller } from '#access/principal.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { Problem } from '#foundation/problem.ts';
+import { canRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
+import { needsPlanApproval } from '../../work/orchestrator/operations.ts';
+import { taskOfRun } from '../../work/recurring/operations.ts';
+import { mission } from '../../work/runs/bounds.ts';
+import { branchOf } from '../../work/runs/branch.ts';
+import { recordApproval, recordFailure } from '../../work/runs/decisions.ts';
+import { releaseRun } from '../../work/runs/finish.ts';
+import { takeMessages } from '../../work/runs/messages.ts';
+import type { Run } from '../../work/runs/model.ts';
+import type { RunStep, StepOutcome } from '../../work/runs/step-model.ts';
+import { appendStep, beginNextStep, type NewStep } from '../../work/runs/steps.ts';
+import { decide } from './chain.ts';
+import { type Handover, readHandover } from './handovers.ts';
+import { newStep } from './orders.ts';
+import { messagesPrompt, repeatPrompt, type Task } from './prompts.ts';
+
+/** How its runtime says that a step ended. */
+export interface StepEnd {
+  status: 'completed' | 'failed';
+  output?: string | null | undefined;
+  error?: string | null | undefined;
+  sessionId?: string | null | undefined;
+  turns?: number | null | undefined;
+}
+
+export interface ReadStep extends Pick<RunStep, 'error' | 'output' | 'sessionId' | 'turns'> {
+  handover: Handover | null;
+  /** What was wrong with the output, when it is asked for once more. */
+  askAgain: string | null;
+}
+
+/** The report, with an invalid output as an error of the step. */
+export function readStep({ role, hasSchema, isRepeated, ...step }: RunStep, report: StepEnd): ReadStep {
+  const sessionId = report.sessionId ?? step.sessionId;
+  const read = { output: null, sessionId, turns: report.turns ?? null, handover: null, askAgain: null };
+  if (report.status === 'failed') return { ...read, error: report.error ?? 'The runtime gave no reason.' };
+  if (!hasSchema) return { ...read, error: null };
+  try {
+    const handover = readHandover(role, report.output);
+    const { role: _, ...value } = handover;
+    return { ...read, error: null, handover, output: JSON.stringify(Object.values(value)[0]) };
+  } catch (problem) {
+    if (!(problem instanceof Problem)) throw problem;
+    const { description } = problem.body;
+    return { ...read, error: `Invalid output: ${description}`, askAgain: isRepeated ? null : description };
+  }
+}
+
+/** Writes what is next, if anything is. The run is locked and held. */
+export async function advanceRun(
+  trx: Transaction,
+  caller: Caller,
+  run: Run,
+  steps: readonly RunStep[],
+  step: RunStep,
+  read: ReadStep,
+): Promise<{ outcome: StepOutcome; failure?: string }> {
+  if (read.handover?.role === 'reviewer') {
+    const approvedSha = read.handover.review.verdict === 'approve' ? run.headSha : null;
+    await recordApproval(trx, run.id, approvedSha);
+  }
+  const next = await decideNext(trx, run, steps, step, read);
+  if (next === 'done') return { outcome: 'done' };
+  if ('failure' in next || steps.length >= mission.steps) {
+    const failure = 'failure' in next ? next.failure : `The mission took ${mission.steps} steps.`;
+    await recordFailure(trx, run.id, failure);
+    return { outcome: 'done', failure };
+  }
+  const written = await appendStep(trx, run, next);
+  const held = { id: run.id, leaseId: run.leaseId! };
+  if (step.role === 'planner' && !read.askAgain && (await needsPlanApproval(trx, run))) {
+    const reason = 'Waiting for a person to approve the plan.';
+    await releaseRun(trx, held, { awaitsApproval: true, reason, missionActivity: 'The plan waits for approval' });
+    return { outcome: 'waiting' };
+  }
+  const canRun = await canRuntimeRun(trx, run.orgId, caller, run.claimedBy!);
+  if (!canRun(written)) {
+    await releaseRun(trx, held, { reason: null, missionActivity: `Waiting for the ${written.role}` });
+    return { outcome: 'handed_back' };
+  }
+  await beginNextStep(trx, run, written);
+  return { outcome: 'next' };
+}
+
+async function decideNext(
+  trx: Transaction,
+  run: Run,
+  steps: readonly RunStep[],
+  step: RunStep,
+  { askAgain, handover, error }: ReadStep,
+): Promise<NewStep | { failure: string } | 'done'> {
+  const { role, round, agent, hasSchema, sessionId, prompt } = step;
+  if (askAgain) {
+    const asked = sessionId ? repeatPrompt(askAgain) : `${prompt}\n\n${repeatPrompt(askAgain)}`;
+    return { agent, round, prompt: asked, hasSchema, isRepeated: true, resumeSessionId: sessionId };
+  }
+  if (error !== null) return { failure: `The ${role} failed: ${error}` };
+  const team = run.team!;
+  const task: Task = {
+    prompt: (await taskOfRun(trx, run)) ?? steps[0]!.prompt,
+    plan: planIn(steps, handover),
+    branch: branchOf(run.id),
+  };
+  const decided = decide(team, { role, round, handover }, task);
+  if (decided !== 'done') return 'failure' in decided ? decided : newStep(team, decided.next, steps);
+  // What people have said meanwhile is done before the mission is over.
+  const messages = await takeMessages(trx, run.id);
+  if (messages.length === 0) return 'done';
+  const worker = team.find((one) => one.role === 'builder') ?? team[0]!;
+  return newStep(team, { agent: worker, round, prompt: messagesPrompt(messages), continues: true }, steps);
+}
+
+function planIn(steps: readonly RunStep[], handover: Handover | null): Task['plan'] {
+  if (handover?.role === 'planner') return handover.plan;
+  const planned = steps.findLast(
+    ({ role, status, hasSchema }) => role === 'planner' && hasSchema && status === 'completed',
+  );
+  return planned?.output ? JSON.parse(planned.output) : null;
+}

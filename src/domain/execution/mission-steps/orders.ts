@@ -1,0 +1,79 @@
+// The step that a runtime works on once it has claimed a run: the open one or, at the first claim, the first of the agents chosen.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { canRunWith, type RuntimeOffer } from '../../projects/agents/runtime-harnesses.ts';
+import type { Project } from '../../projects/projects/model.ts';
+import { branchOf } from '../../work/runs/branch.ts';
+import { setTeam } from '../../work/runs/decisions.ts';
+import type { Run, RunAgent } from '../../work/runs/model.ts';
+import type { RunStep } from '../../work/runs/step-model.ts';
+import { appendStep, beginStep, latestStepOf, type NewStep } from '../../work/runs/steps.ts';
+import { type AskedQuestion, chooseAgents } from './agent-choice.ts';
+import { isStructured, type Next, openingStep } from './chain.ts';
+import { outputSchemaOf } from './handovers.ts';
+import { noRecovery, type Recovery, recover } from './recovery.ts';
+
+/** A step as its runtime gets it. */
+export interface StepOrder {
+  stepId: string;
+  seq: number;
+  role: RunAgent['role'];
+  agent: RunAgent;
+  prompt: string;
+  outputSchema: string | null;
+  resumeSessionId: string | null;
+  /** What continues earlier work; null in the answer to the runtime that did that work. */
+  resumePrompt: string | null;
+  preamble: string | null;
+  checkpoint: Recovery['checkpoint'];
+}
+
+export const orderOf = ({ id: stepId, seq, role, agent, prompt, hasSchema, resumeSessionId }: RunStep): StepOrder => {
+  const outputSchema = hasSchema ? outputSchemaOf(role) : null;
+  return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery };
+};
+
+/** The step that the runtime which has claimed the run works on: the open one, also one that another runtime has lost. */
+async function openStep(trx: Transaction, run: Run): Promise<StepOrder | undefined> {
+  const { leaseId } = run;
+  const latest = await latestStepOf(trx, run.id);
+  if (!latest) return undefined;
+  const isOpen = latest.status === 'running' && latest.leaseId === leaseId;
+  const recovery = await recover(trx, run, latest, latest.startedAt !== null && !isOpen);
+  const step = isOpen ? latest : await beginStep(trx, latest, leaseId);
+  return { ...orderOf(step), ...recovery };
+}
+
+/** A step as the chain wants it. */
+export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly RunStep[]): NewStep => {
+  const { agent, round, prompt, continues } = next;
+  const before = continues ? steps.findLast(({ role, sessionId }) => role === agent.role && sessionId !== null) : null;
+  const hasSchema = isStructured(team, agent.role);
+  return { agent, round, prompt, hasSchema, isRepeated: false, resumeSessionId: before?.sessionId ?? null };
+};
+
+type Waiting = Partial<Pick<Run, 'leaseUntil' | 'reason' | 'missionActivity'>>;
+
+/** The step to work on, or how the run waits on: for another runtime, or for the answer to a question. */
+export async function orderForClaim(
+  trx: Transaction,
+  run: Run,
+  project: Row<Project>,
+  prompt: string,
+  offer: RuntimeOffer,
+): Promise<{ step: StepOrder } | { waiting: Waiting; ask: AskedQuestion | null }> {
+  const open = await openStep(trx, run);
+  if (open) return { step: open };
+  const canRun = await canRunWith(trx, run.orgId, offer);
+  const choice = await chooseAgents(trx, run, project, prompt, canRun);
+  if ('ask' in choice) {
+    const reason = 'The orchestrator’s model is being asked which agents fit.';
+    return { ask: choice.ask, waiting: { leaseUntil: choice.until, reason, missionActivity: 'Choosing the agents' } };
+  }
+  const { team } = choice;
+  await setTeam(trx, run.id, team);
+  const first = openingStep(team, { prompt, plan: null, branch: branchOf(run.id) });
+  const written = await appendStep(trx, run, newStep(team, first, []));
+  if (!canRun(written)) return { ask: null, waiting: {} };
+  return { step: (await openStep(trx, run))! };
+}
