@@ -1,7 +1,10 @@
 // Agents: the catalog they are made of, the built-in ones that are everywhere, and Alice's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtinAgents } from '#domain/projects/agents/catalog.ts';
+import { builtinAgents, harnesses, vendorNeeded } from '#domain/projects/agents/catalog.ts';
 import { Agent } from '#domain/projects/agents/model.ts';
+import { vendorOf } from '#domain/projects/agents/runnable.ts';
+import { canAnyRuntimeRun, canRunWith } from '#domain/projects/agents/runtime-harnesses.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { type Account, createCallers } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -329,4 +332,37 @@ it('over GraphQL a change of what another has changed meanwhile is refused, also
     })),
   );
   expect(await change('low', taken.updatedAt)).toMatchObject({ effort: 'low' });
+});
+
+describe('what a runtime can execute', () => {
+  const models = [...new Set(harnesses.flatMap((harness) => harness.models.map(({ id }) => id))), 'unlisted'];
+  const agents = harnesses.flatMap(({ id: harness }) => models.map((model) => ({ harness, model })));
+
+  it('is decided alike in statements and in code, for each harness with each model', async () => {
+    const rows = agents.map(({ harness, model }) => `('${harness}', '${model}')`).join(', ');
+    const found = await sql(
+      `select harness, model, ${vendorOf('a')} as vendor from (values ${rows}) a (harness, model)`,
+      [],
+    );
+    expect(found).toEqual(agents.map((agent) => ({ ...agent, vendor: vendorNeeded(agent) })));
+  });
+
+  it('needs the harness, and a model of the vendor that the runtime or the organization has', async () => {
+    const orgId = owner.organization.id;
+    for (const harness of ['claude-code', 'codex', 'opencode', 'shell'] as const) {
+      for (const modelVendors of [null, [], ['openai'], ['anthropic']] as const) {
+        const offer = { runtime: 'one', harnesses: [harness], modelVendors };
+        const canRun = await transaction((trx) => canRunWith(trx, orgId, offer));
+        expect(agents.filter(canRun)).toEqual(
+          agents.filter((agent) => {
+            const vendor = vendorNeeded(agent);
+            return (
+              agent.harness === harness && (!vendor || !modelVendors || [...modelVendors].includes(vendor as never))
+            );
+          }),
+        );
+      }
+    }
+    expect(agents.filter(await transaction((trx) => canAnyRuntimeRun(trx, orgId)))).toEqual([]);
+  });
 });

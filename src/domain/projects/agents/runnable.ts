@@ -2,25 +2,37 @@
 // those that are connected. An agent with a model needs a runtime that offers its harness and has credentials for the model; those
 // of the organization's own connectors do for every runtime.
 import { hasModelConnector } from '../integrations/operations.ts';
-import { builtinAgentId, builtinAgents, harnesses, vendorNeeded, vendorOfModel, waysOf } from './catalog.ts';
+import {
+  builtinAgentId,
+  builtinAgents,
+  harnesses,
+  type ModelVendor,
+  modelVendors,
+  vendorNeeded,
+  waysOf,
+} from './catalog.ts';
 
-const openaiModels = harnesses
-  .find(({ id }) => id === 'opencode')!
-  .models.filter(({ id }) => vendorOfModel(id) === 'openai')
-  .map(({ id }) => id);
+const literal = (vendor: ModelVendor | null): string => (vendor === null ? 'null' : `'${vendor}'`);
 
-/** Whose model an agent in the table `agents` needs; null: none. As `vendorNeeded`. */
-const vendorOf = (agent: string): string =>
-  `case ${agent}.harness when 'claude-code' then 'anthropic' when 'codex' then 'openai' when 'opencode' then
-    case when ${agent}.model in ('${openaiModels.join("', '")}') then 'openai' else 'anthropic' end end`;
+/** Whose model an agent in the table needs; null: none. `vendorNeeded`, written out for the catalog. */
+export const vendorOf = (agent: string): string => {
+  const models = harnesses.flatMap((harness) => harness.models.map(({ id }) => id));
+  const ofHarness = harnesses.map(({ id: harness }) => {
+    const others = literal(vendorNeeded({ harness, model: '' }));
+    const exceptions = [...new Set(models)].flatMap((model) => {
+      const vendor = literal(vendorNeeded({ harness, model }));
+      return vendor === others ? [] : [`when '${model}' then ${vendor}`];
+    });
+    const vendor = exceptions.length > 0 ? `case ${agent}.model ${exceptions.join(' ')} else ${others} end` : others;
+    return `when '${harness}' then ${vendor}`;
+  });
+  return `case ${agent}.harness ${ofHarness.join(' ')} end`;
+};
 
 // A row for each way.
 const builtins = builtinAgents
   .flatMap((agent) =>
-    waysOf(agent).map((way) => {
-      const vendor = vendorNeeded(way);
-      return `('${builtinAgentId(agent)}', '${way.harness}', ${vendor ? `'${vendor}'` : 'null'})`;
-    }),
+    waysOf(agent).map((way) => `('${builtinAgentId(agent)}', '${way.harness}', ${literal(vendorNeeded(way))})`),
   )
   .join(', ');
 const builtinRows = `(values ${builtins}) b (id, harness, vendor)`;
@@ -43,6 +55,14 @@ export const isRunnable = (
   { harnesses, vendors }: Placeholders,
 ): string => `(${harness} = any(${harnesses}) and ${isProvided(vendor, vendors, orgId)})`;
 
+/** A condition on a row of `runtime_harnesses`: its runtime can execute the harness with a model of this vendor. */
+export const isRunnableBy = (offered: string, harness: string, vendor: string, orgId: string): string =>
+  `(${offered}.harness = ${harness} and ${isProvided(vendor, `${offered}.vendors`, orgId)})`;
+
+const pairs = harnesses.flatMap(({ id }) => [null, ...modelVendors].map((vendor) => `('${id}', ${literal(vendor)})`));
+/** All pairs of a harness and a vendor, or none, as rows of `wanted`. */
+export const wantedPairs = `(values ${pairs.join(', ')}) wanted (harness, vendor)`;
+
 /** A condition on an agent: it may work on a mission that names this one or, where that is null, on one that names none. */
 const mayWork = (agent: string, named: string): string =>
   `(${agent}.id = ${named} or ${named} is null and ${agent}.harness <> 'shell')`;
@@ -55,8 +75,8 @@ export const hasAgentFor = (orgId: string, offer: Placeholders, named: string): 
 
 /** A condition: a runtime that offers the harness is connected for the organization, with a model of the vendor. `since`: a placeholder. */
 export const isOffered = (harness: string, vendor: string, orgId: string, since: string): string =>
-  `exists (select from runtime_harnesses h where h.harness = ${harness} and (h.org_id is null or h.org_id = ${orgId})
-    and h.seen_at > ${since} and ${isProvided(vendor, 'h.vendors', orgId)})`;
+  `exists (select from runtime_harnesses h where ${isRunnableBy('h', harness, vendor, orgId)}
+    and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since})`;
 
 /** An expression: the newest notice of a runtime that is connected for the organization, with its name; null: there is none. */
 export const noticeOf = (orgId: string, since: string): string =>

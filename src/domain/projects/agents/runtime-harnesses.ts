@@ -4,9 +4,9 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
-import { listModelConnectors } from '../integrations/operations.ts';
 import { type ModelVendor, vendorNeeded } from './catalog.ts';
 import type { HarnessId } from './model.ts';
+import { isOffered, isRunnable, isRunnableBy, wantedPairs } from './runnable.ts';
 
 /** How long a runtime without a claim or heartbeat counts as connected, how often that is written, and how long it is kept. */
 const connectedMs = minutes(2);
@@ -55,52 +55,42 @@ export async function recordHarnesses(caller: Caller, offer: RuntimeOffer): Prom
 /** Whether an agent can be executed: its harness is offered, with a model for it. */
 export type CanRun = (agent: { harness: HarnessId; model: string }) => boolean;
 
-interface Offered {
+interface Pair {
   harness: HarnessId;
-  vendors: readonly ModelVendor[] | null;
+  vendor: ModelVendor | null;
 }
 
-/** For agents of the organization, whose own connectors count for every runtime. */
-async function canRunBy(trx: Transaction, orgId: string, offered: readonly Offered[]): Promise<CanRun> {
-  const connected = (await listModelConnectors([orgId], trx)).map(({ vendor }) => vendor as ModelVendor);
+/** The condition on pairs decides, as it does in the statements on runs. */
+async function canRunWhere(trx: Transaction, condition: string, values: readonly unknown[]): Promise<CanRun> {
+  const pairs = await sql<Pair>(`select harness, vendor from ${wantedPairs} where ${condition}`, [...values], trx);
   return (agent) => {
     const needed = vendorNeeded(agent);
-    const isProvided = ({ vendors }: Offered) =>
-      needed === null || !vendors || [...vendors, ...connected].includes(needed);
-    return offered.some((one) => one.harness === agent.harness && isProvided(one));
+    return pairs.some(({ harness, vendor }) => harness === agent.harness && vendor === needed);
   };
 }
+
+const offer = { harnesses: '$2::text[]', vendors: '$3::text[]' };
+const isRunnableWithOffer = isRunnable('wanted.harness', 'wanted.vendor', '$1', offer);
 
 /** What a runtime can execute that makes this offer. */
 export const canRunWith = (
   trx: Transaction,
   orgId: string,
   { harnesses, modelVendors }: RuntimeOffer,
-): Promise<CanRun> =>
-  canRunBy(
-    trx,
-    orgId,
-    harnesses.map((harness) => ({ harness, vendors: modelVendors ?? null })),
-  );
+): Promise<CanRun> => canRunWhere(trx, isRunnableWithOffer, [orgId, harnesses, modelVendors ?? null]);
 
-const offeredSql = `select harness, vendors from runtime_harnesses
-  where credential_id = $1 and runtime = $2 and seen_at > $3`;
+const isRunnableByRuntime = `exists (select from runtime_harnesses h
+  where ${isRunnableBy('h', 'wanted.harness', 'wanted.vendor', '$1')} and h.credential_id = $2 and h.runtime = $3 and h.seen_at > $4)`;
 
 /** What the runtime can execute, as it last said. */
-export const canRuntimeRun = async (
-  trx: Transaction,
-  orgId: string,
-  caller: Caller,
-  runtime: string,
-): Promise<CanRun> =>
-  canRunBy(trx, orgId, await sql<Offered>(offeredSql, [caller.credentialId, runtime, connectedSince()], trx));
+export const canRuntimeRun = (trx: Transaction, orgId: string, caller: Caller, runtime: string): Promise<CanRun> =>
+  canRunWhere(trx, isRunnableByRuntime, [orgId, caller.credentialId, runtime, connectedSince()]);
 
-const connectedSql = `select distinct harness, vendors from runtime_harnesses
-  where (org_id is null or org_id = $1) and seen_at > $2`;
+const isRunnableByAny = isOffered('wanted.harness', 'wanted.vendor', '$1', '$2');
 
 /** What some connected runtime can execute. */
-export const canAnyRuntimeRun = async (trx: Transaction, orgId: string): Promise<CanRun> =>
-  canRunBy(trx, orgId, await sql<Offered>(connectedSql, [orgId, connectedSince()], trx));
+export const canAnyRuntimeRun = (trx: Transaction, orgId: string): Promise<CanRun> =>
+  canRunWhere(trx, isRunnableByAny, [orgId, connectedSince()]);
 
 const renewHarnessesSql = `update runtime_harnesses set seen_at = $3
   where credential_id = $1 and runtime = any($2::text[]) and seen_at <= $4`;
