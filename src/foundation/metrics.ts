@@ -11,7 +11,8 @@ import { tooBusy } from './problem.ts';
 
 // Not prom-client's global registry: tests load several copies of this module, and names must be unique.
 const registry = new Registry();
-const registers = [registry];
+/** Metrics of other modules belong to it. */
+export const registers = [registry];
 const labelNames = ['surface', 'method', 'route', 'status'] as const;
 
 collectDefaultMetrics({ register: registry });
@@ -84,6 +85,12 @@ export const planFailures = new Counter({
   name: 'graphql_plan_failures_total',
   help: 'Plans of queries that failed, after which yoga executed the query; unexpected ones are logged.',
   labelNames: ['expected'],
+  registers,
+});
+
+export const missionCost = new Counter({
+  name: 'mission_cost_usd_total',
+  help: 'Costs of missions that were recorded, in US dollars.',
   registers,
 });
 

@@ -1,9 +1,14 @@
 // For whoever runs the service: is the process alive, can it serve, what does it measure.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
+import { hours, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
+import { projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -116,6 +121,66 @@ describe('GET /metrics', () => {
     expect(text).toMatch(/^database_pool_connections\{state="waiting"\} 0$/m);
     expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
     for (const raw of [id, 'wp-login', 'nothing/here']) expect(text).not.toContain(raw);
+  });
+
+  it('200 · missions, their queue, runtimes, model connectors and costs of all organizations', async () => {
+    const figures = async () => {
+      // Figures are read every five seconds.
+      world.clock.turn(seconds(6));
+      const { body: text } = await world.request('GET', '/metrics');
+      const own = /^(?:runs?_|runtimes_|model_|mission_)/;
+      return Object.fromEntries(
+        (text as string)
+          .split('\n')
+          .filter((line) => own.test(line))
+          .map((line) => [line.replace(/ .*/, ''), Number(line.split(' ').at(-1))]),
+      );
+    };
+    const idle = await figures();
+    expect(idle).toEqual({
+      'runs_open{status="dispatching"}': 0,
+      'runs_open{status="running"}': 0,
+      'runs_ended_last_hour{status="completed"}': 0,
+      'runs_ended_last_hour{status="failed"}': 0,
+      'runs_ended_last_hour{status="canceled"}': 0,
+      runs_waiting_for_person: 0,
+      run_queue_age_seconds: 0,
+      runtimes_connected: 0,
+      'model_connectors{credentials="accepted"}': 0,
+      'model_connectors{credentials="rejected"}': 0,
+      mission_cost_usd_total: 0,
+    });
+    const { id: projectId } = (
+      await world.rest('POST', '/projects', { token, body: { name: 'Stall', repoFullName: 'acme/stall' } })
+    ).body;
+    await world.rest('POST', '/runs', { token, body: { projectId, prompt: 'Say hello.' } });
+    world.clock.turn(seconds(90));
+    expect(await figures()).toEqual({ ...idle, 'runs_open{status="dispatching"}': 1, run_queue_age_seconds: 96 });
+
+    const service = await world.service();
+    const report = async (name: string, input: object, selection = '{ ok }') => {
+      const query = `mutation ($input: ${name}Request!) { said: ${name[0]!.toLowerCase()}${name.slice(1)}(input: $input) ${selection} }`;
+      return (await world.graphql(query, { token: service, variables: { input } })).body.data.said;
+    };
+    const runtime = { runtime: 'Runtime', harnesses: ['claude-code'], modelVendors: ['anthropic'] };
+    const held = await report('ClaimRun', runtime, '{ runId leaseId }');
+    for (const _ of ['reported', 'repeated']) await report('ReportCost', { ...held, costId: 'cost-1', usd: 0.25 });
+    const working = { ...idle, runtimes_connected: 1, mission_cost_usd_total: 0.25 };
+    expect(await figures()).toEqual({ ...working, 'runs_open{status="running"}': 1 });
+    await report('FinishRun', { ...held, status: 'failed', error: 'no' });
+    expect(await figures()).toEqual({ ...working, 'runs_ended_last_hour{status="failed"}': 1 });
+    world.clock.turn(hours(1));
+    expect(await figures()).toEqual({ ...working, runtimes_connected: 0 });
+  });
+
+  it('200 · has every metric of the example alerts', async () => {
+    const { body: text } = await world.request('GET', '/metrics');
+    const { groups } = parse(readFileSync(path.join(projectFolder, 'deploy/prometheus-alerts.yaml'), 'utf8'));
+    const rules: { expr: string }[] = groups[0].rules;
+    const names = rules.flatMap(({ expr }) => expr.replace(/\{.*?\}|\bby \(\w+\)/g, '').match(/\b[a-z]+_\w+\b(?!\()/g));
+    expect(names.length).toBeGreaterThanOrEqual(rules.length);
+    const there = [...(text as string).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
+    expect(names.filter((name) => !there.includes(name!.replace(/_bucket$/, '')))).toEqual([]);
   });
 
   const forwarded = { 'x-forwarded-for': '203.0.113.9' };

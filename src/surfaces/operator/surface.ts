@@ -9,6 +9,7 @@ import { database, sql } from '#foundation/postgres/database.ts';
 import { migrationStatus } from '#foundation/postgres/migrations.ts';
 import { forbidden } from '#foundation/problem.ts';
 import { allowMethods, type CallerSettings, framed } from '../frame.ts';
+import './service-metrics.ts';
 
 /** How long a readiness probe waits for the database. */
 const probeTimeoutMs = seconds(2);

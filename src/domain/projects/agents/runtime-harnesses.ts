@@ -134,5 +134,11 @@ export const listRuntimes = (caller: Caller): Promise<Runtime[]> => {
   return sql<Runtime>(runtimesSql, [ownOrganization(caller), connectedSince()]);
 };
 
+/** The connected runtimes of all organizations. */
+export async function countRuntimes(): Promise<number> {
+  const count = 'select count(distinct (credential_id, runtime)) as runtimes from runtime_harnesses where seen_at > $1';
+  return (await sql<{ runtimes: number }>(count, [connectedSince()]))[0]!.runtimes;
+}
+
 /** A runtime without a claim or heartbeat since then is not connected. */
 export const connectedSince = (): number => now() - connectedMs;

@@ -132,6 +132,13 @@ const modelConnectorsSql = `select ${columnsOf(Integration)} from integrations
 export const listModelConnectors = (orgIds: readonly string[], trx?: Transaction): Promise<Row<Integration>[]> =>
   sql(modelConnectorsSql, [[...orgIds]], trx);
 
+const connectorCountsSql = `select count(*) filter (where broken_since is null) as accepted, count(broken_since) as rejected
+  from integrations where vendor_kind = 'llm' and has_credentials`;
+
+/** The model connectors of all organizations, by whether their vendor accepts the credentials. */
+export const countModelConnectors = async (): Promise<{ accepted: number; rejected: number }> =>
+  (await sql<{ accepted: number; rejected: number }>(connectorCountsSql))[0]!;
+
 /** The vendors of models that the organization has connected; null: of those that any organization has. */
 export const listModelVendors = (orgId: string | null): Promise<Pick<Row<Integration>, 'vendor'>[]> =>
   sql(

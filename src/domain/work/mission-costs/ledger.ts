@@ -1,14 +1,19 @@
 // The record of what missions cost, and its sums. Rows are only ever added.
 import { hours, now } from '#foundation/clock.ts';
+import { missionCost } from '#foundation/metrics.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { outermost, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { insertNew } from '#foundation/postgres/insert-new.ts';
 import { dayOf } from './cap.ts';
 import { MissionCost } from './model.ts';
 
 /** Returns false when a cost with this id was recorded before: a repeated report counts once. */
-export const recordMissionCost = (trx: Transaction, cost: Row<MissionCost>): Promise<boolean> =>
-  insertNew(trx, MissionCost, cost);
+export async function recordMissionCost(trx: Transaction, cost: Row<MissionCost>): Promise<boolean> {
+  const isNew = await insertNew(trx, MissionCost, cost);
+  const count = () => missionCost.inc(cost.usd);
+  if (isNew) outermost(trx).executionPromise.then(count, () => {});
+  return isNew;
+}
 
 /** What a run has cost so far, in millionths of a US dollar: costs are kept to a millionth. */
 export async function costOfRun(trx: Transaction, runId: string): Promise<number> {

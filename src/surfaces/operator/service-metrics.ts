@@ -1,0 +1,91 @@
+// Figures of all organizations for Prometheus: missions, their queue, runtimes and model connectors. Labels are statuses.
+import { Gauge } from 'prom-client';
+import { countRuntimes } from '#domain/projects/agents/runtime-harnesses.ts';
+import { countModelConnectors } from '#domain/projects/integrations/operations.ts';
+import { countRuns } from '#domain/work/runs/counts.ts';
+import { hours, now, seconds } from '#foundation/clock.ts';
+import { registers } from '#foundation/metrics.ts';
+
+const windowMs = hours(1);
+/** Several gauges, and scrapes that follow each other closely, share their queries. */
+const cachedMs = seconds(5);
+
+const read = async () => {
+  const [runs, runtimes, connectors] = await Promise.all([
+    countRuns(now() - windowMs),
+    countRuntimes(),
+    countModelConnectors(),
+  ]);
+  return { ...runs, runtimes, connectors };
+};
+type Figures = Awaited<ReturnType<typeof read>>;
+
+let cached: { until: number; figures: Promise<Figures | null> } | undefined;
+
+/** Null while the database is away: the other metrics are available. */
+function readFigures(): Promise<Figures | null> {
+  if (cached && now() < cached.until) return cached.figures;
+  const figures = read().catch(() => null);
+  cached = { until: now() + cachedMs, figures };
+  return figures;
+}
+
+/** A value of its own, or one per value of a label. */
+function gauge<Label extends string>(
+  name: string,
+  help: string,
+  select: (figures: Figures) => number | Record<string, number>,
+  labelNames: Label[] = [],
+): void {
+  new Gauge({
+    name,
+    help,
+    labelNames,
+    registers,
+    // Each of several workers counts the same.
+    aggregator: 'first',
+    async collect() {
+      this.reset();
+      const figures = await readFigures();
+      // A gauge without labels is 0 after `reset`.
+      if (!figures) return labelNames.length === 0 ? this.remove() : undefined;
+      const value = select(figures);
+      if (typeof value === 'number') return this.set(value);
+      for (const [label, count] of Object.entries(value)) this.set({ [labelNames[0]!]: label } as never, count);
+    },
+  });
+}
+
+gauge(
+  'runs_open',
+  'Missions that wait for a runtime or a person (dispatching) or are being worked on (running).',
+  ({ dispatching, running }) => ({ dispatching, running }),
+  ['status'],
+);
+gauge(
+  'runs_ended_last_hour',
+  'Missions that ended within the last hour.',
+  ({ completed, failed, canceled }) => ({ completed, failed, canceled }),
+  ['status'],
+);
+gauge(
+  'runs_waiting_for_person',
+  'Open missions whose plan needs an approval, or that a person interrupted.',
+  (figures) => figures.waitingForPerson,
+);
+gauge(
+  'run_queue_age_seconds',
+  'Time that the oldest mission has waited for a runtime; 0: none waits.',
+  ({ waitingSince }) => (waitingSince === null ? 0 : Math.max(0, now() - waitingSince) / seconds(1)),
+);
+gauge(
+  'runtimes_connected',
+  'Runtimes that claimed a mission or sent a heartbeat within two minutes.',
+  ({ runtimes }) => runtimes,
+);
+gauge(
+  'model_connectors',
+  'Model connectors in use, by whether their vendor accepts the credentials.',
+  ({ connectors }) => ({ ...connectors }),
+  ['credentials'],
+);
