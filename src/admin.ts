@@ -19,8 +19,8 @@ import { readOrMakeSecretKey } from '#foundation/secrets/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { type Config, readConfig, SettingsError } from './config.ts';
-import { contentsFolder, databaseHome, servesOnlyThisMachine, storageOf } from './services.ts';
-import { type Command, helpOf, helpOfAll, type Place, readOptions } from './surfaces/operator/command.ts';
+import { contentsFolder, databaseHome, servesOnlyThisMachine, storageOf, version } from './services.ts';
+import { type Command, helpOf, helpOfAll, invocation, type Place, readOptions } from './surfaces/operator/command.ts';
 import { commands } from './surfaces/operator/commands.ts';
 
 /** Names the connections of this process in pg_stat_activity. */
@@ -34,9 +34,10 @@ try {
   process.exitCode = 1;
 }
 
-/** `help`, `help COMMAND` and `COMMAND --help` need neither settings nor a database. */
+/** `--version`, `help`, `help COMMAND` and `COMMAND --help` need neither settings nor a database. */
 function requestedHelp(): string | null {
   const isHelp = (word: string | undefined) => word !== undefined && /^(help|--help|-h)$/.test(word);
+  if (name === '--version') return version;
   if (isHelp(name)) return args[0] === undefined ? helpOfAll(commands) : helpOf(args[0], commandNamed(args[0]));
   return args.some((word) => /^(--help|-h)$/.test(word)) ? helpOf(name, commandNamed(name)) : null;
 }
@@ -147,9 +148,7 @@ async function otherCommandsEnd(): Promise<void> {
 async function requireSchema(): Promise<void> {
   const { pending } = await migrationStatus(database());
   if (pending.length > 0) {
-    throw new Error(
-      `The database lacks ${pending.length} migrations: \`npm run --silent admin -- migrate\` applies them.`,
-    );
+    throw new Error(`The database lacks ${pending.length} migrations: \`${invocation} migrate\` applies them.`);
   }
 }
 

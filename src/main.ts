@@ -10,6 +10,7 @@ import { scrub } from '#foundation/log.ts';
 import { mailboxAddress } from '#foundation/mail/mail.ts';
 import { database } from '#foundation/postgres/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
+import { calledAs } from '#foundation/program.ts';
 import { type Front, startWorkers } from '#foundation/workers.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig, SettingsError } from './config.ts';
@@ -21,8 +22,12 @@ import { jobs } from './surfaces/scheduler/jobs.ts';
 import { startScheduler } from './surfaces/scheduler/surface.ts';
 
 const command = process.argv[2] ?? 'serve';
+if (/^(help|--help|-h)$/.test(command)) exitWith(help(), 0);
+if (command === '--version') exitWith(version, 0);
 if (command !== 'start' && command !== 'serve')
-  exitWith(`Unknown command ${command}. The commands are start (migrate, seed, serve) and serve.`);
+  exitWith(
+    `There is no command ${command}. The commands are start (migrate, seed, serve) and serve; --help says more.`,
+  );
 
 try {
   await open();
@@ -121,8 +126,21 @@ function withHint(error: NodeJS.ErrnoException, host: string, port: number): Err
   return hint ? new Error(hint) : error;
 }
 
-/** Prints one line without a stack: the cause is a setting, a port or the database. */
-function exitWith(message: string): never {
-  console.error(message);
-  process.exit(1);
+function help(): string {
+  return `${calledAs('agent-engineering-platform', 'node --import tsx src/main.ts')} [COMMAND]
+
+  serve      Serves. The default.
+  start      Migrates the database, adds a demo to an empty one, serves, and starts a local runner on loopback.
+  --version  Shows the release.
+  --help     Shows this.
+
+Settings are environment variables (docs/configuration.md), among them HOST, PORT, PUBLIC_URL and DATABASE_URL;
+without DATABASE_URL an embedded PostgreSQL keeps its data in DATA_DIR.
+agent-engineering-platform-admin help lists the commands for operators.`;
+}
+
+/** Prints without a stack: the cause is a setting, a port or the database. */
+function exitWith(message: string, code = 1): never {
+  (code === 0 ? console.log : console.error)(message);
+  process.exit(code);
 }

@@ -5,8 +5,9 @@ import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { helpOf, readOptions } from '#surfaces/operator/command.ts';
+import { helpOf, invocation, readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
+import { version } from '../../src/services.ts';
 import { admin } from '../support/command-line.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -149,7 +150,9 @@ describe('help', () => {
   });
 
   it('is printed for --help, -h and help COMMAND without settings or a database; an unknown command is named', async () => {
-    const expected = { code: 0, stdout: `${helpOf('member:role', commands['member:role']!)}\n`, stderr: '' };
+    // It names the program that was called.
+    const help = helpOf('member:role', commands['member:role']!).replaceAll(invocation, 'node dist/admin.js');
+    const expected = { code: 0, stdout: `${help}\n`, stderr: '' };
     const asked = [
       ['member:role', '--help'],
       ['member:role', '--org', 'acme', '-h'],
@@ -158,5 +161,6 @@ describe('help', () => {
     for (const args of asked) expect(await admin(args, { PORT: 'nonsense' })).toEqual(expected);
     const unknown = { code: 1, stdout: '', stderr: 'There is no command member:king; help lists the commands.\n' };
     expect(await admin(['member:king', '--help'], {})).toEqual(unknown);
+    expect(await admin(['--version'], {})).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 });

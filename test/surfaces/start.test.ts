@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { version } from '../../src/services.ts';
 import { childrenOf, compiled, databaseUrl, freePort, isRunning, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -156,6 +157,20 @@ describe('npm run serve', () => {
     expect(one.said).not.toContain(password);
     await stop(one);
     server.close();
+  });
+
+  it('prints help and its release, without settings', async () => {
+    const call = (word: string) =>
+      promisify(execFile)(process.execPath, [compiled('main'), word], {
+        cwd: projectFolder,
+        env: { PORT: 'nonsense' },
+      });
+    expect((await call('--help')).stdout).toMatch(/^node dist\/main\.js \[COMMAND\]\n\n {2}serve /);
+    expect(await call('--version')).toEqual({ stdout: `${version}\n`, stderr: '' });
+    await expect(call('sing')).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^There is no command sing\./),
+    });
   });
 
   it('without a build says how to make one, in one line', async () => {

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import '#graph/validation.ts';
 import type { DatabaseConnection } from '#foundation/postgres/embedded/database.ts';
+import { calledAs } from '#foundation/program.ts';
 
 /** The installation that a command works on. */
 export interface Place {
@@ -113,7 +114,8 @@ const descriptionOf = (schema: z.ZodType): string | undefined =>
     ? descriptionOf(schema.unwrap() as z.ZodType)
     : undefined);
 
-const invocation = 'npm run --silent admin --';
+/** The operator's program as it was called. */
+export const invocation = calledAs('agent-engineering-platform-admin', 'npm run --silent admin --');
 
 /** The output of `COMMAND --help`: what the command does, its options and an example. */
 export function helpOf(name: string, one: Command): string {
@@ -139,4 +141,5 @@ export const helpOfAll = (commands: Readonly<Record<string, Command>>): string =
     '',
     ...Object.entries(commands).map(([name, one]) => `  ${`${name} ${usage(one)}`.trim()}\n      ${one.about}`),
     '  help\n      Shows this.',
+    '  --version\n      Shows the release.',
   ].join('\n');

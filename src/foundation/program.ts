@@ -1,0 +1,11 @@
+// The name under which a program of the package was called, for its help.
+import path from 'node:path';
+
+/** An installed program by its name, a bundle by its path; from the sources by the command of npm. */
+export function calledAs(installed: string, fromSources: string): string {
+  const called = process.argv[1] ?? '';
+  if (path.basename(called) === installed) return installed;
+  if (!/[\\/](main|admin)\.js$/.test(called)) return fromSources;
+  const within = path.relative(process.cwd(), called);
+  return `node ${within.startsWith('..') ? called : within}`;
+}
