@@ -18,7 +18,7 @@ import { atOnce } from '../support/at-once.ts';
 import { openRemoteMcp, type RemoteMcp } from '../support/fake-mcp-server.ts';
 import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
 import { type Answer, requestsTo, type Session } from '../support/requests.ts';
-import { startSandbox } from '../support/runtime-records.ts';
+import { noteArtifact, showFragments, startSandbox, writeSteps } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 const randomCalls = Number(process.env.KEYED_CALLS ?? 120);
@@ -101,6 +101,13 @@ const unique = () => `n${++made}`;
 const triggers = [{ kind: 'schedule', schedule: { interval: 'daily', time: '09:00', timezone: 'UTC' } }];
 const recurring = () => ({ projectId, name: unique(), prompt: 'Tidy up.', triggers });
 
+/** A mission that waits for a runtime, with these columns. */
+async function startRun(columns: object = {}): Promise<string> {
+  const { id } = (await write('/runs', { projectId, prompt: unique() })).body;
+  if (Object.keys(columns).length > 0) await beside('runs').where({ id }).update(columns);
+  return id;
+}
+
 interface Call {
   path: string;
   body?: object;
@@ -168,6 +175,51 @@ const routes: Record<string, () => Promise<Call>> = {
     const { id: taskId } = (await write('/scheduled-tasks', recurring())).body;
     const { runId: id } = (await write(`/scheduled-tasks/${taskId}/run`)).body;
     return { path: `/runs/${id}/cancel`, table: 'runs', where: { id, status: 'canceled' } };
+  },
+  async '/runs'() {
+    const prompt = unique();
+    const refused = { path: '/runs', body: { projectId, prompt: 7 } };
+    return { path: '/runs', body: { projectId, prompt }, table: 'runs', where: { prompt }, refused };
+  },
+  async '/runs/{runId}/messages'() {
+    const path = `/runs/${await startRun()}/messages`;
+    const text = unique();
+    return { path, body: { text }, table: 'run_messages', where: { text }, refused: { path, body: { text: 7 } } };
+  },
+  async '/runs/{runId}/answer'() {
+    const runId = await startRun();
+    const sandbox = await startSandbox({ orgId: acme.id, projectId: projectId as never }, { runId });
+    await showFragments(sandbox, [{ kind: 'elicitation', body: 'May I?' }]);
+    const path = `/runs/${runId}/answer`;
+    const where = { run_id: runId, kind: 'answer' };
+    return { path, body: { text: 'Yes.' }, table: 'run_messages', where, refused: { path, body: { text: 7 } } };
+  },
+  async '/runs/{runId}/approval'() {
+    const id = await startRun({ awaits_approval: true });
+    return { path: `/runs/${id}/approval`, table: 'run_messages', where: { run_id: id, kind: 'approval' } };
+  },
+  async '/runs/{runId}/interruption'() {
+    const id = await startRun();
+    return { path: `/runs/${id}/interruption`, table: 'run_messages', where: { run_id: id, kind: 'interrupt' } };
+  },
+  async '/runs/{runId}/resumption'() {
+    const id = await startRun({ interrupted_at: present() });
+    return { path: `/runs/${id}/resumption`, table: 'run_messages', where: { run_id: id, kind: 'resume' } };
+  },
+  async '/runs/{runId}/continuation'() {
+    const team = [{ name: 'Builder', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5' }];
+    const id = await startRun({ status: 'completed', team: JSON.stringify(team) });
+    const place = { orgId: acme.id, projectId: projectId as never };
+    await writeSteps(place, id, [{}]);
+    const [step] = await beside('run_steps').where({ run_id: id });
+    const artifact = await noteArtifact(place, { caption: 'Checkpoint' });
+    await beside('checkpoints').insert({
+      ...{ step_id: step.id, run_id: id, org_id: acme.id, project_id: projectId, artifact_id: artifact.id },
+      ...{ commit_sha: 'b'.repeat(40), created_at: present() },
+    });
+    const path = `/runs/${id}/continuation`;
+    const refused = { path, body: { prompt: 7 } };
+    return { path, body: { prompt: 'Go on.' }, table: 'runs', where: { continues_step_id: step.id }, refused };
   },
   async '/notices/{noticeId}/dismissal'() {
     const body = { name: unique(), scopes: ['projects:read'], expiresInDays: 5 };
