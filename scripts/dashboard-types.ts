@@ -1,6 +1,7 @@
-// `npm run dashboard:types`: writes the dashboard's operations with their types, as schema.graphql has them.
+// `npm run dashboard:types`: writes the operations of the dashboard and of the runner with their types, as schema.graphql has them.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { dashboardDocuments, documentsFile } from './dashboard-documents.ts';
+import { programs, typedOperations } from './typed-operations.ts';
 
-const sdl = readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8');
-writeFileSync(documentsFile, await dashboardDocuments(sdl));
+const root = new URL('../', import.meta.url);
+const sdl = readFileSync(new URL('schema.graphql', root), 'utf8');
+for (const program of programs) writeFileSync(new URL(program.file, root), await typedOperations(program, sdl));

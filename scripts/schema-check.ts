@@ -8,8 +8,8 @@ import { printGraph } from '#graph/print.ts';
 import { schema } from '#schema.ts';
 import { unannounced } from './breaking-changes.ts';
 import { clientApi } from './client-api.ts';
-import { dashboardDocuments } from './dashboard-documents.ts';
 import { readOpenApi } from './openapi-document.ts';
+import { programs, typedOperations } from './typed-operations.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -39,8 +39,11 @@ const complaints: string[] = [];
 if (readHere('schema.graphql') !== after) {
   complaints.push('schema.graphql is not what the code says: run `npm run schema` and read what changed.');
 }
-if (readHere('src/surfaces/console/dashboard/documents.ts') !== (await dashboardDocuments(after))) {
-  complaints.push('The operations of the dashboard are not what the schema says: run `npm run dashboard:types`.');
+for (const program of programs) {
+  if (readHere(program.file) === (await typedOperations(program, after))) continue;
+  complaints.push(
+    `The operations of the ${program.name} are not what the schema says: run \`npm run dashboard:types\`.`,
+  );
 }
 if (readHere('clients/typescript/src/api.ts') !== (await clientApi(await readOpenApi()))) {
   complaints.push('The operations of the typed client are not what the API says: run `npm run client:types`.');

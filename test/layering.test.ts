@@ -98,7 +98,7 @@ const cases: Record<string, Case> = {
   'a folder of the runner has a rank': [
     layering.theRunnerImportsDownwards,
     { 'src/runner/cellar/wine.ts': '' },
-    'src/runner/cellar/wine.ts is in no known folder of the runner: contract.ts, text.ts, isolation, harness, protocol, workspace.',
+    'src/runner/cellar/wine.ts is in no known folder of the runner: generated, contract.ts, text.ts, isolation, harness, protocol, workspace.',
   ],
   'cycles of the runner are found, by types too': [
     layering.importsHaveNoCycle,

@@ -1,5 +1,6 @@
-// Types that several folders of the runner share. It imports nothing; isolation, harness, protocol, workspace and the files on top
+// Types that several folders of the runner share. It imports generated types only; isolation, harness, protocol, workspace and the files on top
 // import it.
+import type { AgentRole, ClaimRunMutation, StepPartsFragment } from './generated/operations.ts';
 
 export const vendors = ['anthropic', 'openai'] as const;
 /** Vendor of models. */
@@ -38,51 +39,15 @@ export interface RunLease {
   leaseId: string;
 }
 
-export interface CheckpointOrder {
-  commitSha: string;
-  url: string;
-}
-
-export interface Step {
-  stepId: string;
-  agent: {
-    name: string;
-    role: string;
-    harness: string;
-    model: string;
-    effort: string | null;
-    userPrompt: string | null;
-    skillRepos: string[];
-  };
-  prompt: string;
-  /** JSON Schema as text. */
-  outputSchema: string | null;
-  resumeSessionId: string | null;
-  /** Prompt of a session that is resumed, in place of `prompt`. */
-  resumePrompt: string | null;
-  /** History that a new session reads before the prompt. */
-  preamble: string | null;
-  checkpoint: CheckpointOrder | null;
-}
-
-export interface Claimed {
-  runId: string;
-  leaseId: string;
-  missionTitle: string | null;
-  instanceType: string;
-  /** MiB of the instance type. */
-  memoryMb: number;
-  step: Step;
-  stepTimeoutMs: number;
-  /** Calls of the model in one step. */
-  maxTurns: number;
-}
+export type Claimed = NonNullable<ClaimRunMutation['answer']>;
+export type Step = StepPartsFragment;
+export type CheckpointOrder = NonNullable<Step['checkpoint']>;
 
 /** Session of a step, as reports name it. */
 export interface Session {
   sandboxId: string;
   leaseId: string;
-  role: string;
+  role: AgentRole;
   sessionId: string;
 }
 

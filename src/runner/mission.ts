@@ -1,20 +1,18 @@
 // One mission, from its claim to its end: its steps, one after the other, as the platform says.
 import type { Claimed, Pace, RunLease, Session, Step } from './contract.ts';
+import {
+  type Ending,
+  finishRun,
+  finishSandbox,
+  finishStep,
+  handBackRun,
+  reportSession,
+} from './generated/operations.ts';
 import { keepLease } from './protocol/heartbeat.ts';
 import { type Platform, PlatformUnreachable, RequestRejected } from './protocol/platform.ts';
 import { openRunWorkspace, type RunnerCapabilities } from './run-workspace.ts';
 import { type Outcome, runnerStopped, work } from './step.ts';
 import { clip } from './text.ts';
-
-const stepFields = `{ stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint { commitSha url } agent { name role harness model effort userPrompt skillRepos } }`;
-
-export const claimed = `{ runId leaseId missionTitle instanceType memoryMb stepTimeoutMs maxTurns step ${stepFields} }`;
-
-interface Next {
-  outcome: 'next' | 'waiting' | 'handed_back' | 'done';
-  step: Step | null;
-  failure: string | null;
-}
 
 /**
  * Executes the steps of a claimed run and reports them. When `stopping` aborts, the run is handed back.
@@ -35,7 +33,7 @@ export async function executeRun(
       try {
         const done = await work(platform, run, step, context, pace, stopping);
         if (done.failure === runnerStopped) {
-          await platform.mutate('handBackRun', { ...lease, reason: 'the runner is shutting down' });
+          await platform.mutate(handBackRun, { ...lease, reason: 'the runner is shutting down' });
           return;
         }
         step = await finish(platform, lease, step, done);
@@ -48,7 +46,7 @@ export async function executeRun(
     if (error instanceof PlatformUnreachable || (error instanceof RequestRejected && error.code === 'lease_lost'))
       throw error;
     const why = clip(`The runner failed: ${(error as Error).message}`, 2_000);
-    await platform.mutate('finishRun', { ...lease, status: 'failed', error: why });
+    await platform.mutate(finishRun, { ...lease, status: 'failed', error: why });
   } finally {
     await workspace.close();
   }
@@ -61,16 +59,15 @@ async function finish(
   { stepId }: Step,
   { session, failure, output, sessionId, turns }: Outcome & { session: Session },
 ): Promise<Step | null> {
-  const status = failure ? 'failed' : 'completed';
+  const status: Ending = failure ? 'failed' : 'completed';
   const { sandboxId, leaseId } = session;
-  await platform.mutate('reportSession', { ...session, outcome: failure || status });
-  await platform.mutate('finishSandbox', { sandboxId, leaseId, status, terminationReason: failure || status });
+  await platform.mutate(reportSession, { ...session, outcome: failure || status });
+  await platform.mutate(finishSandbox, { sandboxId, leaseId, status, terminationReason: failure || status });
   const report = { ...lease, stepId, status, output, sessionId, turns, ...(failure && { error: failure }) };
-  const fields = `{ outcome failure step ${stepFields} }`;
-  const next = await platform.mutate<Next>('finishStep', report, fields);
+  const next = await platform.mutate(finishStep, report);
   // A step whose run waits, or is for another runtime, ends the lease.
   if (next.outcome !== 'done') return next.step;
   const why = failure || next.failure;
-  await platform.mutate('finishRun', { ...lease, status: why ? 'failed' : 'completed', ...(why && { error: why }) });
+  await platform.mutate(finishRun, { ...lease, status: why ? 'failed' : 'completed', ...(why && { error: why }) });
   return null;
 }

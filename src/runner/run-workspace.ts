@@ -1,6 +1,7 @@
 // Workspace of a run: one place for its agents, with the gateway that is their only way out, and one for each script.
 import { open, rm } from 'node:fs/promises';
 import type { Account, Limits, RunLease, Step } from './contract.ts';
+import { reportCheckpoint } from './generated/operations.ts';
 import type { Found } from './harness/discovery.ts';
 import { drivers } from './harness/drivers.ts';
 import type { Harness, Listener, Task } from './harness/port.ts';
@@ -96,7 +97,7 @@ export function openRunWorkspace(
       if (saved?.stepId === stepId && saved.state === state) return;
       const content = await open(file);
       const contentKey = await platform.upload(lease, 'checkpoint', content).finally(() => content.close());
-      await platform.mutate('reportCheckpoint', { ...lease, stepId, contentKey, commitSha, sessionId: session });
+      await platform.mutate(reportCheckpoint, { ...lease, stepId, contentKey, commitSha, sessionId: session });
       saved = { stepId, state };
     } finally {
       await rm(file, { force: true });

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Claimed, type Limits, type Pace, vendors } from './contract.ts';
+import { claimRun } from './generated/operations.ts';
 import { discover, searched } from './harness/discovery.ts';
 import { runInstall } from './harness/install-command.ts';
 import { installationFolder, startInstaller } from './harness/installer.ts';
@@ -17,7 +18,7 @@ import { closeInheritedDescriptors } from './isolation/descriptors.ts';
 import { usualDiskBytes } from './isolation/disk.ts';
 import { askIn, chooseIsolation, isLoopback, obstacleToCells } from './isolation/isolation.ts';
 import { makeTemporaryFolder } from './isolation/place.ts';
-import { claimed, executeRun } from './mission.ts';
+import { executeRun } from './mission.ts';
 import { modelsFrom } from './protocol/gateway.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
 import type { RunnerCapabilities } from './run-workspace.ts';
@@ -133,7 +134,7 @@ function offer() {
 /** A claim that got no answer is made again under its name: if it took a run, that is the answer. */
 async function claim(): Promise<Claimed | null> {
   try {
-    const run = await platform.mutate<Claimed | null>('claimRun', { ...offer(), claimId }, claimed, true);
+    const run = await platform.mutate(claimRun, { ...offer(), claimId }, true);
     claimId = randomUUID();
     if (isUnreachable) console.log('The platform is back');
     isUnreachable = false;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Claimed, Pace, RunLease, Session, Step } from './contract.ts';
+import { registerSandbox, reportSession } from './generated/operations.ts';
 import { converse } from './harness/conversation.ts';
 import type { HarnessEvent, Turn } from './harness/port.ts';
 import { overDisk, overMemory } from './isolation/caps.ts';
@@ -229,12 +230,8 @@ async function openSession(
 ): Promise<Session> {
   const { role, harness } = step.agent;
   const sandbox = { key: step.stepId, role, harness, harnessVersion, instanceType, timeoutAt: Date.now() + timeout };
-  const { sandboxId } = await platform.mutate<{ sandboxId: string }>(
-    'registerSandbox',
-    { ...lease, ...sandbox },
-    '{ sandboxId }',
-  );
+  const { sandboxId } = await platform.mutate(registerSandbox, { ...lease, ...sandbox });
   const session = { sandboxId, leaseId: lease.leaseId, role, sessionId: randomUUID() };
-  await platform.mutate('reportSession', session);
+  await platform.mutate(reportSession, session);
   return session;
 }

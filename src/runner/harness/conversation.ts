@@ -1,13 +1,10 @@
 // Steering of an agent while it works: each message once and in order, interruption, and resumption.
+import type { HeartbeatMutation } from '../generated/operations.ts';
 import type { Harness, Turn } from './port.ts';
 
-export interface Message {
-  messageId: string;
-  text: string;
-  author: string;
-}
-/** What the platform wants of a run. */
-export type Desired = 'run' | 'interrupt' | 'stop';
+type RunOrders = HeartbeatMutation['answer']['runs'][number];
+export type Message = RunOrders['messages'][number];
+export type Desired = RunOrders['desired'];
 
 export interface Observer {
   /** The agent got a prompt. */

@@ -1,6 +1,7 @@
 // Heartbeat of one mission: progress and sandbox load. The answer says what to stop.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pace, RunLease } from '../contract.ts';
+import { heartbeat } from '../generated/operations.ts';
 import type { Desired, Message } from '../harness/conversation.ts';
 import type { ProcessSample } from '../isolation/measure.ts';
 import type { Platform } from './platform.ts';
@@ -28,13 +29,6 @@ export interface State {
   updateModels(revision: string | null): void;
 }
 
-interface Answer {
-  runs: { desired: Desired; modelRevision: string | null; messages: Message[] }[];
-  nextHeartbeatMs: number;
-  sandboxes: { desired: string }[];
-  environments: { desired: string }[];
-}
-
 /** Keeps the lease while a step is prepared: a large repository takes longer than a lease lasts. @throws when the run is stopped */
 export async function keepLease<T>(platform: Platform, lease: RunLease, pace: Pace, work: Promise<T>): Promise<T> {
   const done = new AbortController();
@@ -42,7 +36,7 @@ export async function keepLease<T>(platform: Platform, lease: RunLease, pace: Pa
   const beat = async (): Promise<never> => {
     for (;;) {
       await wait(pace.heartbeat, undefined, { signal });
-      const { runs } = await platform.mutate<Answer>('heartbeat', { runs: [lease] }, '{ runs { desired } }');
+      const { runs } = await platform.mutate(heartbeat, { runs: [lease] });
       if (runs.some(({ desired }) => desired === 'stop')) throw new Error('stopped');
     }
   };
@@ -72,15 +66,11 @@ export function startHeartbeat(
     const acknowledged = [...state.acknowledged];
     const metrics = samples.slice(-samplesAtOnce);
     [state.changed, last, samples] = [false, Date.now(), []];
-    const { runs, sandboxes, environments, nextHeartbeatMs } = await platform.mutate<Answer>(
-      'heartbeat',
-      {
-        runs: [{ ...lease, progress, activity, acknowledged }],
-        sandboxes: [{ sandboxId, leaseId: lease.leaseId, metrics }],
-        environments: preview ? [preview.environmentId] : [],
-      },
-      `{ runs { desired modelRevision messages { messageId text author } } nextHeartbeatMs sandboxes { desired } environments { desired } }`,
-    );
+    const { runs, sandboxes, environments, nextHeartbeatMs } = await platform.mutate(heartbeat, {
+      runs: [{ ...lease, progress, activity, acknowledged }],
+      sandboxes: [{ sandboxId, leaseId: lease.leaseId, metrics }],
+      environments: preview ? [preview.environmentId] : [],
+    });
     interval = Math.min(pace.heartbeat, nextHeartbeatMs);
     state.acknowledged = state.acknowledged.filter((id) => !acknowledged.includes(id));
     for (const { desired, messages, modelRevision } of runs) {

@@ -1,6 +1,7 @@
 // Journal of a mission: log pieces and live fragments, each with its sequence number, and costs. They are sent in batches, so that a
 // chatty script makes few calls; one that is faster than the platform waits.
 import type { Fragment, RunLease, Session } from '../contract.ts';
+import { appendFragments, appendLog, reportCost, reportUsage } from '../generated/operations.ts';
 import type { Usage } from '../harness/port.ts';
 import type { Platform } from './platform.ts';
 
@@ -43,7 +44,7 @@ export function openJournal(
     for (const content of pieces(words)) {
       const seq = next[part] ?? 0;
       next[part] = seq + 1;
-      await platform.mutate('appendLog', { ...session, part, seq, content, ...span }, '{ nextSeq }');
+      await platform.mutate(appendLog, { ...session, part, seq, content, ...span });
     }
   }
 
@@ -52,20 +53,20 @@ export function openJournal(
     [text, fragments, usages] = ['', [], []];
     // First: what is lost with the runner should not be what was paid for.
     for (const usage of used) {
-      await platform.mutate('reportUsage', { ...lease, stepId, sandboxId, role, sessionId, ...usage });
+      await platform.mutate(reportUsage, { ...lease, stepId, sandboxId, role, sessionId, ...usage });
     }
     if (log) await write('session', log);
     for (let at = 0; at < pendingFragments.length; at += fragmentsAtOnce) {
       const some = pendingFragments.slice(at, at + fragmentsAtOnce);
       const input = { sandboxId, leaseId, seq: fragmentSeq, fragments: some };
-      await platform.mutate('appendFragments', input, '{ nextSeq }');
+      await platform.mutate(appendFragments, input);
       fragmentSeq += some.length;
     }
     while (usd > 0) {
       const some = Math.min(usd, usdAtOnce);
       usd -= some;
       const costId = `${sandboxId}-${++costs}`;
-      await platform.mutate('reportCost', { ...lease, sandboxId, role, sessionId, costId, usd: some });
+      await platform.mutate(reportCost, { ...lease, sandboxId, role, sessionId, costId, usd: some });
     }
   }
 

@@ -1,6 +1,7 @@
 // The models of a mission: the connectors of its organization, and for other vendors the runner's own credentials. A connector that
 // the organization revokes is cut: what is under way ends, and so does a step that has used it.
 import { type RunLease, type Vendor, vendors } from '../contract.ts';
+import { reportModelRejected } from '../generated/operations.ts';
 import { isOnLoopback, openEgress } from './egress.ts';
 import { keyHeader, type Upstream, type Upstreams } from './gateway.ts';
 import type { Connector, Platform } from './platform.ts';
@@ -45,7 +46,7 @@ export function openModels(
         one.isUsed = true;
         if (status !== 401) return;
         fail(`The vendor rejected the credentials of the model connector ${name}.`);
-        platform.mutate('reportModelRejected', { ...lease, integrationId: connector.integrationId }).catch(() => {});
+        platform.mutate(reportModelRejected, { ...lease, integrationId: connector.integrationId }).catch(() => {});
       },
     };
     const one = { connector, upstream, cut, isUsed: false };

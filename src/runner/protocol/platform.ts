@@ -6,8 +6,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Vendor } from '../contract.ts';
-import type { Demand } from '../harness/installer.ts';
+import type { RunLease } from '../contract.ts';
+import {
+  createArtifactUpload,
+  harnessDemand,
+  type Operation,
+  type RunModelsQuery,
+  runMcpServers,
+  runModels,
+} from '../generated/operations.ts';
 
 /** What the platform said no to: `code` is `lease_lost`, `unauthenticated`, `invalid_request`, … */
 export class RequestRejected extends Error {
@@ -24,63 +31,33 @@ export class PlatformUnreachable extends Error {}
 /** Milliseconds for which a call to an unreachable platform is retried, in general and while the runner shuts down. */
 const retryMs = { usual: 45_000, stopping: 2_000 };
 
-interface Address {
-  contentKey: string;
-  uploadUrl: string;
-}
-
-/** An MCP server that an agent may use, with the credentials for it. */
-export interface McpServer {
-  serverName: string;
-  url: string;
-}
-
 /** A model connector of an organization. */
-export interface Connector {
-  integrationId: string;
-  name: string;
-  vendor: Vendor;
-  baseUrl: string;
-  apiKey: string;
-}
-export interface RunModels {
-  /** Another one in the answer to a heartbeat means: ask again. */
-  revision: string;
-  connectors: Connector[];
-}
+export type Connector = RunModelsQuery['answer']['connectors'][number];
 
 export type Platform = ReturnType<typeof connect>;
 
 export function connect(url: string, token: string, stopping: AbortSignal) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
-  /** A mutation with its one argument, such as `claimRun(input: ClaimRunRequest!)`; what is retryable is tried again, unless `once`. */
-  const mutate = <T = { ok: true }>(name: string, input: object, selection = '{ ok }', once = false): Promise<T> => {
-    const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-    return ask(`mutation ($input: ${type}!) { answer: ${name}(input: $input) ${selection} }`, { input }, once);
-  };
+  /** A mutation with its one argument; what is retryable is tried again, unless `once`. */
+  const mutate = <Answer, Input>(
+    operation: Operation<{ answer: Answer }, { input: Input }>,
+    input: Input,
+    once = false,
+  ): Promise<Answer> => ask(operation, { input }, once);
 
-  /** The MCP servers for the agent of the step that is worked on. */
-  const mcpServers = (lease: { runId: string; leaseId: string }): Promise<McpServer[]> =>
-    ask(
-      `query ($runId: String!, $leaseId: String!) {
-        answer: runMcpServers(runId: $runId, leaseId: $leaseId) { serverName url } }`,
-      lease,
-    );
-
+  /** The MCP servers for the agent of the current step, with the credentials for them. */
+  const mcpServers = (lease: RunLease) => ask(runMcpServers, lease);
   /** The model connectors of the organization, with their keys: for the gateway alone. */
-  const models = (lease: { runId: string; leaseId: string }): Promise<RunModels> =>
-    ask(
-      `query ($runId: String!, $leaseId: String!) {
-        answer: runModels(runId: $runId, leaseId: $leaseId) {
-          revision connectors { integrationId name vendor baseUrl apiKey } } }`,
-      lease,
-    );
+  const models = (lease: RunLease) => ask(runModels, lease);
+  /** Harnesses that missions need, for a runner that installs them. */
+  const demand = () => ask(harnessDemand, {}, true);
 
-  /** Which harnesses missions need, for a runner that installs them. */
-  const demand = (): Promise<Demand> => ask('{ answer: harnessDemand { modelVendors harnesses } }', {}, true);
-
-  function ask<T>(query: string, variables: object, once = false): Promise<T> {
+  function ask<Answer, Variables>(
+    { text: query }: Operation<{ answer: Answer }, Variables>,
+    variables: Variables,
+    once = false,
+  ): Promise<Answer> {
     const body = JSON.stringify({ query, variables });
     return again(once, async () => {
       const signal = AbortSignal.timeout(20_000);
@@ -91,14 +68,14 @@ export function connect(url: string, token: string, stopping: AbortSignal) {
       if (problem && !problem.retryable && problem.code !== 'internal' && response.status < 500)
         throw new RequestRejected(problem.code, problem.description);
       if (!answer.data) throw new Error(problem?.description ?? `the platform answered ${response.status}`);
-      return answer.data.answer as T;
+      return answer.data.answer as Answer;
     });
   }
 
   /** Gives the key of the uploaded content. Each try has an address of its own: of one that broke off nothing is left. */
-  const upload = (lease: { runId: string; leaseId: string }, name: string, file: FileHandle): Promise<string> =>
+  const upload = (lease: RunLease, name: string, file: FileHandle): Promise<string> =>
     again(false, async () => {
-      const address = await mutate<Address>('createArtifactUpload', lease, '{ contentKey uploadUrl }');
+      const address = await mutate(createArtifactUpload, lease);
       const bytes = (await file.stat()).size;
       // It may still grow: what is sent is what was announced.
       const range = { start: 0, end: bytes - 1, autoClose: false };

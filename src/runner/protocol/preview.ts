@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { RunLease } from '../contract.ts';
+import { type EnvironmentMove, moveEnvironment, registerEnvironment } from '../generated/operations.ts';
 import { isInside, openInside } from '../isolation/inside.ts';
 import type { Platform } from './platform.ts';
 
@@ -54,15 +55,12 @@ export async function openPreview(
     server.close();
     server.closeAllConnections();
   };
-  const move = (environmentId: string, status: string) => platform.mutate('moveEnvironment', { environmentId, status });
+  const move = (environmentId: string, status: EnvironmentMove) =>
+    platform.mutate(moveEnvironment, { environmentId, status });
   try {
     // Should we be killed, the platform knows when it is over.
     const input = { ...lease, key, workerName, expiresAt: Date.now() + lifetime };
-    const { environmentId } = await platform.mutate<{ environmentId: string }>(
-      'registerEnvironment',
-      input,
-      '{ environmentId }',
-    );
+    const { environmentId } = await platform.mutate(registerEnvironment, input);
     await move(environmentId, 'active');
     let closing: Promise<unknown> | undefined;
     return {

@@ -1,12 +1,13 @@
 // Artifacts of a step: the files of its artifacts folder are uploaded to signed addresses and registered.
 import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { RunLease } from '../contract.ts';
+import type { RunLease, Session } from '../contract.ts';
+import { type ArtifactKind, registerArtifact } from '../generated/operations.ts';
 import { openInside } from '../isolation/inside.ts';
 import type { Platform } from '../protocol/platform.ts';
 import { clip } from '../text.ts';
 
-type Described = [kind: string, contentType: string];
+type Described = [kind: ArtifactKind, contentType: string];
 
 /** Bytes of known formats, in hexadecimal digits; a dot is any. */
 const signatures: [RegExp, ...Described][] = [
@@ -49,7 +50,7 @@ function isText(head: Buffer): boolean {
 export async function uploadArtifacts(
   platform: Platform,
   lease: RunLease,
-  origin: { role: string; sandboxId: string; sessionId: string },
+  origin: Omit<Session, 'leaseId'>,
   folder: string,
 ): Promise<void> {
   // Links are left where they are: what they lead to is not the script's work.
@@ -60,7 +61,7 @@ export async function uploadArtifacts(
     const [kind, contentType] = await describe(content, path.extname(file).toLowerCase());
     const contentKey = await platform.upload(lease, caption, content).finally(() => content.close());
     const described = { contentKey, kind, contentType, caption, ...origin };
-    await platform.mutate('registerArtifact', { ...lease, ...described }, '{ artifactId }');
+    await platform.mutate(registerArtifact, { ...lease, ...described });
     await rm(file, { force: true });
   }
 }

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Account, CheckpointOrder, RunLease } from '../contract.ts';
+import { openRepository, reportBranch } from '../generated/operations.ts';
 import { chownRecursive } from '../isolation/confinement.ts';
 import type { Place } from '../isolation/place.ts';
 import { isOnLoopback } from '../protocol/egress.ts';
@@ -39,8 +40,7 @@ export interface CheckoutSettings {
 
 /** The repository of the run, or one with skills. */
 export async function openOrigin(platform: Platform, input: RunLease & { skillRepo?: string }): Promise<Origin> {
-  const fields = '{ url username password defaultBranch branch }';
-  const answer = await platform.mutate<Omit<Origin, 'allowLoopback'>>('openRepository', { ...input }, fields);
+  const answer = await platform.mutate(openRepository, input);
   return { ...answer, allowLoopback: isOnLoopback(platform.url) };
 }
 
@@ -130,5 +130,5 @@ async function deliver(
   // The folder is the agent's: what it has put in the way is not followed.
   await rm(file, { force: true, recursive: true });
   await writeFile(file, diff, { flag: 'wx' });
-  await platform.mutate('reportBranch', { ...lease, headSha, baseBranch, ...size }, '{ prNumber }');
+  await platform.mutate(reportBranch, { ...lease, headSha, baseBranch, ...size });
 }

@@ -1,5 +1,5 @@
-// The dashboard's operations as a module: types made from schema.graphql, and each operation as one string. A document that
-// the schema does not know fails here. `npm run dashboard:types` writes it, `npm run schema:check` compares.
+// Operations of the dashboard and of the runner as modules: types made from schema.graphql, and each operation as one string. A
+// document that is invalid against the schema fails here. `npm run dashboard:types` writes them, `npm run schema:check` compares.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,11 +21,26 @@ import {
   visit,
 } from 'graphql';
 
-export const dashboard = fileURLToPath(new URL('../src/surfaces/console/dashboard/', import.meta.url));
-/** The file that is made. */
-export const documentsFile = path.join(dashboard, 'documents.ts');
+/** A program whose operations are generated from its .graphql files. Paths are relative to the project. */
+export interface Program {
+  name: string;
+  /** Folder of the .graphql files. */
+  folder: string;
+  /** Generated module. */
+  file: string;
+}
 
-const introduction = `// The operations of the dashboard with their types, made from schema.graphql and the .graphql files here by
+const dashboardFolder = 'src/surfaces/console/dashboard';
+export const programs: readonly Program[] = [
+  { name: 'dashboard', folder: dashboardFolder, file: `${dashboardFolder}/documents.ts` },
+  { name: 'runner', folder: 'src/runner/protocol', file: 'src/runner/generated/operations.ts' },
+];
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const introductionOf = ({ name, folder, file }: Program): string => {
+  const where = path.dirname(file) === folder ? 'here' : `in ${folder}`;
+  return `// The operations of the ${name} with their types, made from schema.graphql and the .graphql files ${where} by
 // \`npm run dashboard:types\`. Not edited.
 
 /** An operation as it is sent, and what it takes and gives. */
@@ -35,24 +50,26 @@ export interface Operation<Data, Variables> {
   readonly types?: [Data, Variables];
 }
 `;
+};
 
-export async function dashboardDocuments(sdl: string): Promise<string> {
-  const files = readdirSync(dashboard).filter((name) => name.endsWith('.graphql'));
+export async function typedOperations(program: Program, sdl: string): Promise<string> {
+  const folder = path.join(root, program.folder);
+  const files = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
   const documents = files.sort().map((name) => ({
     location: name,
-    document: parse(readFileSync(path.join(dashboard, name), 'utf8')),
+    document: parse(readFileSync(path.join(folder, name), 'utf8')),
   }));
   const whole: DocumentNode = {
     kind: Kind.DOCUMENT,
     definitions: documents.flatMap(({ document }) => document.definitions),
   };
   const schema = buildSchema(sdl);
-  const [complaint] = validate(schema, whole);
-  if (complaint) throw new Error(`the dashboard asks what the schema does not know: ${complaint.message}`);
+  const [error] = validate(schema, whole);
+  if (error) throw new Error(`An operation of the ${program.name} is invalid against the schema: ${error.message}`);
   const types = await codegen({
     schema: parse(printSchema(asked(schema, whole))),
     documents,
-    filename: documentsFile,
+    filename: program.file,
     config: {
       scalars: {
         EpochMs: 'number',
@@ -76,7 +93,7 @@ export async function dashboardDocuments(sdl: string): Promise<string> {
     pluginMap: { typescript, operations },
     pluginContext: {},
   });
-  return `${introduction}\n${types.trim()}\n\n${texts(whole)}`;
+  return `${introductionOf(program)}\n${types.trim()}\n\n${texts(whole)}`;
 }
 
 /** What the operations can reach: a change elsewhere in the schema makes no other file. */

@@ -1,0 +1,805 @@
+// The operations of the runner with their types, made from schema.graphql and the .graphql files in src/runner/protocol by
+// `npm run dashboard:types`. Not edited.
+
+/** An operation as it is sent, and what it takes and gives. */
+export interface Operation<Data, Variables> {
+  readonly text: string;
+  /** Never there: it carries the types. */
+  readonly types?: [Data, Variables];
+}
+
+export type Maybe<T> = T | null;
+export type InputMaybe<T> = Maybe<T>;
+export type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+export type MakeOptional<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]?: Maybe<T[SubKey]> };
+export type MakeMaybe<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]: Maybe<T[SubKey]> };
+export type MakeEmpty<T extends { [key: string]: unknown }, K extends keyof T> = { [_ in K]?: never };
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  EpochMs: { input: number; output: number; }
+  /** The program that drives the model. One of: claude-code, codex, opencode, shell. */
+  Harness: { input: string; output: string; }
+  /** How large a sandbox is. One of: lite, basic, standard-1, standard-2, standard-4. */
+  InstanceType: { input: string; output: string; }
+  /** Whose words a span of a prompt holds. One of: repo-contributed, mission. */
+  PromptScope: { input: string; output: string; }
+  /** Always true. */
+  True: { input: true; output: true; }
+};
+
+/** How long the model may think. */
+export type AgentEffort =
+  /** Slowest and most careful. */
+  | 'high'
+  /** Fastest and cheapest. */
+  | 'low'
+  /** A balance of speed and care. */
+  | 'medium';
+
+/** What an agent does in a mission. */
+export type AgentRole =
+  /** Changes the code. */
+  | 'builder'
+  /** Splits the issue into steps. */
+  | 'planner'
+  /** Tests the change as a user would. */
+  | 'qa'
+  /** Gathers what the others need to know. */
+  | 'researcher'
+  /** Reviews the change. */
+  | 'reviewer';
+
+/** The next fragments of a sandbox. */
+export type AppendFragmentsRequest = {
+  /** 1 to 50. */
+  fragments: Array<AppendFragmentsRequestFragments>;
+  /** The lease of its run. */
+  leaseId: Scalars['String']['input'];
+  /** From the answer of `registerSandbox`. */
+  sandboxId: Scalars['String']['input'];
+  /** Of the first fragment; the others follow without a gap. */
+  seq: Scalars['Int']['input'];
+};
+
+/** One thought, action or message of the agent. */
+export type AppendFragmentsRequestFragments = {
+  /** Of an action: the name of the tool. */
+  action?: InputMaybe<Scalars['String']['input']>;
+  /** The text of a thought, an answer, a question, an error or a prompt. */
+  body?: InputMaybe<Scalars['String']['input']>;
+  /** Of a command that has ended: its exit code. */
+  exitCode?: InputMaybe<Scalars['Int']['input']>;
+  /** Of an action that has ended: whether it failed. */
+  failed?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The steps of a plan. */
+  items?: InputMaybe<Array<AppendFragmentsRequestFragmentsItems>>;
+  /** What the agent does; it decides which of the other fields are present. */
+  kind: SandboxFragmentKind;
+  /** Of an action: the input of the tool. */
+  parameter?: InputMaybe<Scalars['String']['input']>;
+  /** Of an action: the output of the tool. */
+  result?: InputMaybe<Scalars['String']['input']>;
+  /** When it happened. */
+  t: Scalars['EpochMs']['input'];
+  /** Of an action: the model’s id of this use; a later action with it brings the result. */
+  toolUseId?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** A step of a plan. */
+export type AppendFragmentsRequestFragmentsItems = {
+  /** What the step does. */
+  content: Scalars['String']['input'];
+  /** How far the step is. */
+  status: Scalars['String']['input'];
+};
+
+/** The next piece of a session’s log. */
+export type AppendLogRequest = {
+  /** The text of the piece. */
+  content: Scalars['String']['input'];
+  /** The lease of its run. */
+  leaseId: Scalars['String']['input'];
+  /** The log of the session that it belongs to. */
+  part: SandboxLogPart;
+  /** The origin of a span of a prompt; `repo-contributed` when absent. */
+  promptScope?: InputMaybe<Scalars['PromptScope']['input']>;
+  /** The role of the agent. */
+  role: AgentRole;
+  /** From the answer of `registerSandbox`. */
+  sandboxId: Scalars['String']['input'];
+  /** Counts from 0 without a gap; entries that are stored already may be repeated. */
+  seq: Scalars['Int']['input'];
+  /** The runtime’s own id of the session. */
+  sessionId: Scalars['String']['input'];
+  /** The span of the prompt: required in the part `prompt`, not allowed in the others. */
+  spanId?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** What a piece of proof is. */
+export type ArtifactKind =
+  /** Any other file. */
+  | 'file'
+  /** Output of a program. */
+  | 'log'
+  /** A document for people to read. */
+  | 'report'
+  /** An image of a page. */
+  | 'screenshot'
+  /** A recorded browser session, for a trace viewer. */
+  | 'trace'
+  /** A recording. */
+  | 'video';
+
+/** What a runtime offers when it asks for a run. */
+export type ClaimRunRequest = {
+  /** The runtime’s own id of this claim: a repeated claim returns the same run. */
+  claimId?: InputMaybe<Scalars['String']['input']>;
+  /** The harnesses that it can execute. */
+  harnesses: Array<Scalars['Harness']['input']>;
+  /** How it keeps missions apart, such as `cell`, `container` or `none`; shown to people. */
+  isolation?: InputMaybe<Scalars['String']['input']>;
+  /** The vendors of whose models it has credentials; absent: of all that its harnesses need. */
+  modelVendors?: InputMaybe<Array<ModelVendor>>;
+  /** Why it does not offer a harness yet, such as an installation under way; shown to people. */
+  notice?: InputMaybe<Scalars['String']['input']>;
+  /** How many missions it can take at once, in all. */
+  places?: InputMaybe<Scalars['Int']['input']>;
+  /** The name of this runtime, shown to people. */
+  runtime: Scalars['String']['input'];
+  /** The versions of the harnesses, shown to people. */
+  versions?: InputMaybe<Array<ClaimRunRequestVersions>>;
+};
+
+/** The version of a harness. */
+export type ClaimRunRequestVersions = {
+  /** One of `harnesses`. */
+  harness: Scalars['Harness']['input'];
+  /** As the program says it. */
+  version: Scalars['String']['input'];
+};
+
+/** The run whose artifact is to be uploaded. */
+export type CreateArtifactUploadRequest = {
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+};
+
+/** What a runtime must do: `run` continues, `stop` ends it at once. */
+export type Desired =
+  /** Continue. */
+  | 'run'
+  /** End it at once: it was canceled, killed, or has expired. */
+  | 'stop';
+
+/** How a run or a sandbox has ended. */
+export type Ending =
+  /** The agent finished its work. */
+  | 'completed'
+  /** It ended before the work was finished. */
+  | 'failed';
+
+/** The next status of a preview environment. */
+export type EnvironmentMove =
+  /** It can be reached at its address. */
+  | 'active'
+  /** It has been taken down. */
+  | 'destroyed'
+  /** Taking it down has started. */
+  | 'destroying'
+  /** It could not be started, or could not be taken down. */
+  | 'failed';
+
+/** The end of a run. */
+export type FinishRunRequest = {
+  /** Whether costs are known to be missing from the sum. */
+  costIncomplete?: InputMaybe<Scalars['Boolean']['input']>;
+  /** What went wrong; shown to people. */
+  error?: InputMaybe<Scalars['String']['input']>;
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** Whether the mission was completed. */
+  status: Ending;
+};
+
+/** The end of a sandbox. */
+export type FinishSandboxRequest = {
+  /** The lease of its run. */
+  leaseId: Scalars['String']['input'];
+  /** From the answer of `registerSandbox`. */
+  sandboxId: Scalars['String']['input'];
+  /** How it has ended. */
+  status: Ending;
+  /** Why it has ended, shown to people. */
+  terminationReason?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** The end of a step. Its commits are pushed before: the next step may be of another runtime. */
+export type FinishStepRequest = {
+  /** What went wrong; shown to people. */
+  error?: InputMaybe<Scalars['String']['input']>;
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** The structured output as JSON, for a step with a schema. */
+  output?: InputMaybe<Scalars['String']['input']>;
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** The harness’ own id of the session: a later step may continue it. */
+  sessionId?: InputMaybe<Scalars['String']['input']>;
+  /** Whether the agent finished its turn. */
+  status: Ending;
+  /** A step of the run. */
+  stepId: Scalars['String']['input'];
+  /** How many turns of the model it took. */
+  turns?: InputMaybe<Scalars['Int']['input']>;
+};
+
+/** A run that the runtime cannot continue; another runtime may claim it. */
+export type HandBackRunRequest = {
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** Why it cannot continue: 1 to 400 characters. */
+  reason: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+};
+
+/** Everything that a runtime works on. What is left out gets no heartbeat. */
+export type HeartbeatRequest = {
+  /** Ids of the preview environments that it serves, at most 100. */
+  environments?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** At most 50 runs that it works on. */
+  runs?: InputMaybe<Array<HeartbeatRequestRuns>>;
+  /** At most 50 sandboxes that are running. */
+  sandboxes?: InputMaybe<Array<HeartbeatRequestSandboxes>>;
+};
+
+/** A run that the runtime works on. */
+export type HeartbeatRequestRuns = {
+  /** Ids of messages that its agent has taken up; they are not delivered again. */
+  acknowledged?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Current activity; absent: unchanged. */
+  activity?: InputMaybe<Scalars['String']['input']>;
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** Percent; absent: unchanged. */
+  progress?: InputMaybe<Scalars['Int']['input']>;
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+};
+
+/** A sandbox that is running. */
+export type HeartbeatRequestSandboxes = {
+  /** The lease of its run. */
+  leaseId: Scalars['String']['input'];
+  /** At most 120 samples; one that is repeated is kept once. */
+  metrics?: InputMaybe<Array<HeartbeatRequestSandboxesMetrics>>;
+  /** From the answer of `registerSandbox`. */
+  sandboxId: Scalars['String']['input'];
+};
+
+/** One measurement of a sandbox. */
+export type HeartbeatRequestSandboxesMetrics = {
+  /** Percent of all cores, 0 to 100. */
+  cpuPct: Scalars['Float']['input'];
+  /** Percent of the disk space that the mission may take. */
+  diskUsedPct: Scalars['Float']['input'];
+  /** Megabytes in all. */
+  memTotalMb: Scalars['Float']['input'];
+  /** Megabytes in use. */
+  memUsedMb: Scalars['Float']['input'];
+  /** When it was measured: within the last 28 days. */
+  t: Scalars['EpochMs']['input'];
+};
+
+/** The vendor of a language model. */
+export type ModelVendor =
+  /** The Claude models. */
+  | 'anthropic'
+  /** The GPT models. */
+  | 'openai';
+
+/** The next status of a preview environment. */
+export type MoveEnvironmentRequest = {
+  /** From the answer of `registerEnvironment`. */
+  environmentId: Scalars['String']['input'];
+  /** A status that may follow the present one. */
+  status: EnvironmentMove;
+};
+
+/** The run whose repository is to be reached. */
+export type OpenRepositoryRequest = {
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** One of the `skillRepos` of the agents of the run; absent: the repository of its project. */
+  skillRepo?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** An artifact whose content has been uploaded. */
+export type RegisterArtifactRequest = {
+  /** A title to show. */
+  caption?: InputMaybe<Scalars['String']['input']>;
+  /** From the answer of `createArtifactUpload`, after the upload. */
+  contentKey: Scalars['String']['input'];
+  /** The media type of the bytes, such as image/png. */
+  contentType: Scalars['String']['input'];
+  /** The acceptance criterion that it is evidence for. */
+  criterion?: InputMaybe<Scalars['String']['input']>;
+  /** Whether that criterion is met. */
+  criterionPassed?: InputMaybe<Scalars['Boolean']['input']>;
+  /** What it shows. */
+  kind: ArtifactKind;
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** The role of the agent. */
+  role: AgentRole;
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** The sandbox that it was created in. */
+  sandboxId?: InputMaybe<Scalars['String']['input']>;
+  /** The runtime’s own id of the session. */
+  sessionId?: InputMaybe<Scalars['String']['input']>;
+  /** A page that shows a trace, where the artifact is one. */
+  traceViewerUrl?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** A preview environment that the runtime is starting. */
+export type RegisterEnvironmentRequest = {
+  /** When it is to be taken down; absent: when a person or the runtime ends it. */
+  expiresAt?: InputMaybe<Scalars['EpochMs']['input']>;
+  /** The runtime’s own id: a repeated request with it changes nothing. */
+  key: Scalars['String']['input'];
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** The pull request of the change. */
+  prNumber?: InputMaybe<Scalars['Int']['input']>;
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** Its name where it runs. */
+  workerName?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** A sandbox that the runtime has started for a run. */
+export type RegisterSandboxRequest = {
+  /** The harness that runs in it. */
+  harness: Scalars['Harness']['input'];
+  /** As the harness reports it. */
+  harnessVersion?: InputMaybe<Scalars['String']['input']>;
+  /** The machine that it runs on. */
+  instanceType: Scalars['InstanceType']['input'];
+  /** The runtime’s own id: a repeated request with it changes nothing. */
+  key: Scalars['String']['input'];
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** The role of the agent. */
+  role: AgentRole;
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** When it is ended at the latest. */
+  timeoutAt?: InputMaybe<Scalars['EpochMs']['input']>;
+};
+
+/** A branch that the runtime of a run has pushed. */
+export type ReportBranchRequest = {
+  /** The branch that it is to be merged into. */
+  baseBranch: Scalars['String']['input'];
+  /** Of the pull request: what was done and why. */
+  body?: InputMaybe<Scalars['String']['input']>;
+  /** Commits of the branch since it left the base branch. */
+  commits?: InputMaybe<Scalars['Int']['input']>;
+  /** Lines that they remove. */
+  deletions?: InputMaybe<Scalars['Int']['input']>;
+  /** Files that these commits change. */
+  files?: InputMaybe<Scalars['Int']['input']>;
+  /** The newest commit of the branch. */
+  headSha: Scalars['String']['input'];
+  /** Lines that they add. */
+  insertions?: InputMaybe<Scalars['Int']['input']>;
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** Of the pull request; absent: the title of the mission. */
+  title?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** The workspace during or after a step. It replaces the checkpoint of that step. */
+export type ReportCheckpointRequest = {
+  /** The commit of all files of the workspace. */
+  commitSha: Scalars['String']['input'];
+  /** From the answer of `createArtifactUpload`, after the upload of a bundle of git. */
+  contentKey: Scalars['String']['input'];
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** The harness’ own id of the session that works on the step. */
+  sessionId?: InputMaybe<Scalars['String']['input']>;
+  /** A step of the run. */
+  stepId: Scalars['String']['input'];
+};
+
+/** A cost that a run has caused. */
+export type ReportCostRequest = {
+  /** The runtime’s own id: a repeated request with it changes nothing. */
+  costId: Scalars['String']['input'];
+  /** Whether costs are known to be missing. */
+  incomplete?: InputMaybe<Scalars['Boolean']['input']>;
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** With `sessionId`: the session that it is added to. */
+  role?: InputMaybe<AgentRole>;
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** The sandbox that caused it. */
+  sandboxId?: InputMaybe<Scalars['String']['input']>;
+  /** The runtime’s own id of the session. */
+  sessionId?: InputMaybe<Scalars['String']['input']>;
+  /** US dollars, rounded to a millionth. */
+  usd: Scalars['Float']['input'];
+};
+
+/** A model connector whose credentials the vendor rejects. */
+export type ReportModelRejectedRequest = {
+  /** A model connector, from the answer of `runModels`. */
+  integrationId: Scalars['String']['input'];
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+};
+
+/** A session of a harness in a sandbox: its start, or its outcome. */
+export type ReportSessionRequest = {
+  /** The lease of its run. */
+  leaseId: Scalars['String']['input'];
+  /** How the session has ended; absent while it is open. */
+  outcome?: InputMaybe<Scalars['String']['input']>;
+  /** The role of the agent. */
+  role: AgentRole;
+  /** From the answer of `registerSandbox`. */
+  sandboxId: Scalars['String']['input'];
+  /** The runtime’s own id of the session. */
+  sessionId: Scalars['String']['input'];
+};
+
+/** Tokens that a step has used. The platform computes their cost from the list prices of the catalog. */
+export type ReportUsageRequest = {
+  /** Written to the vendor’s cache. */
+  cacheWriteTokens?: InputMaybe<Scalars['Int']['input']>;
+  /** Read from the vendor’s cache. */
+  cachedInputTokens?: InputMaybe<Scalars['Int']['input']>;
+  /** Without those that were read from or written to a cache. */
+  inputTokens: Scalars['Int']['input'];
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** The model that answered, by its vendor’s name; a date after it is ignored. */
+  model: Scalars['String']['input'];
+  /** Also those of thoughts. */
+  outputTokens: Scalars['Int']['input'];
+  /** With `sessionId`: the session that it is added to. */
+  role?: InputMaybe<AgentRole>;
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** The sandbox that caused it. */
+  sandboxId?: InputMaybe<Scalars['String']['input']>;
+  /** The runtime’s own id of the session. */
+  sessionId?: InputMaybe<Scalars['String']['input']>;
+  /** A step of the run. */
+  stepId: Scalars['String']['input'];
+  /** The runtime’s own id: a repeated request with it changes nothing. */
+  usageId: Scalars['String']['input'];
+};
+
+/** What a runtime must do with a run. */
+export type RunDesired =
+  /** Interrupt the turn of the agent, and keep its session until `run` or `stop`. Heartbeats continue. */
+  | 'interrupt'
+  /** Continue; after `interrupt`, resume the session. */
+  | 'run'
+  /** End it at once: it was canceled, has expired, or has reached its budget. */
+  | 'stop';
+
+/** What an agent shows of its work. */
+export type SandboxFragmentKind =
+  /** A use of a tool: `action`, `parameter` and `result`. */
+  | 'action'
+  /** A question to a person, in `body`. */
+  | 'elicitation'
+  /** What went wrong, in `body`. */
+  | 'error'
+  /** The steps that the agent intends to take, in `items`. */
+  | 'plan'
+  /** An instruction to the agent, in `body`. */
+  | 'prompt'
+  /** An answer of the agent, in `body`. */
+  | 'response'
+  /** Reasoning of the model, in `body`. */
+  | 'thought';
+
+/** Which log of a session. */
+export type SandboxLogPart =
+  /** The prompt that the agent started with, in spans. */
+  | 'prompt'
+  /** What the harness wrote. */
+  | 'session'
+  /** What the runtime wrote about the session. */
+  | 'system';
+
+/** What follows a finished step. */
+export type StepOutcome =
+  /** The runtime opens the pull request where it does so, and calls `finishRun`. */
+  | 'done'
+  /** The next step needs another harness. The lease is over: a runtime that offers it can claim the run. */
+  | 'handed_back'
+  /** The runtime works on `step`. */
+  | 'next'
+  /** A person must approve the plan. The lease is over: the run can be claimed once it is approved. */
+  | 'waiting';
+
+export type StepPartsFragment = { stepId: string, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> } };
+
+export type ClaimRunMutationVariables = Exact<{
+  input: ClaimRunRequest;
+}>;
+
+
+export type ClaimRunMutation = { answer: { runId: string, leaseId: string, missionTitle: string | null, instanceType: string, memoryMb: number, stepTimeoutMs: number, maxTurns: number, step: StepPartsFragment } | null };
+
+export type RegisterSandboxMutationVariables = Exact<{
+  input: RegisterSandboxRequest;
+}>;
+
+
+export type RegisterSandboxMutation = { answer: { sandboxId: string } };
+
+export type ReportSessionMutationVariables = Exact<{
+  input: ReportSessionRequest;
+}>;
+
+
+export type ReportSessionMutation = { answer: { ok: true } };
+
+export type HeartbeatMutationVariables = Exact<{
+  input: HeartbeatRequest;
+}>;
+
+
+export type HeartbeatMutation = { answer: { nextHeartbeatMs: number, runs: Array<{ desired: RunDesired, modelRevision: string | null, messages: Array<{ messageId: string, text: string, author: string }> }>, sandboxes: Array<{ desired: Desired }>, environments: Array<{ desired: Desired }> } };
+
+export type AppendLogMutationVariables = Exact<{
+  input: AppendLogRequest;
+}>;
+
+
+export type AppendLogMutation = { answer: { nextSeq: number } };
+
+export type AppendFragmentsMutationVariables = Exact<{
+  input: AppendFragmentsRequest;
+}>;
+
+
+export type AppendFragmentsMutation = { answer: { nextSeq: number } };
+
+export type ReportUsageMutationVariables = Exact<{
+  input: ReportUsageRequest;
+}>;
+
+
+export type ReportUsageMutation = { answer: { ok: true } };
+
+export type ReportCostMutationVariables = Exact<{
+  input: ReportCostRequest;
+}>;
+
+
+export type ReportCostMutation = { answer: { ok: true } };
+
+export type RegisterEnvironmentMutationVariables = Exact<{
+  input: RegisterEnvironmentRequest;
+}>;
+
+
+export type RegisterEnvironmentMutation = { answer: { environmentId: string } };
+
+export type MoveEnvironmentMutationVariables = Exact<{
+  input: MoveEnvironmentRequest;
+}>;
+
+
+export type MoveEnvironmentMutation = { answer: { ok: true } };
+
+export type OpenRepositoryMutationVariables = Exact<{
+  input: OpenRepositoryRequest;
+}>;
+
+
+export type OpenRepositoryMutation = { answer: { url: string, username: string | null, password: string | null, defaultBranch: string, branch: string } };
+
+export type ReportBranchMutationVariables = Exact<{
+  input: ReportBranchRequest;
+}>;
+
+
+export type ReportBranchMutation = { answer: { prNumber: number | null } };
+
+export type ReportCheckpointMutationVariables = Exact<{
+  input: ReportCheckpointRequest;
+}>;
+
+
+export type ReportCheckpointMutation = { answer: { ok: true } };
+
+export type CreateArtifactUploadMutationVariables = Exact<{
+  input: CreateArtifactUploadRequest;
+}>;
+
+
+export type CreateArtifactUploadMutation = { answer: { contentKey: string, uploadUrl: string } };
+
+export type RegisterArtifactMutationVariables = Exact<{
+  input: RegisterArtifactRequest;
+}>;
+
+
+export type RegisterArtifactMutation = { answer: { artifactId: string } };
+
+export type ReportModelRejectedMutationVariables = Exact<{
+  input: ReportModelRejectedRequest;
+}>;
+
+
+export type ReportModelRejectedMutation = { answer: { ok: true } };
+
+export type FinishSandboxMutationVariables = Exact<{
+  input: FinishSandboxRequest;
+}>;
+
+
+export type FinishSandboxMutation = { answer: { ok: true } };
+
+export type FinishStepMutationVariables = Exact<{
+  input: FinishStepRequest;
+}>;
+
+
+export type FinishStepMutation = { answer: { outcome: StepOutcome, failure: string | null, step: StepPartsFragment | null } };
+
+export type FinishRunMutationVariables = Exact<{
+  input: FinishRunRequest;
+}>;
+
+
+export type FinishRunMutation = { answer: { ok: true } };
+
+export type HandBackRunMutationVariables = Exact<{
+  input: HandBackRunRequest;
+}>;
+
+
+export type HandBackRunMutation = { answer: { ok: true } };
+
+export type RunMcpServersQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+  leaseId: Scalars['String']['input'];
+}>;
+
+
+export type RunMcpServersQuery = { answer: Array<{ serverName: string, url: string }> };
+
+export type RunModelsQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+  leaseId: Scalars['String']['input'];
+}>;
+
+
+export type RunModelsQuery = { answer: { revision: string, connectors: Array<{ integrationId: string, name: string, vendor: ModelVendor, baseUrl: string, apiKey: string }> } };
+
+export type HarnessDemandQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type HarnessDemandQuery = { answer: { modelVendors: Array<ModelVendor>, harnesses: Array<string> } };
+
+export const claimRun: Operation<ClaimRunMutation, ClaimRunMutationVariables> = {
+  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId missionTitle instanceType memoryMb stepTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role harness model effort userPrompt skillRepos}}',
+};
+
+export const registerSandbox: Operation<RegisterSandboxMutation, RegisterSandboxMutationVariables> = {
+  text: 'mutation RegisterSandbox($input:RegisterSandboxRequest!){answer:registerSandbox(input:$input){sandboxId}}',
+};
+
+export const reportSession: Operation<ReportSessionMutation, ReportSessionMutationVariables> = {
+  text: 'mutation ReportSession($input:ReportSessionRequest!){answer:reportSession(input:$input){ok}}',
+};
+
+export const heartbeat: Operation<HeartbeatMutation, HeartbeatMutationVariables> = {
+  text: 'mutation Heartbeat($input:HeartbeatRequest!){answer:heartbeat(input:$input){runs{desired modelRevision messages{messageId text author}}nextHeartbeatMs sandboxes{desired}environments{desired}}}',
+};
+
+export const appendLog: Operation<AppendLogMutation, AppendLogMutationVariables> = {
+  text: 'mutation AppendLog($input:AppendLogRequest!){answer:appendLog(input:$input){nextSeq}}',
+};
+
+export const appendFragments: Operation<AppendFragmentsMutation, AppendFragmentsMutationVariables> = {
+  text: 'mutation AppendFragments($input:AppendFragmentsRequest!){answer:appendFragments(input:$input){nextSeq}}',
+};
+
+export const reportUsage: Operation<ReportUsageMutation, ReportUsageMutationVariables> = {
+  text: 'mutation ReportUsage($input:ReportUsageRequest!){answer:reportUsage(input:$input){ok}}',
+};
+
+export const reportCost: Operation<ReportCostMutation, ReportCostMutationVariables> = {
+  text: 'mutation ReportCost($input:ReportCostRequest!){answer:reportCost(input:$input){ok}}',
+};
+
+export const registerEnvironment: Operation<RegisterEnvironmentMutation, RegisterEnvironmentMutationVariables> = {
+  text: 'mutation RegisterEnvironment($input:RegisterEnvironmentRequest!){answer:registerEnvironment(input:$input){environmentId}}',
+};
+
+export const moveEnvironment: Operation<MoveEnvironmentMutation, MoveEnvironmentMutationVariables> = {
+  text: 'mutation MoveEnvironment($input:MoveEnvironmentRequest!){answer:moveEnvironment(input:$input){ok}}',
+};
+
+export const openRepository: Operation<OpenRepositoryMutation, OpenRepositoryMutationVariables> = {
+  text: 'mutation OpenRepository($input:OpenRepositoryRequest!){answer:openRepository(input:$input){url username password defaultBranch branch}}',
+};
+
+export const reportBranch: Operation<ReportBranchMutation, ReportBranchMutationVariables> = {
+  text: 'mutation ReportBranch($input:ReportBranchRequest!){answer:reportBranch(input:$input){prNumber}}',
+};
+
+export const reportCheckpoint: Operation<ReportCheckpointMutation, ReportCheckpointMutationVariables> = {
+  text: 'mutation ReportCheckpoint($input:ReportCheckpointRequest!){answer:reportCheckpoint(input:$input){ok}}',
+};
+
+export const createArtifactUpload: Operation<CreateArtifactUploadMutation, CreateArtifactUploadMutationVariables> = {
+  text: 'mutation CreateArtifactUpload($input:CreateArtifactUploadRequest!){answer:createArtifactUpload(input:$input){contentKey uploadUrl}}',
+};
+
+export const registerArtifact: Operation<RegisterArtifactMutation, RegisterArtifactMutationVariables> = {
+  text: 'mutation RegisterArtifact($input:RegisterArtifactRequest!){answer:registerArtifact(input:$input){artifactId}}',
+};
+
+export const reportModelRejected: Operation<ReportModelRejectedMutation, ReportModelRejectedMutationVariables> = {
+  text: 'mutation ReportModelRejected($input:ReportModelRejectedRequest!){answer:reportModelRejected(input:$input){ok}}',
+};
+
+export const finishSandbox: Operation<FinishSandboxMutation, FinishSandboxMutationVariables> = {
+  text: 'mutation FinishSandbox($input:FinishSandboxRequest!){answer:finishSandbox(input:$input){ok}}',
+};
+
+export const finishStep: Operation<FinishStepMutation, FinishStepMutationVariables> = {
+  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role harness model effort userPrompt skillRepos}}',
+};
+
+export const finishRun: Operation<FinishRunMutation, FinishRunMutationVariables> = {
+  text: 'mutation FinishRun($input:FinishRunRequest!){answer:finishRun(input:$input){ok}}',
+};
+
+export const handBackRun: Operation<HandBackRunMutation, HandBackRunMutationVariables> = {
+  text: 'mutation HandBackRun($input:HandBackRunRequest!){answer:handBackRun(input:$input){ok}}',
+};
+
+export const runMcpServers: Operation<RunMcpServersQuery, RunMcpServersQueryVariables> = {
+  text: 'query RunMcpServers($runId:String!$leaseId:String!){answer:runMcpServers(runId:$runId leaseId:$leaseId){serverName url}}',
+};
+
+export const runModels: Operation<RunModelsQuery, RunModelsQueryVariables> = {
+  text: 'query RunModels($runId:String!$leaseId:String!){answer:runModels(runId:$runId leaseId:$leaseId){revision connectors{integrationId name vendor baseUrl apiKey}}}',
+};
+
+export const harnessDemand: Operation<HarnessDemandQuery, HarnessDemandQueryVariables> = {
+  text: 'query HarnessDemand{answer:harnessDemand{modelVendors harnesses}}',
+};
