@@ -10,8 +10,9 @@ import {
 } from './generated/operations.ts';
 import { keepLease } from './protocol/heartbeat.ts';
 import { type Platform, PlatformUnreachable, RequestRejected } from './protocol/platform.ts';
-import { openRunWorkspace, type RunnerCapabilities } from './run-workspace.ts';
+import { openRunWorkspace } from './run-workspace.ts';
 import { type Outcome, runnerStopped, work } from './step.ts';
+import type { RunnerCapabilities } from './step-context.ts';
 import { clip } from './text.ts';
 
 /**

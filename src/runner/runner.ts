@@ -21,7 +21,7 @@ import { makeTemporaryFolder } from './isolation/place.ts';
 import { executeRun } from './mission.ts';
 import { modelsFrom } from './protocol/gateway.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
-import type { RunnerCapabilities } from './run-workspace.ts';
+import type { RunnerCapabilities } from './step-context.ts';
 import { sweep } from './workspace/retention.ts';
 
 closeInheritedDescriptors();

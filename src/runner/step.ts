@@ -14,7 +14,7 @@ import { type State, startHeartbeat } from './protocol/heartbeat.ts';
 import { openJournal } from './protocol/journal.ts';
 import { type Platform, RequestRejected } from './protocol/platform.ts';
 import { openPreview, type Preview } from './protocol/preview.ts';
-import type { StepContext } from './run-workspace.ts';
+import type { StepContext } from './step-context.ts';
 import { clip } from './text.ts';
 import { uploadArtifacts } from './workspace/artifacts.ts';
 

@@ -1,0 +1,78 @@
+// Contract between the workspace of a run and its steps.
+import type { Limits, RunLease, Step } from './contract.ts';
+import type { Found } from './harness/discovery.ts';
+import type { Harness, Listener } from './harness/port.ts';
+import type { Caps } from './isolation/caps.ts';
+import type { Cgroup } from './isolation/cgroup.ts';
+import type { Confinement } from './isolation/confinement.ts';
+import type { Isolation } from './isolation/isolation.ts';
+import type { Place } from './isolation/place.ts';
+import type { Upstreams } from './protocol/gateway.ts';
+import type { StepModels } from './protocol/models.ts';
+import type { Platform } from './protocol/platform.ts';
+import type { PromptPart } from './workspace/instructions.ts';
+import type { Retention } from './workspace/retention.ts';
+
+/** Isolation, harnesses, models and folders of this runner. */
+export interface RunnerCapabilities {
+  confinement: Confinement;
+  /** What caps scripts, and what agents. */
+  caps: { scripts: Caps; agents: Caps };
+  /** What a mission may use at most, whatever its instance type. */
+  limits: Limits;
+  /** Null: agents are refused. */
+  isolation: Isolation | null;
+  /** Grows when one is installed. */
+  found: Found[];
+  models: Pick<Upstreams, 'anthropic' | 'openai'>;
+  /** A folder for mirrors of repositories. */
+  mirrors: string;
+  /** Null: workspaces are removed with their mission. */
+  retention: Retention | null;
+}
+
+/** Everything that a step needs to run. */
+export interface StepContext {
+  place: Place;
+  /** For the log: how the step is isolated from the machine. */
+  description: string;
+  version: string;
+  limits: Limits;
+  /** Cgroup or container of the harness: caps it and ends with the place. Null without one. */
+  enclosure: { watchdogArguments: string; isOverMemory(): Promise<boolean> } | null;
+  /** Whether its processes can be measured from here. */
+  isMeasured: boolean;
+  /** Null: it asks none. */
+  models: StepModels | null;
+  /** Starts the harness of the step. */
+  start(on: Listener): Harness;
+  /** A later step can continue its session. */
+  remember(session: string): void;
+  /** The parts of its prompt, each with its id. */
+  prompt: readonly PromptPart[];
+  /** Keeps the workspace as a checkpoint, if it has changed; also while the harness works. */
+  save(): Promise<void>;
+  /** Pushes what the agent has committed; called once its harness has ended. */
+  deliver(): Promise<void>;
+  /** When the step is over. */
+  clear(): Promise<void>;
+}
+
+/** Everything that the steps of a run have in common. */
+export interface RunSettings {
+  platform: Platform;
+  capabilities: RunnerCapabilities;
+  lease: RunLease;
+  /** Of this run: the memory of its instance type, where the machine has it. */
+  limits: Limits;
+  graceMs: number;
+}
+
+/** The cgroup of a step; null where there are none. */
+export const openGroup = ({ cgroups }: Caps, { stepId }: Step, limits: Limits): Cgroup | null =>
+  cgroups?.(stepId, limits) ?? null;
+
+export const inGroup = (group: Cgroup) => ({
+  watchdogArguments: `cgroup ${group.folder}`,
+  isOverMemory: group.isOverMemory,
+});
