@@ -20,6 +20,8 @@ function* pieces(text: string): Generator<string> {
   }
 }
 
+export type Journal = ReturnType<typeof openJournal>;
+
 export function openJournal(
   platform: Platform,
   lease: RunLease,

@@ -1,0 +1,86 @@
+// Events of a harness on their way to the platform: into the journal, the state of the heartbeat, and the result of the step.
+import { converse } from './harness/conversation.ts';
+import type { Harness, HarnessEvent, Turn } from './harness/port.ts';
+import type { State } from './protocol/heartbeat.ts';
+import type { Journal } from './protocol/journal.ts';
+import type { StepModels } from './protocol/models.ts';
+import type { Preview } from './protocol/preview.ts';
+import { clip } from './text.ts';
+
+export function openEvents(
+  journal: Journal,
+  activity: string,
+  remember: (session: string) => void,
+  openPreview: (folder: string) => Promise<Preview>,
+) {
+  const state: State = {
+    progress: 0,
+    activity,
+    changed: true,
+    preview: null,
+    acknowledged: [],
+    steer: () => {},
+    updateModels: () => {},
+  };
+  const result = { output: null as string | null, sessionId: null as string | null, turns: 0 };
+  let opening: Promise<Preview | null> | undefined;
+  let turnEnded: (turn: Turn) => void = () => {};
+
+  /** A failed preview does not fail the mission. */
+  async function preview(folder: string): Promise<Preview | null> {
+    try {
+      state.preview = await openPreview(folder);
+      journal.show({ kind: 'action', action: 'preview', parameter: state.preview.address });
+      return state.preview;
+    } catch (error) {
+      journal.show({ kind: 'error', body: clip(`no preview: ${(error as Error).message}`, 2_000) });
+      return null;
+    }
+  }
+
+  async function take(event: HarnessEvent): Promise<void> {
+    if ('turn' in event) return turnEnded(event.turn);
+    if ('log' in event) journal.log(event.log);
+    else if ('fragment' in event) journal.show(event.fragment);
+    else if ('cost' in event) journal.cost(event.cost);
+    else if ('usage' in event) {
+      result.turns++;
+      journal.usage(event.usage);
+    } else if ('session' in event) {
+      result.sessionId = event.session;
+      remember(event.session);
+    } else if ('preview' in event) opening ??= preview(event.preview);
+    else {
+      const { progress, activity = state.activity } = event;
+      Object.assign(state, { progress, activity, changed: true });
+    }
+    await journal.room();
+  }
+
+  /** Passes the orders of heartbeats on to the harness and its models. */
+  function steerWith(harness: Harness, models: StepModels | null) {
+    const talk = converse(harness, {
+      prompted: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),
+      acknowledged: (messageId) => {
+        state.acknowledged.push(messageId);
+        state.changed = true;
+      },
+      interrupted: (isInterrupted) =>
+        Object.assign(state, { activity: isInterrupted ? 'Interrupted' : activity, changed: true }),
+    });
+    turnEnded = talk.turnEnded;
+    state.steer = talk.steer;
+    if (models) state.updateModels = models.update;
+    return talk;
+  }
+
+  return {
+    state,
+    result,
+    take,
+    steerWith,
+    async closePreview(): Promise<void> {
+      await (await opening)?.close();
+    },
+  };
+}

@@ -1,0 +1,61 @@
+// Memory and disk of a step, measured and compared with its limits.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Harness } from './harness/port.ts';
+import { overDisk, overMemory } from './isolation/caps.ts';
+import { openDiskMeter } from './isolation/disk.ts';
+import { meter, type ProcessSample } from './isolation/measure.ts';
+import type { StepContext } from './step-context.ts';
+
+export function watchUsage(
+  { enclosure, isMeasured, limits, place }: StepContext,
+  harness: Harness,
+  sampleMs: number,
+  signal: AbortSignal,
+) {
+  const sample = meter(harness.pid, limits.memoryBytes);
+  const measureDisk = openDiskMeter(place.folder);
+  let latest: ProcessSample | null = null;
+  let diskBytes = 0;
+  const isOverDisk = () => diskBytes > limits.diskBytes;
+
+  /** Resolves when more memory is measured than the step may use. It does not wait for the platform. */
+  async function exceedMemory(): Promise<string> {
+    for (; isMeasured && harness.isRunning(); await wait(sampleMs, undefined, { signal })) {
+      latest = await sample().catch(() => null);
+      if (latest && latest.memUsedMb > latest.memTotalMb) return overMemory(limits);
+    }
+    return new Promise(() => {});
+  }
+
+  /** The same for its files. Large folders are measured less often: that takes a twentieth of the time at most. */
+  async function exceedDisk(): Promise<string> {
+    while (harness.isRunning()) {
+      const begun = performance.now();
+      diskBytes = await measureDisk().catch(() => diskBytes);
+      if (isOverDisk()) return overDisk(limits);
+      await wait(Math.max(sampleMs, 20 * (performance.now() - begun)), undefined, { signal });
+    }
+    return new Promise(() => {});
+  }
+
+  const exceeded = Promise.race([exceedMemory(), exceedDisk()]);
+  exceeded.catch(() => {});
+  return {
+    /** Resolves with the reason when the step takes more than it may. */
+    exceeded,
+    isOverDisk,
+    /** The sample since the last heartbeat; null without one. */
+    async unreported() {
+      const diskUsedPct = Math.min(100, Math.round((10_000 * diskBytes) / limits.diskBytes) / 100);
+      const unreported = latest && { ...latest, diskUsedPct };
+      latest = null;
+      return unreported;
+    },
+    /** Why a step that ended had taken too much: a program that was ended for its memory, or could not write more, does not tell. */
+    async reason(isStopped: boolean): Promise<string | null> {
+      if (await enclosure?.isOverMemory()) return overMemory(limits);
+      diskBytes = await measureDisk().catch(() => diskBytes);
+      return isOverDisk() && !isStopped ? overDisk(limits) : null;
+    },
+  };
+}
