@@ -73,7 +73,7 @@ With a bucket the service needs \`s3:GetObject\`, \`PutObject\`, \`DeleteObject\
 ## The local runner
 
 \`npm start\` hands these to the runner that it starts, but for the ones that are marked *own*, which only a runner that is started by
-itself reads (\`src/runner/README.md\`). Proxies and settings of npm are handed over too.
+itself reads (\`docs/local-runner.md\`). Proxies and settings of npm are handed over too.
 
 ${table(ofRunner)}
 `;

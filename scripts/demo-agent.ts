@@ -67,7 +67,7 @@ process.once('exit', () => {
 });
 const harness = await offered();
 if (!harness) {
-  console.error('No agent can be taken (src/runner/README.md). Without bubblewrap set ISOLATION=none.');
+  console.error('No agent can be taken (docs/local-runner.md). Without bubblewrap set ISOLATION=none.');
   service.kill('SIGTERM');
 } else await run(harness);
 

@@ -11,7 +11,7 @@ import { fileOf, isolation, openWorld, programs, whyMissing } from './world.ts';
 
 const table: Record<string, Record<string, string>> = {};
 const columns = ['start', 'stream', 'cost', 'steer', 'interrupt', 'resume', 'MCP', 'structured answer'];
-/** For src/runner/README.md: what was not shown is not said. */
+/** For docs/local-runner.md: what was not shown is not said. */
 function markdown(rows: typeof table): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const lines = Object.entries(rows).map(([name, row]) => line([name, ...columns.map((column) => row[column] ?? '')]));
