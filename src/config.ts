@@ -15,7 +15,7 @@ import {
   upstreamSettings,
 } from '#foundation/settings/setting-groups.ts';
 import {
-  database,
+  databaseAddress,
   endpoint,
   hasProtocol,
   integer,
@@ -24,7 +24,7 @@ import {
   matching,
   oneOf,
   origin,
-  parsed,
+  parsedSetting,
   replica,
   vendorAddress,
   workers,
@@ -102,11 +102,11 @@ export const settings = z.object({
   ISSUER_URL: origin,
   MCP_URL: origin,
   A2A_URL: endpoint,
-  SECRET_KEY: parsed('32 bytes in base64, such as `openssl rand -base64 32` prints', (value) =>
+  SECRET_KEY: parsedSetting('32 bytes in base64, such as `openssl rand -base64 32` prints', (value) =>
     /^[A-Za-z0-9+/_-]{43}=?$/.test(value) ? Buffer.from(value, 'base64') : undefined,
   ).optional(),
-  DATABASE_URL: database,
-  DATABASE_DIRECT_URL: database,
+  DATABASE_URL: databaseAddress,
+  DATABASE_DIRECT_URL: databaseAddress,
   DATABASE_REPLICA_URL: replica,
   DATABASE_POOL_MAX: integer(1, 1_000).default(16),
   DATABASE_POOLER: oneOf(['session', 'transaction']).default('session'),

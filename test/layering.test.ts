@@ -415,6 +415,16 @@ const cases: Record<string, Case> = {
     },
     'organizations → projects → organizations: these noun folders import each other.',
   ],
+  'a name means one thing, but for the types of a schema': [
+    layering.exportedNamesMeanOneThing,
+    {
+      'src/domain/projects/agents/model.ts': 'export type Effort = string;\nexport interface Grant {}',
+      'src/domain/projects/agents/fields.ts': 'export const Effort = 1;',
+      'src/surfaces/oauth/grants.ts': 'interface Local {}\nexport type Grant = string;',
+      'src/surfaces/oauth/keys.ts': 'interface Local {}',
+    },
+    'Grant is exported by src/domain/projects/agents/model.ts and src/surfaces/oauth/grants.ts: name what differs.',
+  ],
   'a name says what is inside': [
     layering.namesAreSpecific,
     { 'src/graph/utils/page.ts': '', 'src/domain/identity/tokens/service-tokens.ts': '' },

@@ -1,7 +1,7 @@
 // Pages of a list: `{ data, nextCursor }`, newest first, and the two arguments that page through it.
 import type { ObjectRef } from '@pothos/core';
 import { z } from 'zod';
-import { listOrders, type Page } from '#foundation/postgres/cursor.ts';
+import { type Page, pageOrders } from '#foundation/postgres/cursor.ts';
 import { text } from '#limits.ts';
 import { builder } from './builder.ts';
 import { wordSet } from './scalars.ts';
@@ -50,7 +50,7 @@ export const pageArguments = (bounds: PageBounds) =>
 
 const ListOrder = wordSet(
   'ListOrder',
-  listOrders,
+  pageOrders,
   'The order of a list, by the time at which its records were created.',
   {
     oldest: 'Oldest first.',

@@ -10,7 +10,7 @@ import {
   runMoves,
   runStates,
   statesBefore,
-  statusOf,
+  statusOfState,
 } from '#domain/work/runs/states.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
@@ -37,7 +37,7 @@ beforeEach(async () => {
       projectId,
       scheduledFor: 0,
       kind: 'manual',
-      status: statusOf(state),
+      status: statusOfState(state),
       issueId: state === 'waitingForIssue' || state === 'skipped' ? null : `issue of ${state}`,
       leaseId: state === 'running' ? 'lse_1' : null,
       leaseUntil: state === 'running' || state === 'waitingForIssue' ? 1 : null,

@@ -8,7 +8,7 @@ import { type AskedIssue, createIssues } from '#domain/projects/issues/operation
 import { connectIntegration } from '#domain/projects/projects/connectors.ts';
 import type { Project, ProjectTracker } from '#domain/projects/projects/model.ts';
 import { trackerOf } from '#domain/projects/trackers/choose.ts';
-import type { Outcome } from '#domain/projects/trackers/tracker.ts';
+import type { IssueOutcome } from '#domain/projects/trackers/tracker.ts';
 import { vendorPauseMs } from '#domain/projects/vendors/connection.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { createRuns } from '#domain/work/runs/create.ts';
@@ -85,7 +85,7 @@ const newIssue = (more: object = {}) => ({
   ...more,
 });
 const create = (project: Project, issue = newIssue()) => trackerOf(project).createIssue(project, issue);
-const finish = (project: Project, issueId: string, outcome: Outcome) =>
+const finish = (project: Project, issueId: string, outcome: IssueOutcome) =>
   trackerOf(project).finishIssue(project, issueId, outcome);
 
 /** What it was refused with: status, whether asking again may help, after how many seconds at least, and the words. */
@@ -167,11 +167,11 @@ describe('linear', () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     const { id } = await create(project, issue);
-    const outcome: Outcome = { runId: issue.runId, closes: false, comment: 'It broke.' };
+    const outcome: IssueOutcome = { runId: issue.runId, closes: false, comment: 'It broke.' };
     await finish(project, id, outcome);
     expect(linear.issues.get(id)!.stateId).toBe('state-todo');
     linear.disturb('CloseIssue', 'lose the answer');
-    const completed: Outcome = { ...outcome, closes: true };
+    const completed: IssueOutcome = { ...outcome, closes: true };
     expect(await problemOf(finish(project, id, completed))).toMatchObject({ 0: 502, 1: true });
     await Promise.all([finish(project, id, completed), finish(project, id, completed)]);
     expect([...linear.comments.values()]).toEqual([{ id: expect.any(String), issueId: id, body: 'It broke.' }]);
@@ -201,7 +201,7 @@ describe('linear', () => {
 
   it('409 · a comment on an issue that is gone, in the words of Linear', async () => {
     const project = await projectOn('linear');
-    const outcome: Outcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
+    const outcome: IssueOutcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(project, 'gone', outcome))).toEqual([
       409,
       false,
@@ -368,7 +368,7 @@ describe('github', () => {
     const { id } = await create(project, issue);
     const others = { body: 'Interesting.', html_url: 'https://github.com/x', created_at: isoTime(present()) };
     issues()[0]!.comments.push(...Array.from({ length: 130 }, () => others));
-    const outcome: Outcome = { runId: issue.runId, closes: false, comment: 'It broke.' };
+    const outcome: IssueOutcome = { runId: issue.runId, closes: false, comment: 'It broke.' };
     await finish(project, id, outcome);
     expect(issues()).toMatchObject([{ state: 'open' }]);
     await Promise.all([1, 2].map(() => finish(project, id, { ...outcome, closes: true })));
@@ -381,7 +381,7 @@ describe('github', () => {
   });
 
   it('409 · an issue that is not one of GitHub', async () => {
-    const outcome: Outcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
+    const outcome: IssueOutcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(await projectOn('github'), 'iss_1', outcome))).toEqual([
       409,
       false,

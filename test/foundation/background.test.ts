@@ -10,8 +10,8 @@ import {
   countJobs,
   enqueue,
   type Handlers,
+  jobRetentionMs,
   queues,
-  retentionMs,
   startBackground,
 } from '#foundation/jobs/background.ts';
 import { openLog } from '#foundation/log.ts';
@@ -150,7 +150,7 @@ describe('a job', () => {
     });
     expect(await countJobs()).toContainEqual({ queue: 'mail', waiting: 0, failed: 1 });
     expect(await metricsText()).toContain('background_jobs{queue="mail",state="failed"} 1');
-    const past = seconds(1) + retentionMs.failed;
+    const past = seconds(1) + jobRetentionMs.failed;
     await sql(`update background.job set completed_on = now() - $1 * interval '1 millisecond'`, [past]);
     await vi.waitFor(async () => expect(await jobs()).toEqual([]), { interval: 10 });
   });

@@ -1,6 +1,6 @@
 // Every row of a database, so that a test can say: nothing was written, nothing was changed, and what was added is known.
 import type { Knex } from 'knex';
-import { send } from '#foundation/postgres/statement.ts';
+import { sendStatement } from '#foundation/postgres/statement.ts';
 
 /** Columns that move when a credential is merely used, by name and with the reason. All others count. */
 export const movedByLooking: Record<string, string> = {
@@ -40,7 +40,7 @@ async function read(knex: Knex): Promise<Row[]> {
 async function ask<T>(knex: Knex, text: string): Promise<T[]> {
   const connection = await knex.client.acquireConnection();
   try {
-    return (await send<T>(connection, [{ text, values: [[]] }], true))[0]!;
+    return (await sendStatement<T>(connection, [{ text, values: [[]] }], true))[0]!;
   } finally {
     await knex.client.releaseConnection(connection);
   }

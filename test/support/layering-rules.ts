@@ -505,6 +505,25 @@ export const nounFoldersHaveNoCycle: Rule = (tree) => {
   return cyclesOf(nouns).map((cycle) => `${cycle}: these noun folders import each other.`);
 };
 
+const exported =
+  /^export (?:declare )?(?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+/** The types of a schema bear the names of what they show, as GraphQL and OpenAPI do. */
+const namesTypesOfASchema = (file: string): boolean =>
+  (layerOf(file) === 'domain' && declaresGraph(roleOf(file).role)) || /^src\/surfaces\/[^/]+\/records\.ts$/.test(file);
+
+/** A name means one thing, so that whoever reads it in a comment or searches for it finds that one. */
+export const exportedNamesMeanOneThing: Rule = (tree) => {
+  const homes = new Map<string, string[]>();
+  for (const [file, text] of sourceFiles(tree)) {
+    if (namesTypesOfASchema(file)) continue;
+    for (const name of new Set([...text.matchAll(exported)].map((match) => match[1]!)))
+      homes.set(name, [...(homes.get(name) ?? []), file]);
+  }
+  return [...homes]
+    .filter(([, files]) => files.length > 1)
+    .map(([name, files]) => `${name} is exported by ${files.join(' and ')}: name what differs.`);
+};
+
 const emptyWords = /^(utils?|helpers?|common|misc|index|manager|service|types|constants)$/;
 
 export const namesAreSpecific: Rule = (tree) =>

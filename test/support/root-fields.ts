@@ -13,7 +13,7 @@ import { exposureOf, isGraphOnly, type RootExposure } from '#graph/exposure.ts';
 import { type RequestRecord, requestRecords } from '#graph/input.ts';
 import { bodyArgument } from '#graph/projection/arguments.ts';
 import { schema } from '#schema.ts';
-import { type Route, routesOf } from '#surfaces/rest/routes.ts';
+import { type RestRoute, routesOf } from '#surfaces/rest/routes.ts';
 import type { Answer, Ask } from './world.ts';
 
 type Kind = 'Query' | 'Mutation' | 'Subscription';
@@ -24,7 +24,7 @@ export interface RootField {
   field: GraphQLField<unknown, unknown>;
   exposure: RootExposure;
   /** Its place in REST, when it has one. */
-  route?: Route;
+  route?: RestRoute;
 }
 
 export type Arguments = Record<string, unknown>;
@@ -83,7 +83,7 @@ export function documentOf({ kind, name, field }: RootField, args: Arguments, se
 }
 
 /** The path of a route with its parameters and its query. */
-export function pathOf({ template, query: inQuery }: Route, args: Arguments): string {
+export function pathOf({ template, query: inQuery }: RestRoute, args: Arguments): string {
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(args[name])));
   const query = inQuery
     .filter(({ name }) => name in args)
@@ -91,7 +91,7 @@ export function pathOf({ template, query: inQuery }: Route, args: Arguments): st
   return `/v1${path}${query.length > 0 ? `?${query.join('&')}` : ''}`;
 }
 
-function bodyFor({ body, field, parameters }: Route, args: Arguments): unknown {
+function bodyFor({ body, field, parameters }: RestRoute, args: Arguments): unknown {
   if (!body || body.isInput) return args[bodyArgument];
   const members = field.args.filter(({ name }) => name in args && !parameters.includes(name));
   return Object.fromEntries(members.map(({ name }) => [name, args[name]]));

@@ -23,7 +23,7 @@ const pollIntervalMs = seconds(1);
 const maintenanceIntervalMs = seconds(30);
 /** How many jobs of one queue a process executes at once. */
 export const concurrency = 5;
-export const retentionMs = { waiting: days(14), failed: days(7) } as const;
+export const jobRetentionMs = { waiting: days(14), failed: days(7) } as const;
 
 /** The handler of each queue. A job whose handler throws is retried later; a job may be executed twice. */
 export type Handlers = Readonly<Partial<Record<Queue, (payload: never) => Promise<void>>>>;
@@ -52,7 +52,7 @@ const open = (db: PgBoss.Db): PgBoss =>
     supervise: false,
     schedule: false,
     // Completed jobs are deleted at once; failed ones stay in the job table for a while, so the archive is not used.
-    archiveFailedAfterSeconds: inSeconds(retentionMs.failed),
+    archiveFailedAfterSeconds: inSeconds(jobRetentionMs.failed),
     deleteAfterMinutes: 1,
   });
 
@@ -88,7 +88,7 @@ export async function enqueue(trx: Transaction, queue: Queue, payload: object): 
     retryDelay: inSeconds(delayMs),
     retryBackoff: true,
     expireInSeconds: inSeconds(timeoutMs),
-    retentionSeconds: inSeconds(retentionMs.waiting),
+    retentionSeconds: inSeconds(jobRetentionMs.waiting),
   });
   if (id === null) throw new Error(`there is no queue ${queue} in the database`);
   const look = () => {

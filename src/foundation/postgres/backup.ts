@@ -5,7 +5,7 @@ import { chown, copyFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/pr
 import path from 'node:path';
 import pg from 'pg';
 import type { DatabaseConnection } from './embedded/database.ts';
-import { type Account, locateFiles, moveIntoPlace } from './embedded/files.ts';
+import { locateFiles, moveIntoPlace, type OsAccount } from './embedded/files.ts';
 import { takeOwnership } from './embedded/owner.ts';
 
 /** Recreated by the server; the manual says to omit them. `pg_wal` is copied separately, last. */
@@ -91,7 +91,7 @@ interface CopyRules {
   hollow?: (name: string) => boolean;
   /** A running database may remove files during the copy; the WAL restores what it needs. */
   mayVanish?: boolean;
-  account?: Account | undefined;
+  account?: OsAccount | undefined;
 }
 
 async function copyTree(from: string, to: string, rules: CopyRules, inside = ''): Promise<void> {

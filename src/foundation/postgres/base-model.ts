@@ -33,7 +33,7 @@ export type Where<M extends Model> = {
 };
 
 /** A named scope of a model: a condition that equality does not express. It may use the values of the model's source. */
-export interface Scope {
+export interface NamedCondition {
   name: string;
   condition: string;
 }
@@ -150,7 +150,7 @@ export class BaseModel extends Model {
     this: ClassOf<M>,
     where: Where<M>,
     request: PageRequest,
-    scope?: Scope,
+    scope?: NamedCondition,
   ): Promise<Page<Row<M>>> {
     const { select, conditions, values } = readParts(this, where);
     if (scope) conditions.push(scope.condition);

@@ -24,8 +24,8 @@ export interface PageRequest {
   order?: ListOrder | null | undefined;
 }
 
-export const listOrders = ['oldest', 'newest'] as const;
-export type ListOrder = (typeof listOrders)[number];
+export const pageOrders = ['oldest', 'newest'] as const;
+export type ListOrder = (typeof pageOrders)[number];
 
 const SIGNATURE_BYTES = 12;
 

@@ -9,7 +9,7 @@ import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
 import { type Outage, watchOutage } from './outage.ts';
 import { pooledConnectionsOf, sendPlain } from './plain-driver.ts';
 import { connectionTo, keepOn, primaryOf, statementOf } from './primary.ts';
-import { send } from './statement.ts';
+import { sendStatement } from './statement.ts';
 
 // int8 and numeric arrive as strings by default. Epoch milliseconds and money fit a double exactly in our ranges.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -32,7 +32,7 @@ export interface Pool {
   knex: Knex;
   connections: FreeConnections;
   outage: Outage;
-  send: typeof send;
+  send: typeof sendStatement;
 }
 
 const configOf = (connection: string | pg.ClientConfig): pg.ClientConfig =>
@@ -89,7 +89,7 @@ export function openPool(
   // What was given up is still being executed there, and would delay the next caller.
   knex.client.validateConnection = (client: pg.Client) => !statementOf(client);
   return driver === 'fast'
-    ? { knex, connections: freeConnectionsOf(knex.client), outage, send }
+    ? { knex, connections: freeConnectionsOf(knex.client), outage, send: sendStatement }
     : { knex, connections: pooledConnectionsOf(knex.client), outage, send: sendPlain };
 }
 

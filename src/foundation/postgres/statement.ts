@@ -47,7 +47,11 @@ export interface Repeated {
  * Sends statements of different texts in one message, each once for each of its lists of values, and resolves to the plain rows of
  * each time, with camelCase names: all or nothing. A `prepared` one gets a name, and the server parses it once per connection.
  */
-export function send<Row>(client: pg.ClientBase, statements: readonly Repeated[], prepared: boolean): Promise<Row[][]> {
+export function sendStatement<Row>(
+  client: pg.ClientBase,
+  statements: readonly Repeated[],
+  prepared: boolean,
+): Promise<Row[][]> {
   return new Promise((resolve, reject) => {
     const settle = (error: Error | null, rows: unknown[][]) => (error ? reject(error) : resolve(rows as Row[][]));
     client.query(new Message(statements, prepared, settle));

@@ -6,7 +6,7 @@ import { serversOf } from '../postgres/primary.ts';
 import { readBucket } from '../storage/s3.ts';
 
 /** A setting that `parse` reads; where it returns undefined, the setting is not what it `mustBe`. */
-export const parsed = <T>(mustBe: string, parse: (value: string) => T | undefined) =>
+export const parsedSetting = <T>(mustBe: string, parse: (value: string) => T | undefined) =>
   z.string().transform((value, context) => {
     const result = parse(value);
     if (result !== undefined) return result;
@@ -15,10 +15,10 @@ export const parsed = <T>(mustBe: string, parse: (value: string) => T | undefine
   });
 
 export const matching = (mustBe: string, matches: (value: string) => boolean) =>
-  parsed(mustBe, (value) => (matches(value) ? value : undefined));
+  parsedSetting(mustBe, (value) => (matches(value) ? value : undefined));
 
 export const integer = (min: number, max: number) =>
-  parsed(`an integer ${min} to ${max}`, (value) => {
+  parsedSetting(`an integer ${min} to ${max}`, (value) => {
     const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   });
@@ -41,9 +41,9 @@ export const isStorage = (value: string): boolean => {
   return bucket.endpoint === undefined || isIdentifier(bucket.endpoint);
 };
 
-export const origin = parsed('an http or https address without path, query or user', originOf).optional();
-export const endpoint = parsed('an http or https address without query or user', endpointOf).optional();
-export const database = matching(
+export const origin = parsedSetting('an http or https address without path, query or user', originOf).optional();
+export const endpoint = parsedSetting('an http or https address without query or user', endpointOf).optional();
+export const databaseAddress = matching(
   'postgres://user:password@host:port/database, with host:port,host:port for several servers, special characters percent-encoded',
   isDatabaseUrl,
 ).optional();
@@ -52,9 +52,11 @@ export const replica = matching(
   'postgres://user:password@host:port/database of one server, special characters percent-encoded',
   (value) => serversOf(value).length === 1 && isDatabaseUrl(value),
 ).optional();
-export const vendorAddress = parsed(identifier, (value) => (isIdentifier(value) ? endpointOf(value) : undefined));
+export const vendorAddress = parsedSetting(identifier, (value) =>
+  isIdentifier(value) ? endpointOf(value) : undefined,
+);
 /** `auto`: one process per core. */
-export const workers = parsed('auto or an integer 1 to 128', (value) => {
+export const workers = parsedSetting('auto or an integer 1 to 128', (value) => {
   const count = value === 'auto' ? availableParallelism() : Number(/^\d{1,3}$/.exec(value)?.[0]);
   return count >= 1 && count <= 128 ? count : undefined;
 });

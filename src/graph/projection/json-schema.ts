@@ -76,11 +76,11 @@ export const describedRecord = (type: GraphQLObjectType): Json =>
   );
 
 /** ` { id name }`: all that REST and MCP answer of a type; empty for a leaf. */
-export function selectionOf(type: GraphQLOutputType): string {
+export function selectionOfType(type: GraphQLOutputType): string {
   const named = getNamedType(type);
   if (!isObjectType(named)) return '';
   return ` { ${answeredFields(named)
-    .map((field) => field.name + selectionOf(field.type))
+    .map((field) => field.name + selectionOfType(field.type))
     .join(' ')} }`;
 }
 

@@ -20,7 +20,7 @@ import { invalid, toProblem } from '#foundation/problem.ts';
 import { createContext } from '../context.ts';
 import { resolverOf } from '../exposure.ts';
 import { compilePrune } from './absent.ts';
-import { selectionOf } from './json-schema.ts';
+import { selectionOfType } from './json-schema.ts';
 import { perSchema } from './per-schema.ts';
 
 export type RootField = GraphQLField<unknown, unknown>;
@@ -70,7 +70,7 @@ export function documentOf(kind: OperationTypeNode, name: string, field: RootFie
   const list = (items: string[]) => (items.length > 0 ? `(${items.join(', ')})` : '');
   const variables = list(field.args.map((one) => `$${one.name}: ${one.type}${defaultOf(one)}`));
   const passed = list(field.args.map((one) => `${one.name}: $${one.name}`));
-  return parse(`${kind} ${name}${variables} { ${field.name}${passed}${selectionOf(field.type)} }`);
+  return parse(`${kind} ${name}${variables} { ${field.name}${passed}${selectionOfType(field.type)} }`);
 }
 
 const defaultOf = ({ type, defaultValue }: GraphQLArgument): string =>

@@ -25,8 +25,8 @@ import { text } from '#limits.ts';
 import { a2a, a2aPush } from './bounds.ts';
 import { a2aErrorOf, unsupported } from './errors.ts';
 import { eventsOfTask, type Followed, followTask, isFinalTask } from './follow.ts';
-import { check } from './order.ts';
-import { type Answer, send } from './send.ts';
+import { checkShape } from './order.ts';
+import { type Answer, receive } from './send.ts';
 
 /** What the methods know of their call, in addition to its parameters. */
 export interface Call extends Followed {
@@ -71,7 +71,7 @@ export function createHandler(): A2ARequestHandler {
     // Before anything is started.
     const config = push && readConfig(push);
     if (config) await requirePublicAddress(config.url);
-    const answer = await send(caller, message);
+    const answer = await receive(caller, message);
     // A repeated message replaces its configuration.
     const configId = config?.id ?? message?.messageId;
     if (config && configId && 'runId' in answer)
@@ -91,7 +91,7 @@ export function createHandler(): A2ARequestHandler {
 
     sendMessage: method(async (call, params) => {
       const { configuration } = params;
-      const history = check(historyLength, configuration?.historyLength, 'configuration.historyLength');
+      const history = checkShape(historyLength, configuration?.historyLength, 'configuration.historyLength');
       const answer = await start(call, params);
       if ('message' in answer) return answer.message;
       if (configuration?.returnImmediately) {
@@ -108,36 +108,38 @@ export function createHandler(): A2ARequestHandler {
     }),
 
     resubscribe: stream(async function* (call, params) {
-      const runId = check(id, params.id, 'id');
+      const runId = checkShape(id, params.id, 'id');
       const task = await readTask(call.caller, runId, { artifacts: false });
       if (isFinalTask(task)) throw invalid('id: the task is final and no longer changes: get it.');
       yield* eventsOfTask(followTask(call.caller, runId, call));
     }),
 
     getTask: method(({ caller }, params) =>
-      readTask(caller, check(id, params.id, 'id'), {
-        historyLength: check(historyLength, params.historyLength, 'historyLength'),
+      readTask(caller, checkShape(id, params.id, 'id'), {
+        historyLength: checkShape(historyLength, params.historyLength, 'historyLength'),
         artifacts: true,
       }),
     ),
 
     listTasks: method(async ({ caller }, params) => {
       const { min, max, default: standard } = a2a.pageSize;
-      const limit = check(z.int().min(min).max(max), params.pageSize ?? standard, 'pageSize');
+      const limit = checkShape(z.int().min(min).max(max), params.pageSize ?? standard, 'pageSize');
       if (params.statusTimestampAfter) throw invalid('statusTimestampAfter: this filter is not supported.');
       const page = await listTasks(caller, {
         limit,
-        contextId: params.contextId ? check(id, params.contextId, 'contextId') : undefined,
+        contextId: params.contextId ? checkShape(id, params.contextId, 'contextId') : undefined,
         status: statusOf(params.status),
-        cursor: params.pageToken ? check(z.string().max(text.cursor.max), params.pageToken, 'pageToken') : undefined,
-        historyLength: check(historyLength, params.historyLength, 'historyLength') ?? 0,
+        cursor: params.pageToken
+          ? checkShape(z.string().max(text.cursor.max), params.pageToken, 'pageToken')
+          : undefined,
+        historyLength: checkShape(historyLength, params.historyLength, 'historyLength') ?? 0,
         artifacts: params.includeArtifacts ?? false,
       });
       return { tasks: page.data, nextPageToken: page.nextCursor ?? '', pageSize: limit, totalSize: page.total };
     }),
 
     cancelTask: method(async ({ caller }, params) => {
-      const runId = check(id, params.id, 'id');
+      const runId = checkShape(id, params.id, 'id');
       await cancelRun(caller, runId).catch((error) => {
         if (error instanceof Problem && error.status === 409) throw new TaskNotCancelableError(error.body.description);
         throw error;
@@ -147,12 +149,12 @@ export function createHandler(): A2ARequestHandler {
 
     createTaskPushNotificationConfig: method(async ({ caller }, params) =>
       withoutSecrets(
-        await savePushConfig(caller, { ...readConfig(params), runId: check(id, params.taskId, 'taskId') }),
+        await savePushConfig(caller, { ...readConfig(params), runId: checkShape(id, params.taskId, 'taskId') }),
       ),
     ),
 
     getTaskPushNotificationConfig: method(async ({ caller }, params) => {
-      const configs = await listPushConfigs(caller, check(id, params.taskId, 'taskId'));
+      const configs = await listPushConfigs(caller, checkShape(id, params.taskId, 'taskId'));
       // 0.3 may leave the id out: the first one is meant.
       const found = params.id ? configs.find((one) => one.id === params.id) : configs[0];
       if (!found) throw notFound('push notification configuration');
@@ -160,12 +162,12 @@ export function createHandler(): A2ARequestHandler {
     }),
 
     listTaskPushNotificationConfigs: method(async ({ caller }, params) => ({
-      configs: (await listPushConfigs(caller, check(id, params.taskId, 'taskId'))).map(withoutSecrets),
+      configs: (await listPushConfigs(caller, checkShape(id, params.taskId, 'taskId'))).map(withoutSecrets),
       nextPageToken: '',
     })),
 
     deleteTaskPushNotificationConfig: method(({ caller }, params) =>
-      deletePushConfig(caller, check(id, params.taskId, 'taskId'), check(id, params.id, 'id')),
+      deletePushConfig(caller, checkShape(id, params.taskId, 'taskId'), checkShape(id, params.id, 'id')),
     ),
   };
 }
@@ -200,7 +202,7 @@ function readConfig(config: TaskPushNotificationConfig): Omit<PushConfig, 'id' |
     token: token || undefined,
     authentication: authentication ?? undefined,
   };
-  const read = check(Config, requested, 'pushNotificationConfig');
+  const read = checkShape(Config, requested, 'pushNotificationConfig');
   return {
     url: read.url,
     token: read.token ?? null,

@@ -42,13 +42,13 @@ export function readMessage(message: Message | undefined): Asked {
   if (words.length > text.prompt.max) {
     throw invalid(`message.parts: the text must be at most ${text.prompt.max} characters.`);
   }
-  check(bounded({ min: 0, max: text.prompt.max }), words, 'message.parts');
-  const members = check(Members, Object.assign({}, metadata, ...parts.flatMap(membersOf)), 'message.metadata');
+  checkShape(bounded({ min: 0, max: text.prompt.max }), words, 'message.parts');
+  const members = checkShape(Members, Object.assign({}, metadata, ...parts.flatMap(membersOf)), 'message.metadata');
   return {
     ...members,
-    messageId: check(bounded(a2a.id), message.messageId, 'message.messageId'),
-    contextId: message.contextId ? check(bounded(a2a.id), message.contextId, 'message.contextId') : null,
-    taskId: message.taskId ? check(bounded(a2a.id), message.taskId, 'message.taskId') : null,
+    messageId: checkShape(bounded(a2a.id), message.messageId, 'message.messageId'),
+    contextId: message.contextId ? checkShape(bounded(a2a.id), message.contextId, 'message.contextId') : null,
+    taskId: message.taskId ? checkShape(bounded(a2a.id), message.taskId, 'message.taskId') : null,
     text: words,
   };
 }
@@ -62,7 +62,7 @@ function wordsOf({ content }: Part): string[] {
 const membersOf = ({ content }: Part): object[] =>
   content?.$case === 'data' && content.value !== null && typeof content.value === 'object' ? [content.value] : [];
 
-export function check<T>(shape: z.ZodType<T>, value: unknown, name: string): T {
+export function checkShape<T>(shape: z.ZodType<T>, value: unknown, name: string): T {
   const { success, data, error } = shape.safeParse(value);
   if (success) return data;
   const described = describeIssues(error);

@@ -14,12 +14,12 @@ import { isOpen } from '#domain/work/runs/states.ts';
 import { approvePlan, sendMessage } from '#domain/work/runs/steering.ts';
 import { invalid, Problem } from '#foundation/problem.ts';
 import { unsupported } from './errors.ts';
-import { type Asked, check, readMessage } from './order.ts';
+import { type Asked, checkShape, readMessage } from './order.ts';
 
 export type Answer = { runId: string } | { message: Message };
 
 /** Starts the task of a message, or hands it to the agent of its task, once per message id; or answers the state of a run. @throws problems and errors of the protocol */
-export async function send(caller: Caller, message: Message | undefined): Promise<Answer> {
+export async function receive(caller: Caller, message: Message | undefined): Promise<Answer> {
   const asked = readMessage(message);
   if (asked.runId) return { message: await stateOf(caller, asked.runId, asked) };
   if (asked.taskId && (await steer(caller, asked.taskId, asked))) return { runId: asked.taskId };
@@ -39,7 +39,7 @@ async function steer(caller: Caller, runId: string, asked: Asked): Promise<boole
   if (text.trim() === '' && !approves) throw invalid('message.parts: must have a text for the agent.');
   try {
     if (text.trim() !== '') {
-      await sendMessage(caller, { runId, text: check(messageText, text, 'message.parts'), messageId });
+      await sendMessage(caller, { runId, text: checkShape(messageText, text, 'message.parts'), messageId });
     }
     if (approves) await approvePlan(caller, runId);
   } catch (error) {

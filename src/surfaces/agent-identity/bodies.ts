@@ -1,7 +1,7 @@
 // Reading the JSON bodies of the agent endpoints, and the members that several answers share.
 import type { z } from 'zod';
-import type { Ceremony } from '#domain/identity/agent-identities/claim.ts';
-import { invalidRequest } from '#domain/identity/agent-identities/errors.ts';
+import type { ClaimCeremony } from '#domain/identity/agent-identities/claim.ts';
+import { invalidAgentRequest } from '#domain/identity/agent-identities/errors.ts';
 import type { Claimable } from '#domain/identity/agent-identities/register.ts';
 import { defaultScopes } from '#domain/identity/oauth/authorization-request.ts';
 import { isoTime } from '#foundation/clock.ts';
@@ -16,7 +16,7 @@ type Members = Record<string, unknown>;
 export async function readObject(exchange: Exchange): Promise<Members> {
   const body = await readJson(exchange, bytes.oauthBody);
   if (body === null || typeof body !== 'object' || Array.isArray(body)) {
-    throw invalidRequest('The body must be a JSON object.');
+    throw invalidAgentRequest('The body must be a JSON object.');
   }
   return body as Members;
 }
@@ -24,11 +24,11 @@ export async function readObject(exchange: Exchange): Promise<Members> {
 /** @throws invalid_request, naming each member and what it must be */
 export function checked<S extends z.ZodType>(body: unknown, record: S): z.output<S> {
   const parsed = record.safeParse(body);
-  if (!parsed.success) throw invalidRequest(describeIssues(parsed.error));
+  if (!parsed.success) throw invalidAgentRequest(describeIssues(parsed.error));
   return parsed.data;
 }
 
-export const ceremonyMembers = ({ userCode, verificationUri, expiresIn, expiresAt, interval }: Ceremony) => ({
+export const ceremonyMembers = ({ userCode, verificationUri, expiresIn, expiresAt, interval }: ClaimCeremony) => ({
   user_code: userCode,
   verification_uri: verificationUri,
   expires_in: expiresIn,

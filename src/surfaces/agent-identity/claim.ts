@@ -1,6 +1,6 @@
 // POST /agent/identity/claim: an agent requests a code for its person to type (docs/contract.md#claims).
 import { startClaim } from '#domain/identity/agent-identities/claim.ts';
-import { invalidRequest } from '#domain/identity/agent-identities/errors.ts';
+import { invalidAgentRequest } from '#domain/identity/agent-identities/errors.ts';
 import { emailAddress } from '#domain/organization/people/email.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { answerJson, type Handler } from '#foundation/http/http.ts';
@@ -11,7 +11,7 @@ export const answerClaim: Handler = async (exchange) => {
   const body = await readObject(exchange);
   // Some agents call the address by the word of the registration.
   const { claim_token, email } = checked({ email: body.login_hint, ...body }, InitiateClaimRequest);
-  if (!emailAddress.safeParse(email).success) throw invalidRequest('email: must be an email address.');
+  if (!emailAddress.safeParse(email).success) throw invalidAgentRequest('email: must be an email address.');
   const claim = await startClaim(claim_token, { email, address: exchange.address });
   answerJson(exchange, 200, {
     registration_id: claim.registrationId,

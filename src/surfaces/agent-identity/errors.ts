@@ -6,7 +6,7 @@ import { answerJson, type Exchange } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 
 /** Answers an error of the agents' own protocol; returns false for any other. */
-export function refuseOwn(exchange: Exchange, error: unknown): boolean {
+export function refuseAgentError(exchange: Exchange, error: unknown): boolean {
   if (!(error instanceof AgentAuthError)) return false;
   const { status, description, maxAge } = error;
   const members = maxAge === undefined ? {} : { max_age: maxAge };
@@ -14,7 +14,7 @@ export function refuseOwn(exchange: Exchange, error: unknown): boolean {
   return true;
 }
 
-export function refuse(exchange: Exchange, problem: Problem): void {
+export function refuseAgent(exchange: Exchange, problem: Problem): void {
   const body = { error: errorCode(problem), error_description: problem.body.description, ...problem.body };
   // Every malformed body is a 400, including one of another media type.
   answerJson(exchange, problem.status === 415 ? 400 : problem.status, body, { ...problem.headers });

@@ -18,7 +18,7 @@ import { AnonymousRequest, IdentityAssertionRequest, ServiceAuthRequest, verifie
 
 const anyKind = z.object({ type: z.enum(registrationKinds) });
 
-export function createRegistration(perHour: number): Handler {
+export function createAgentRegistration(perHour: number): Handler {
   const throttle = createSharedThrottle('agent-register', perHour, 3_600, 'Too many agents were registered from here.');
   /** Before anything is created, and before any signature is verified. */
   const count = ({ address }: Exchange) => throttle.take(networkOf(address));

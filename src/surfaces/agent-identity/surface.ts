@@ -3,9 +3,9 @@
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 import { answerClaim } from './claim.ts';
-import { refuse, refuseOwn } from './errors.ts';
+import { refuseAgent, refuseAgentError } from './errors.ts';
 import { createEvents } from './events.ts';
-import { createRegistration } from './register.ts';
+import { createAgentRegistration } from './register.ts';
 
 export interface AgentIdentitySettings {
   /** Per source address, over all processes. */
@@ -15,7 +15,7 @@ export interface AgentIdentitySettings {
 
 export function createAgentIdentity({ registrationsPerHour, report }: AgentIdentitySettings) {
   const routes = new Map<string, Handler>([
-    ['/v1/agent/identity', createRegistration(registrationsPerHour)],
+    ['/v1/agent/identity', createAgentRegistration(registrationsPerHour)],
     ['/v1/agent/identity/claim', answerClaim],
     ['/v1/agent/event/notify', createEvents(report)],
   ]);
@@ -30,5 +30,9 @@ export function createAgentIdentity({ registrationsPerHour, report }: AgentIdent
   }
 
   const owns = (path: string) => routes.has(path);
-  return { name: 'agent-identity', owns, handle: framed(handle, { report, refuse, refuseOwn }) };
+  return {
+    name: 'agent-identity',
+    owns,
+    handle: framed(handle, { report, refuse: refuseAgent, refuseOwn: refuseAgentError }),
+  };
 }

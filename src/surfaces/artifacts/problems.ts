@@ -8,7 +8,7 @@ import type { Problem } from '#foundation/problem.ts';
 /** How long a body is still read after its answer. */
 const lingerMs = seconds(5);
 
-export function refuse({ req, res }: Exchange, { status, body, headers }: Problem): void {
+export function refuseUpload({ req, res }: Exchange, { status, body, headers }: Problem): void {
   const text = JSON.stringify(body);
   res.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',

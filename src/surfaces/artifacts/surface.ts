@@ -2,7 +2,7 @@
 import type { Exchange } from '#foundation/http/http.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 import { download, downloadExport } from './download.ts';
-import { refuse } from './problems.ts';
+import { refuseUpload } from './problems.ts';
 import { upload } from './upload.ts';
 
 interface Route {
@@ -48,7 +48,7 @@ export function createArtifacts({ report }: { report: Report }) {
     }
   }
   const owns = (path: string) => routeOf(path) !== undefined;
-  return { name: 'artifacts', owns, handle: framed(handle, { report, refuse }) };
+  return { name: 'artifacts', owns, handle: framed(handle, { report, refuse: refuseUpload }) };
 }
 
 /** Whether the client disconnected while it was sending or reading, which is not a failure of the service. */

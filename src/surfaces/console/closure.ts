@@ -1,7 +1,7 @@
 // The page on which an owner closes the organization, and on which its closure is shown afterwards.
 import { z } from 'zod';
 import { exportOf, exportOrganization } from '#domain/lifecycle/closure/export.ts';
-import { type OrgClosure, type OrgExport, retentionMs } from '#domain/lifecycle/closure/model.ts';
+import { closedRetentionMs, type OrgClosure, type OrgExport } from '#domain/lifecycle/closure/model.ts';
 import { closeOrganization, findClosure } from '#domain/lifecycle/closure/operations.ts';
 import type { OwnOrganization } from '#domain/organization/organizations/operations.ts';
 import { createExportAddress } from '#domain/work/artifacts/address.ts';
@@ -12,7 +12,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { forbidden, type Problem, toProblem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
 import type { OrganizationRoute } from './dashboard.ts';
-import { answerPage, csrfField, formError, type Member, seeOther } from './layout.ts';
+import { answerPage, csrfField, formError, type OrganizationVisitor, seeOther } from './layout.ts';
 import { day } from './time.ts';
 import { fieldsOf } from './visitor.ts';
 
@@ -44,7 +44,7 @@ export const exportOwnOrganization: OrganizationRoute['POST'] = async (exchange,
   seeOther(exchange, addressOf(organization, closurePath));
 };
 
-async function answerClosure(exchange: Exchange, visitor: Member, refused?: Problem): Promise<void> {
+async function answerClosure(exchange: Exchange, visitor: OrganizationVisitor, refused?: Problem): Promise<void> {
   const { caller, organization } = visitor;
   if (organization.role !== 'owner') throw forbidden('Only an owner closes an organization.');
   const title = organization.closedAt !== null ? `${organization.name} is closed` : 'Close the organization';
@@ -59,7 +59,7 @@ async function answerClosure(exchange: Exchange, visitor: Member, refused?: Prob
   });
 }
 
-const closingForm = (visitor: Member, refused?: Problem): Html => {
+const closingForm = (visitor: OrganizationVisitor, refused?: Problem): Html => {
   const { name, slug } = visitor.organization;
   return html`<p class="lead">This closes <strong>${name}</strong> for everyone in it. It cannot be undone.</p>
   <section class="card">
@@ -81,14 +81,14 @@ const closingForm = (visitor: Member, refused?: Problem): Html => {
 };
 
 const closedCard = ({ name }: OwnOrganization, { closedAt, settlements, settledAt }: Row<OrgClosure>): Html =>
-  html`<p class="lead">Closed on ${day(closedAt)}. Owners can read it until ${day(closedAt + retentionMs)}; then ${name} is erased.</p>
+  html`<p class="lead">Closed on ${day(closedAt)}. Owners can read it until ${day(closedAt + closedRetentionMs)}; then ${name} is erased.</p>
   <section class="card"><h2>What was settled</h2>
     <ul>${settlements.map(({ description }) => html`<li>${description}</li>`)}</ul>
     ${settledAt === null && html`<p class="muted" role="status">Some of it is still being settled. Reload the page to see more.</p>`}
     <p><a class="button quiet" href="/console/account">Go to your organizations</a></p>
   </section>`;
 
-const exportCard = (visitor: Member, made: Row<OrgExport> | null): Html =>
+const exportCard = (visitor: OrganizationVisitor, made: Row<OrgExport> | null): Html =>
   html`<section class="card"><h2>Its data</h2>
     <p class="muted">A zip archive with JSON lines for each table, without secrets. It is erased with the organization.</p>
     ${made?.status === 'preparing' && html`<p role="status">The archive is being prepared. Reload the page to see whether it is ready.</p>`}

@@ -17,7 +17,7 @@ import { assets } from '#foundation/http/assets.ts';
 import { html } from '#foundation/http/html.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import { packageFolder } from '#foundation/package-folder.ts';
-import { answerPage, type Member, type Visitor } from './layout.ts';
+import { answerPage, type OrganizationVisitor, type Visitor } from './layout.ts';
 import { type PageAddress, pageEntries } from './pages.ts';
 
 /** The base path of the files that the pages load. */
@@ -65,8 +65,8 @@ const scopesOf = ({ caller }: Visitor) => [...caller.scopes].filter((scope) => a
 export interface OrganizationRoute {
   /** Below that of the organization. `:id` stands for the id of a record. */
   address: string;
-  GET(exchange: Exchange, visitor: Member, id: string): Promise<void>;
-  POST?(exchange: Exchange, visitor: Member, id: string, form: URLSearchParams): Promise<void>;
+  GET(exchange: Exchange, visitor: OrganizationVisitor, id: string): Promise<void>;
+  POST?(exchange: Exchange, visitor: OrganizationVisitor, id: string, form: URLSearchParams): Promise<void>;
   find?(caller: Caller, id: string): Promise<unknown>;
 }
 
@@ -101,7 +101,7 @@ export const dashboardRoutes = pageEntries.map(([address, { title, scopes }]): O
   };
 });
 
-async function answerDashboard(exchange: Exchange, visitor: Member, title: string): Promise<void> {
+async function answerDashboard(exchange: Exchange, visitor: OrganizationVisitor, title: string): Promise<void> {
   const { script, style } = await manifest();
   const address = await files.addresses();
   const { id, slug } = visitor.organization;

@@ -24,9 +24,9 @@ export interface Visitor {
 }
 
 /** A person on a page of one of their organizations. */
-export type Member = Visitor & { organization: OwnOrganization };
+export type OrganizationVisitor = Visitor & { organization: OwnOrganization };
 
-export interface Page {
+export interface ConsolePage {
   title: string;
   body: Html;
   /** The signed-in person: the bar shows their email and the sign-out button. */
@@ -66,7 +66,7 @@ function placesOf({ organization }: Visitor): readonly (readonly [name: string |
 /** Contents of artifacts are served below the API's address. */
 const media = (): string => `'self' ${new URL(addresses().baseHost).origin}`;
 
-const pageHeaders = ({ formTargets = [], script, app }: Partial<Page> = {}, hasScript = false): Headers => ({
+const pageHeaders = ({ formTargets = [], script, app }: Partial<ConsolePage> = {}, hasScript = false): Headers => ({
   'content-security-policy': [
     "default-src 'none'",
     ...(script || app || hasScript ? ["script-src 'self'"] : []),
@@ -84,7 +84,12 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<Page> = {}, hasS
   'cache-control': 'no-store',
 });
 
-export async function answerPage(exchange: Exchange, status: number, page: Page, headers: Headers = {}): Promise<void> {
+export async function answerPage(
+  exchange: Exchange,
+  status: number,
+  page: ConsolePage,
+  headers: Headers = {},
+): Promise<void> {
   const menu = page.visitor ? menuOf(page.visitor, exchange.path) : null;
   const text = htmlText(frame(page, menu, await files.addresses()));
   answerHtml(exchange, status, text, { ...pageHeaders(page, menu?.hasScript), ...headers });
@@ -110,7 +115,7 @@ export function answerProblemPage(exchange: Exchange, problem: Problem, visitor:
 
 type Addresses = Awaited<ReturnType<typeof files.addresses>>;
 
-function frame({ title, body, visitor, script, app }: Page, menu: Menu | null, addresses: Addresses): Html {
+function frame({ title, body, visitor, script, app }: ConsolePage, menu: Menu | null, addresses: Addresses): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>

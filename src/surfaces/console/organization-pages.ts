@@ -7,10 +7,10 @@ import { notFound, toProblem } from '#foundation/problem.ts';
 import { payCheckout, showCheckout } from './checkout.ts';
 import { closeOwnOrganization, closurePath, exportOwnOrganization, exportPath, showClosure } from './closure.ts';
 import { dashboardRoutes, type OrganizationRoute } from './dashboard.ts';
-import { answerWithoutOrganization, type Member, seeOther, type Visitor } from './layout.ts';
+import { answerWithoutOrganization, type OrganizationVisitor, seeOther, type Visitor } from './layout.ts';
 import { patternOf } from './pages.ts';
 import { showReceipt } from './receipt.ts';
-import { ownOrganization, personsForm, personsPage, slugOfAddress, visitorIn } from './visitor.ts';
+import { organizationOfSlug, personsForm, personsPage, slugOfAddress, visitorIn } from './visitor.ts';
 
 const routes: readonly OrganizationRoute[] = [
   {
@@ -69,9 +69,9 @@ async function inOwn(
   exchange: Exchange,
   visitor: Visitor,
   slug: string,
-  answer: (member: Member) => Promise<void>,
+  answer: (member: OrganizationVisitor) => Promise<void>,
 ): Promise<void> {
-  const organization = ownOrganization(visitor.organizations, slug);
+  const organization = organizationOfSlug(visitor.organizations, slug);
   if (!organization) throw notFound('organization');
   if (organization.slug === slug) return answer({ ...visitor, organization });
   const within = exchange.path.slice(organizationPath(slug).length);

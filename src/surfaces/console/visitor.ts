@@ -14,14 +14,17 @@ import { seeOther, type Visitor } from './layout.ts';
 export const slugOfAddress = (path: string): string | null => /^\/console\/o\/([^/]+)/.exec(path)?.[1] ?? null;
 
 /** The organization with that slug, or else with that former slug. */
-export const ownOrganization = (organizations: readonly OwnOrganization[], slug: string): OwnOrganization | undefined =>
+export const organizationOfSlug = (
+  organizations: readonly OwnOrganization[],
+  slug: string,
+): OwnOrganization | undefined =>
   organizations.find((own) => own.slug === slug) ?? organizations.find((own) => own.formerSlugs.includes(slug));
 
 /** The person behind the request, or null. The organization of the address, where it is one of theirs, is chosen from then on. */
 export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
   const visitor = await visitorIn(exchange, null);
   const slug = visitor && slugOfAddress(exchange.path);
-  const organization = slug && ownOrganization(visitor.organizations, slug);
+  const organization = slug && organizationOfSlug(visitor.organizations, slug);
   if (!organization || organization.id === visitor.caller.orgId) return visitor;
   await chooseOrganization(visitor.caller, organization.id);
   return visitorIn(exchange, organization.id);

@@ -54,7 +54,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export async function answerPage(exchange: Exchange): Promise<void> {
+export async function answerGraphiql(exchange: Exchange): Promise<void> {
   const at = await files.addresses();
   const page = html`<!doctype html>
 <html lang="en">

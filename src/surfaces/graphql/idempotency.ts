@@ -27,7 +27,7 @@ export interface Keyed {
 }
 
 /** Undefined where no key counts: without one, and for a batch. Queries pay no heed to it. */
-export function keyOf({ req }: Exchange, operations: Operations): Keyed | undefined {
+export function idempotencyKeyOf({ req }: Exchange, operations: Operations): Keyed | undefined {
   const key = req.headers['idempotency-key'];
   return typeof key === 'string' && !Array.isArray(operations) ? { key } : undefined;
 }

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import type { Context } from '#graph/context.ts';
 
-export type Row = Record<string, unknown>;
+export type PlanRow = Record<string, unknown>;
 export type Field = GraphQLField<unknown, unknown>;
 
 /** Why a plan ends: a value is not of its type, or the document is not for plans. */
@@ -27,10 +27,10 @@ export function columnOf({ name, resolve, extensions }: Field): string | undefin
 }
 
 /** Makes the members of a row, and adds the promises among them. */
-type Make = (row: Row, context: Context, promises: Promise<unknown>[]) => Row;
+type Make = (row: PlanRow, context: Context, promises: Promise<unknown>[]) => PlanRow;
 
 /** The members of each row as one object, for JSON. */
-export type Members = (rows: readonly Row[], context: Context) => readonly Row[] | Promise<readonly Row[]>;
+export type Members = (rows: readonly PlanRow[], context: Context) => readonly PlanRow[] | Promise<readonly PlanRow[]>;
 
 export function compileMembers(members: readonly Member[]): Members {
   const make = compileMake(members);
@@ -69,7 +69,7 @@ function resolving({ type, resolve }: Field): Make {
   };
 }
 
-async function withoutPromises(made: readonly Row[]): Promise<readonly Row[]> {
+async function withoutPromises(made: readonly PlanRow[]): Promise<readonly PlanRow[]> {
   for (const one of made) {
     for (const [key, value] of Object.entries(one)) if (isPromise(value)) one[key] = await value;
   }

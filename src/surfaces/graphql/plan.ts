@@ -27,7 +27,7 @@ import {
   isPromise,
   type Member,
   type Members,
-  type Row,
+  type PlanRow,
   Unplanned,
 } from './plan-members.ts';
 
@@ -132,7 +132,7 @@ function writerOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[], fr
   if (isListType(type)) return { write: eachOnce(listsOf(writerOf(type.ofType, sets, fragments))) };
   const parts = partsOf(type, sets, fragments);
   const members = parts.length === 1 && typeof parts[0] === 'function' ? parts[0] : undefined;
-  return { write: eachOnce((rows, run) => writeRows(parts, rows as Row[], run)), members };
+  return { write: eachOnce((rows, run) => writeRows(parts, rows as PlanRow[], run)), members };
 }
 
 /** Has each value written once, and null without asking. */
@@ -155,7 +155,7 @@ const listsOf =
   async (lists, run) => {
     if (!lists.every(Array.isArray)) throw new Unplanned();
     const rows: unknown[] = lists.flat();
-    if (members && rows.every(isRecord)) return Promise.all(lists.map((list) => json(members, list as Row[], run)));
+    if (members && rows.every(isRecord)) return Promise.all(lists.map((list) => json(members, list as PlanRow[], run)));
     const texts = await write(rows, run);
     let end = 0;
     return lists.map((list) => {
@@ -165,10 +165,10 @@ const listsOf =
     });
   };
 
-const json = async (members: Members, rows: readonly Row[], { context }: Run): Promise<string> =>
+const json = async (members: Members, rows: readonly PlanRow[], { context }: Run): Promise<string> =>
   JSON.stringify(await members(rows, context));
 
-async function writeRows(parts: readonly Part[], rows: readonly Row[], run: Run): Promise<string[]> {
+async function writeRows(parts: readonly Part[], rows: readonly PlanRow[], run: Run): Promise<string[]> {
   const columns = await Promise.all(
     parts.map(async (part) =>
       typeof part === 'function'
@@ -187,7 +187,7 @@ async function writeRows(parts: readonly Part[], rows: readonly Row[], run: Run)
   });
 }
 
-async function writeRelation({ field, node, write }: Relation, rows: readonly Row[], run: Run): Promise<string[]> {
+async function writeRelation({ field, node, write }: Relation, rows: readonly PlanRow[], run: Run): Promise<string[]> {
   const args = getArgumentValues(field, node, run.variables);
   const column = columnOf(field);
   const values: unknown[] = [];

@@ -62,7 +62,7 @@ export const answerTooLarge = (size: number): Problem =>
   );
 
 /** Answers a request that never became an operation: HTTP's own status, GraphQL's own body. */
-export function refuse(exchange: Exchange, { status, headers, body }: Problem): void {
+export function refuseGraphql(exchange: Exchange, { status, headers, body }: Problem): void {
   const answered = { errors: [{ message: body.description, extensions: extensionsOf(body) }] };
   answer(exchange, status, JSON.stringify(answered), {
     'content-type': `${answerType(exchange)}; charset=utf-8`,

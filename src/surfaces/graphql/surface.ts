@@ -16,12 +16,12 @@ import { allowMethods, type CallerSettings, framed, identify, type Report } from
 import { boundPlugins, documentCache, introspectionPlugin, mayReadSchema, schemaIsClosed } from './bounds.ts';
 import { createBudget, createExecutions, type RequestBudget } from './budget.ts';
 import { costPlugin, pricePages } from './cost.ts';
-import { answerPage, answerPageFile } from './graphiql.ts';
-import { idempotencyPlugin, type Keyed, keyOf } from './idempotency.ts';
+import { answerGraphiql, answerPageFile } from './graphiql.ts';
+import { idempotencyKeyOf, idempotencyPlugin, type Keyed } from './idempotency.ts';
 import { introspectionCache } from './introspection.ts';
 import { jitPlugin } from './jit.ts';
 import { createKnownQueries } from './known-queries.ts';
-import { answerTooLarge, describeError, refuse } from './problems.ts';
+import { answerTooLarge, describeError, refuseGraphql } from './problems.ts';
 import { replicaPlugin } from './replica.ts';
 import { acceptable, acceptsEvents, readOperations, wantsPage } from './requests.ts';
 import { knownResultPlugin, PlainResponse, type Request, respond } from './respond.ts';
@@ -86,7 +86,7 @@ export function createGraphql(settings: GraphqlSettings) {
   /** Everything at and below /graphql. */
   async function handle(exchange: Exchange): Promise<void> {
     exchange.route = exchange.path === schemaPath ? schemaPath : path;
-    if (exchange.path === path) await (wantsPage(exchange) ? answerPage(exchange) : answerOperations(exchange));
+    if (exchange.path === path) await (wantsPage(exchange) ? answerGraphiql(exchange) : answerOperations(exchange));
     else if (exchange.path === schemaPath) await answerSchema(exchange);
     else if (!(await answerPageFile(exchange))) throw notFound('path');
   }
@@ -99,7 +99,7 @@ export function createGraphql(settings: GraphqlSettings) {
     const size = Array.isArray(operations) ? operations.length : 1;
     if (size > 1) await settings.meter(exchange, caller, size - 1);
     const budget = createBudget(exchange, caller, { operations: size, executions, meter: settings.meter });
-    const keyed = keyOf(exchange, operations);
+    const keyed = idempotencyKeyOf(exchange, operations);
     const response = await respond(yoga, answerKnown, accept, { exchange, caller, operations, budget, keyed });
     const refusal = budget.refusal ?? keyed?.refusal;
     if (refusal) throw refusal;
@@ -117,7 +117,7 @@ export function createGraphql(settings: GraphqlSettings) {
   }
 
   const owns = (asked: string) => asked === path || asked.startsWith(`${path}/`);
-  return { name: 'graphql', owns, handle: framed(handle, { report: settings.report, refuse }) };
+  return { name: 'graphql', owns, handle: framed(handle, { report: settings.report, refuse: refuseGraphql }) };
 }
 
 /** Passes the parameters that were read already to yoga, and refuses subscriptions where events cannot be sent. */

@@ -22,7 +22,7 @@ interface Asked {
 
 const route = '/mcp/runs/{runId}/{serverName}';
 
-export function createServer(settings: GatewaySettings): Handler {
+export function createGatewayServer(settings: GatewaySettings): Handler {
   const { version, meter, report } = settings;
   const guard = originGuard(addresses().mcp);
   const respond = createMcpHttp<Asked>({

@@ -22,7 +22,7 @@ import { plainCallOf } from './plain-call.ts';
 import { followStart } from './progress.ts';
 import { getPrompt, hasPrompt, listPrompts } from './prompts.ts';
 import { hasTemplate, listResources, listTemplates, readResource, toolOfResource } from './resources.ts';
-import { answered, refused, type Tool, toolsOf } from './tools.ts';
+import { answered, refusedResult, type Tool, toolsOf } from './tools.ts';
 
 export interface McpSettings extends CallerSettings {
   schema: GraphQLSchema;
@@ -49,7 +49,7 @@ const instructions =
 
 const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
 
-export function createServer(settings: McpSettings, url: string): Handler {
+export function createToolServer(settings: McpSettings, url: string): Handler {
   const tools = toolsOf(settings.schema);
   const guard = originGuard(url);
   const identity = {
@@ -102,7 +102,7 @@ export function createServer(settings: McpSettings, url: string): Handler {
     } catch (error) {
       const problem = toProblem(error);
       if (problem.status >= 500) settings.report(exchange, error);
-      return refused(problem);
+      return refusedResult(problem);
     }
   }
 

@@ -6,6 +6,6 @@ import type { McpSettings } from './server.ts';
 export function createMcp(settings: McpSettings): Surface {
   const url = `${addresses().mcp}/mcp`;
   const { pathname } = new URL(url);
-  const handle = openedWhenUsed(async () => (await import('./server.ts')).createServer(settings, url));
+  const handle = openedWhenUsed(async () => (await import('./server.ts')).createToolServer(settings, url));
   return { name: 'mcp', owns: (path) => path === pathname, handle: framed(handle, settings) };
 }

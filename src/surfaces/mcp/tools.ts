@@ -105,4 +105,4 @@ export function answered(value: unknown): CallToolResult {
   return isStructure ? { content, structuredContent: value as Json } : { content };
 }
 
-export const refused = ({ body }: Problem): CallToolResult => ({ ...answered(body), isError: true });
+export const refusedResult = ({ body }: Problem): CallToolResult => ({ ...answered(body), isError: true });

@@ -6,7 +6,7 @@ import { answerJson, type Exchange, type Headers } from '#foundation/http/http.t
 import type { Problem } from '#foundation/problem.ts';
 
 /** Answers an error of OAuth's own; returns false for any other. */
-export function refuseOwn(exchange: Exchange, error: unknown): boolean {
+export function refuseOAuthError(exchange: Exchange, error: unknown): boolean {
   if (!(error instanceof OAuthError)) return false;
   const { status, headers } = error;
   const challenge: Headers = status === 401 ? { 'www-authenticate': challenges(exchange, error) } : {};
@@ -15,7 +15,7 @@ export function refuseOwn(exchange: Exchange, error: unknown): boolean {
   return true;
 }
 
-export function refuse(exchange: Exchange, problem: Problem): void {
+export function refuseClient(exchange: Exchange, problem: Problem): void {
   const body = { error: errorCode(problem), error_description: problem.body.description, ...problem.body };
   answerJson(exchange, problem.status, body, { ...problem.headers });
 }

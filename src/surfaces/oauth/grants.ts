@@ -3,9 +3,9 @@ import { claim } from '#domain/identity/agent-identities/grants/claim.ts';
 import { jwtBearer } from '#domain/identity/agent-identities/grants/jwt-bearer.ts';
 import { authorizationCode } from '#domain/identity/oauth/grants/authorization-code.ts';
 import { refreshToken } from '#domain/identity/oauth/grants/refresh-token.ts';
-import type { Grant } from '#domain/identity/oauth/token-request.ts';
+import type { GrantHandler } from '#domain/identity/oauth/token-request.ts';
 
-const grants: Readonly<Record<string, Grant>> = {
+const grants: Readonly<Record<string, GrantHandler>> = {
   authorization_code: authorizationCode,
   refresh_token: refreshToken,
   'urn:ietf:params:oauth:grant-type:jwt-bearer': jwtBearer,
@@ -15,7 +15,7 @@ const grants: Readonly<Record<string, Grant>> = {
 const claimGrant = /^urn:[a-z0-9][a-z0-9-]{0,31}:agent-auth:grant-type:claim$/i;
 
 /** The grant of a type; `claimGrantType` is the one that the metadata names. */
-export function grantOf(type: string, claimGrantType: string): Grant | undefined {
+export function grantOf(type: string, claimGrantType: string): GrantHandler | undefined {
   if (type === claimGrantType || claimGrant.test(type)) return claim;
   return Object.hasOwn(grants, type) ? grants[type] : undefined;
 }

@@ -9,7 +9,7 @@ import { describeIssues } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';
 import { ClientRegistrationRequest } from './records.ts';
 
-export function createRegistration(perHour: number): Handler {
+export function createClientRegistration(perHour: number): Handler {
   const throttle = createSharedThrottle(
     'oauth-register',
     perHour,

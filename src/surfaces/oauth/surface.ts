@@ -5,11 +5,11 @@ import { answer, answerJson, type Exchange, type Handler } from '#foundation/htt
 import { notFound } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 import { authMd } from './auth-md.ts';
-import { refuse, refuseOwn } from './errors.ts';
+import { refuseClient, refuseOAuthError } from './errors.ts';
 import { authorizationServerMetadata, type MetadataSettings, resourceDocuments } from './metadata.ts';
-import { createRegistration } from './register.ts';
+import { createClientRegistration } from './register.ts';
 import { answerRevocation } from './revoke.ts';
-import { createToken } from './token.ts';
+import { createTokenEndpoint } from './token.ts';
 
 export interface OAuthSettings extends MetadataSettings {
   /** Per source address. */
@@ -41,9 +41,9 @@ export function createOAuth(settings: OAuthSettings) {
       answer(exchange, 200, authMd(settings), { 'content-type': 'text/markdown; charset=utf-8', ...publicFor5Minutes }),
     );
   }
-  endpoint('/v1/oauth2/token', createToken(settings.claimGrantType));
+  endpoint('/v1/oauth2/token', createTokenEndpoint(settings.claimGrantType));
   endpoint('/v1/oauth2/revoke', answerRevocation);
-  endpoint('/v1/oauth2/register', createRegistration(settings.registrationsPerHour));
+  endpoint('/v1/oauth2/register', createClientRegistration(settings.registrationsPerHour));
 
   async function handle(exchange: Exchange): Promise<void> {
     const { method, handler } = routes.get(exchange.path)!;
@@ -61,7 +61,11 @@ export function createOAuth(settings: OAuthSettings) {
   }
 
   const owns = (path: string) => routes.has(path);
-  return { name: 'oauth', owns, handle: framed(handle, { report: settings.report, refuse, refuseOwn }) };
+  return {
+    name: 'oauth',
+    owns,
+    handle: framed(handle, { report: settings.report, refuse: refuseClient, refuseOwn: refuseOAuthError }),
+  };
 }
 
 const publicFor5Minutes = { 'cache-control': 'public, max-age=300' };

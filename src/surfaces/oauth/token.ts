@@ -6,7 +6,7 @@ import { grantOf } from './grants.ts';
 import { readParameters } from './parameters.ts';
 import { OAuthTokenRequest } from './records.ts';
 
-export const createToken =
+export const createTokenEndpoint =
   (claimGrantType: string): Handler =>
   async (exchange) => {
     const parameters = (await readParameters(exchange, OAuthTokenRequest)) as TokenParameters;

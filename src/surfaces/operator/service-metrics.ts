@@ -2,7 +2,7 @@
 import { Gauge } from 'prom-client';
 import { countRuntimes } from '#domain/projects/agents/runtime-harnesses.ts';
 import { countModelConnectors } from '#domain/projects/integrations/operations.ts';
-import { countRuns } from '#domain/work/runs/counts.ts';
+import { countRunsByStatus } from '#domain/work/runs/counts.ts';
 import { hours, now, seconds } from '#foundation/clock.ts';
 import { registers } from '#foundation/metrics.ts';
 
@@ -12,7 +12,7 @@ const cachedMs = seconds(5);
 
 const read = async () => {
   const [runs, runtimes, connectors] = await Promise.all([
-    countRuns(now() - windowMs),
+    countRunsByStatus(now() - windowMs),
     countRuntimes(),
     countModelConnectors(),
   ]);

@@ -5,14 +5,14 @@ import { packageFolder } from '#foundation/package-folder.ts';
 
 export const docsPath = '/reference/docs';
 
-export interface Page {
+export interface DocsPage {
   /** Below `docsPath`: `steer.md`, `decisions/0001-migrations-are-sql.md`. */
   name: string;
   title: string;
   text: string;
 }
 
-export function readDocs(): Page[] {
+export function readDocs(): DocsPage[] {
   const folder = path.join(packageFolder, 'docs');
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
@@ -24,13 +24,13 @@ export function readDocs(): Page[] {
 }
 
 /** A list of links; `base` is the address that they begin with. */
-export const linksOf = (pages: readonly Page[], base: string): string =>
+export const linksOf = (pages: readonly DocsPage[], base: string): string =>
   pages.map(({ name, title }) => `- [${title}](${base}/${name})\n`).join('');
 
 /** The decisions have a list of their own. */
-export const isTask = ({ name }: Page): boolean => !name.includes('/');
+export const isTask = ({ name }: DocsPage): boolean => !name.includes('/');
 
-export const docsIndex = (pages: readonly Page[]): string =>
+export const docsIndex = (pages: readonly DocsPage[]): string =>
   `# Documentation\n\n${linksOf(pages.filter(isTask), 'docs')}\n## Decisions\n\n${linksOf(
     pages.filter((page) => !isTask(page)),
     'docs',

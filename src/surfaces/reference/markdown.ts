@@ -1,6 +1,6 @@
 // The OpenAPI document as Markdown, for people without a browser and for models; and /llms.txt, which lists what there is to read.
 import { addresses } from '#foundation/http/addresses.ts';
-import { docsPath, isTask, linksOf, type Page } from './docs.ts';
+import { type DocsPage, docsPath, isTask, linksOf } from './docs.ts';
 
 type Json = Record<string, unknown>;
 
@@ -131,7 +131,7 @@ export function apiMarkdown(document: Json): string {
 }
 
 /** The file that models look for (llmstxt.org). */
-export function llmsText(docs: readonly Page[]): string {
+export function llmsText(docs: readonly DocsPage[]): string {
   const { baseHost, issuer, mcp, a2a } = addresses();
   return `# Agent Engineering Platform
 

@@ -5,13 +5,13 @@ import { type Exchange, readJson } from '#foundation/http/http.ts';
 import { invalid } from '#foundation/problem.ts';
 import { argumentValidator, bodyArgument, parsed } from '#graph/projection/arguments.ts';
 import { bytes } from '#limits.ts';
-import type { Route } from './routes.ts';
+import type { RestRoute } from './routes.ts';
 
 export type Arguments = Record<string, unknown>;
 type Reader = (values: string[]) => unknown;
 
 /** Reads the arguments of one route; created once per route. */
-export function argumentReader(route: Route): (exchange: Exchange, path: string[]) => Promise<Arguments> {
+export function argumentReader(route: RestRoute): (exchange: Exchange, path: string[]) => Promise<Arguments> {
   const query = route.query.map(({ name, type }) => ({ name, read: reader(name, type) }));
   const inPath = route.field.args.filter(({ name }) => route.parameters.includes(name));
   const validate = argumentValidator([...inPath, ...route.query]);
@@ -49,7 +49,7 @@ function refuseBrokenEncoding(search: string): void {
 }
 
 /** The body, checked by the zod object of its record before GraphQL, whose coercion would turn `"x"` into `["x"]`. */
-async function readInput(exchange: Exchange, record: NonNullable<Route['body']>): Promise<object | undefined> {
+async function readInput(exchange: Exchange, record: NonNullable<RestRoute['body']>): Promise<object | undefined> {
   const body = await readJson(exchange, bytes.jsonBody);
   if (body === undefined) {
     if (record.required) throw invalid('A JSON body is required.');

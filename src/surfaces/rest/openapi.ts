@@ -9,7 +9,7 @@ import { describedRecord, type Json, typeSchema } from '#graph/projection/json-s
 import { text } from '#limits.ts';
 import { errorResponses, errorSchema, responseNames } from './openapi-errors.ts';
 import { addExamples } from './openapi-examples.ts';
-import { isConditional, type RestRoutes, type Route } from './routes.ts';
+import { isConditional, type RestRoute, type RestRoutes } from './routes.ts';
 
 export interface OpenApiSettings {
   skeleton: Json;
@@ -83,7 +83,7 @@ const referenceTo = (response: string): string => `"#/components/responses/${res
 
 const tagOf = (template: string): string => template.split('/')[1]!;
 
-function operation(route: Route): Json {
+function operation(route: RestRoute): Json {
   const { scope, rest } = route.exposure;
   const inPath = route.field.args.filter(({ name }) => route.parameters.includes(name));
   const parameters = [...inPath, ...route.query];
@@ -145,14 +145,14 @@ function requirement(scope: Rule): string {
 }
 
 /** A token or the console's cookie; only the cookie where a person is required. */
-function security({ method, exposure: { scope } }: Route): Json[] {
+function security({ method, exposure: { scope } }: RestRoute): Json[] {
   const person = method === 'GET' ? { session: [] } : { session: [], csrf: [] };
   return scope === 'person' ? [person] : [{ bearer: [] }, person];
 }
 
 const firstSentence = (text: string): string => text.split(/(?<=\.)\s/, 1)[0]!.replace(/\.$/, '');
 
-function headerParameters(route: Route): Json[] {
+function headerParameters(route: RestRoute): Json[] {
   const header = (name: string, description: string, schema: Json): Json[] => [
     { name, in: 'header', required: false, description, schema: { type: 'string', ...schema } },
   ];
@@ -166,7 +166,7 @@ function headerParameters(route: Route): Json[] {
   });
 }
 
-function parameter(route: Route, argument: GraphQLArgument): Json {
+function parameter(route: RestRoute, argument: GraphQLArgument): Json {
   const inPath = route.parameters.includes(argument.name);
   return {
     name: argument.name,

@@ -5,7 +5,7 @@ import type { Exchange } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 import { answerProblem } from '../frame.ts';
 
-export function refuse(exchange: Exchange, problem: Problem): void {
+export function refuseRest(exchange: Exchange, problem: Problem): void {
   const headers: Record<string, string> = {};
   const missing = problem.body.code === 'missing_scope' && [
     ...problem.body.description.matchAll(/missing-scope:([\w:-]+)/g),

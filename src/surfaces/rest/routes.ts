@@ -14,7 +14,7 @@ import { exposureOf, isBeyondRest, type Method, type RootExposure } from '#graph
 import { type RequestRecord, requestRecords } from '#graph/input.ts';
 import { bodyArgument, recordOfArguments } from '#graph/projection/arguments.ts';
 
-export interface Route {
+export interface RestRoute {
   method: Method;
   /** As the contract writes it: `/projects/{projectId}`. */
   template: string;
@@ -32,11 +32,11 @@ export interface Route {
 }
 
 /** GET of one record: its answer carries an ETag. */
-export const isConditional = ({ method, template }: Route): boolean => method === 'GET' && template.endsWith('}');
+export const isConditional = ({ method, template }: RestRoute): boolean => method === 'GET' && template.endsWith('}');
 
 export interface RestRoutes {
   schema: GraphQLSchema;
-  routes: Route[];
+  routes: RestRoute[];
 }
 
 export function routesOf(full: GraphQLSchema): RestRoutes {
@@ -63,7 +63,7 @@ export function routesOf(full: GraphQLSchema): RestRoutes {
   return { schema, routes: [...fieldsOf('Query'), ...fieldsOf('Mutation')] };
 }
 
-function routeOf(kind: 'Query' | 'Mutation', field: GraphQLField<unknown, unknown>): Route {
+function routeOf(kind: 'Query' | 'Mutation', field: GraphQLField<unknown, unknown>): RestRoute {
   const exposure = exposureOf(field);
   const rest = exposure.rest!;
   const [method, template] = rest.route.split(' ') as [Method, string];

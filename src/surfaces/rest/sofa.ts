@@ -9,7 +9,7 @@ import { useSofa } from 'sofa-api';
 import type { Caller } from '#access/principal.ts';
 import type { Json } from '#graph/projection/json-schema.ts';
 import { createOperation, type Operation, type Outcome } from '#graph/projection/operation.ts';
-import type { RestRoutes, Route } from './routes.ts';
+import type { RestRoute, RestRoutes } from './routes.ts';
 
 type Arguments = Record<string, unknown>;
 
@@ -17,14 +17,14 @@ type Arguments = Record<string, unknown>;
 export type RouteCall = (caller: Caller, requestId: string, args: Arguments) => Promise<Outcome>;
 
 export interface Sofa {
-  callOf(route: Route): RouteCall;
+  callOf(route: RestRoute): RouteCall;
   /** Sofa's OpenAPI document: paths and methods. */
   skeleton: Json;
 }
 
 /** Sofa passes it on as its server context. */
 interface Call {
-  route: Route;
+  route: RestRoute;
   caller: Caller;
   requestId: string;
   outcome?: Outcome;
@@ -57,7 +57,7 @@ function withoutDescriptions(type: GraphQLObjectType): void {
 }
 
 export function createSofa(full: GraphQLSchema, { schema, routes }: RestRoutes, basePath: string): Sofa {
-  const pathOf = ({ template }: Route) => template.replaceAll(/\{(\w+)\}/g, ':$1');
+  const pathOf = ({ template }: RestRoute) => template.replaceAll(/\{(\w+)\}/g, ':$1');
   const operations = new Map<string, Operation>();
   for (const type of [schema.getQueryType(), schema.getMutationType()]) if (type) withoutDescriptions(type);
   const sofa = useSofa({

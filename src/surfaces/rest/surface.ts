@@ -11,9 +11,9 @@ import { perSchema } from '#graph/projection/per-schema.ts';
 import { allowMethods, type CallerSettings, framed, identify } from '../frame.ts';
 import { type Arguments, argumentReader } from './arguments.ts';
 import { type OpenApiSettings, openApiDocument } from './openapi.ts';
-import { refuse } from './problems.ts';
+import { refuseRest } from './problems.ts';
 import { createRouter } from './router.ts';
-import { isConditional, type Route, routesOf } from './routes.ts';
+import { isConditional, type RestRoute, routesOf } from './routes.ts';
 import { createSofa, type RouteCall } from './sofa.ts';
 
 export interface RestSettings extends CallerSettings {
@@ -23,7 +23,7 @@ export interface RestSettings extends CallerSettings {
   beside: OpenApiSettings['beside'];
 }
 
-interface ServedRoute extends Route {
+interface ServedRoute extends RestRoute {
   read: ReturnType<typeof argumentReader>;
   call: RouteCall;
   /** GET of one record: its response carries an ETag. */
@@ -76,7 +76,7 @@ export function createRest(settings: RestSettings) {
   }
 
   const owns = (path: string) => path === base || path.startsWith(`${base}/`);
-  return { name: 'rest', owns, handle: framed(handle, { report, refuse }), document };
+  return { name: 'rest', owns, handle: framed(handle, { report, refuse: refuseRest }), document };
 }
 
 /** The OpenAPI document, for anyone: it holds no data of any caller. */

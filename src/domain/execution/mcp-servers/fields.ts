@@ -11,7 +11,7 @@ import {
   authKinds,
   bindingStatuses,
   McpBinding,
-  statusOf,
+  statusOfServer,
   type ToolDefinition,
   toolsFor,
   transports,
@@ -97,12 +97,12 @@ const bindingFields = (t: FieldsOfBinding) => ({
   status: t.field({
     type: BindingStatus.type,
     description: 'Derived from the binding, its declaration and its tools at the time of the read.',
-    resolve: (one) => statusOf(one).status,
+    resolve: (one) => statusOfServer(one).status,
   }),
   statusDetail: t.string({
     nullable: true,
     description: 'What a person must do; null when nothing is needed.',
-    resolve: (one) => statusOf(one).statusDetail,
+    resolve: (one) => statusOfServer(one).statusDetail,
   }),
   roles: t.expose('roles', { type: [AgentRole.type], description: 'Whose agents may use it.' }),
   authKind: t.expose('authKind', {

@@ -23,7 +23,7 @@ const callTimeoutMs = minutes(2);
 /** An older snapshot is refreshed when a run lists its tools. */
 const maxSnapshotAgeMs = minutes(10);
 
-export interface Hold {
+export interface LeaseHold {
   runId: string;
   leaseId: string;
 }
@@ -35,7 +35,7 @@ export interface ServerOfRun {
 }
 
 /** The run while it is held and running: a canceled run makes no more calls. @throws 404, or 409 `lease_lost` */
-async function runningRun(caller: Caller, hold: Hold): Promise<Row<Run>> {
+async function runningRun(caller: Caller, hold: LeaseHold): Promise<Row<Run>> {
   const run = await transaction((trx) => lockHeldRun(trx, caller, hold));
   if (run.status !== 'running' || run.leaseUntil! <= now()) throw leaseIsLost();
   return run;
@@ -48,7 +48,7 @@ export interface RunMcpServer {
 }
 
 /** The remote servers that the agent of the run may use. @throws 404, or 409 `lease_lost` */
-export async function serversOfRun(caller: Caller, hold: Hold): Promise<RunMcpServer[]> {
+export async function serversOfRun(caller: Caller, hold: LeaseHold): Promise<RunMcpServer[]> {
   const { id, projectId, agentRole } = await runningRun(caller, hold);
   const filter = { projectId, transport: 'remote' as const, enabled: true };
   const bindings = await McpBinding.findAll(filter);
@@ -58,7 +58,7 @@ export async function serversOfRun(caller: Caller, hold: Hold): Promise<RunMcpSe
 }
 
 /** @throws 404 also for a server that is not for the role of the run's agent; 409 `lease_lost` */
-export async function serverOfRun(caller: Caller, hold: Hold, serverName: string): Promise<ServerOfRun> {
+export async function serverOfRun(caller: Caller, hold: LeaseHold, serverName: string): Promise<ServerOfRun> {
   const run = await runningRun(caller, hold);
   const { projectId, agentRole: role } = run;
   const binding = await McpBinding.find({ projectId, serverName, transport: 'remote' });

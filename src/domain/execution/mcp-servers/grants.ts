@@ -32,7 +32,7 @@ export interface AuthorizationServer {
   resource: string;
 }
 
-export interface Grant {
+export interface ServerGrant {
   server: AuthorizationServer;
   tokens: OAuthTokens;
   /** Digest of the state with which the person came back. */
@@ -41,7 +41,7 @@ export interface Grant {
 
 const purpose = (bindingId: string): string => `mcp-grant:${bindingId}`;
 
-export async function keepGrant(trx: Transaction, bindingId: string, grant: Grant): Promise<void> {
+export async function keepGrant(trx: Transaction, bindingId: string, grant: ServerGrant): Promise<void> {
   const { tokens } = grant;
   const expiresAt = tokens.expires_in === undefined ? null : now() + seconds(tokens.expires_in);
   await sql(
@@ -62,13 +62,13 @@ interface Kept {
 }
 
 const isDue = ({ expiresAt }: Kept): boolean => expiresAt !== null && expiresAt - refreshAheadMs <= now();
-const grantOf = (bindingId: string, { sealed }: Kept): Grant => JSON.parse(unseal(purpose(bindingId), sealed));
+const grantOf = (bindingId: string, { sealed }: Kept): ServerGrant => JSON.parse(unseal(purpose(bindingId), sealed));
 
 const findKept = async (bindingId: string): Promise<Kept | undefined> =>
   (await sql<Kept>('select sealed, expires_at from mcp_grants where binding_id = $1', [bindingId]))[0];
 
 /** What the binding was granted, also when its token has expired. */
-export async function findGrant(bindingId: string): Promise<Grant | undefined> {
+export async function findGrant(bindingId: string): Promise<ServerGrant | undefined> {
   const kept = await findKept(bindingId);
   return kept && grantOf(bindingId, kept);
 }
@@ -112,7 +112,7 @@ const claimRefresh = async (bindingId: string, { sealed }: Kept): Promise<boolea
   ).length > 0;
 
 /** What was granted anew meanwhile, by a person who connected again, is left as it is. */
-async function refresh(binding: Row<McpBinding>, grant: Grant, { sealed }: Kept): Promise<string | null> {
+async function refresh(binding: Row<McpBinding>, grant: ServerGrant, { sealed }: Kept): Promise<string | null> {
   const { id } = binding;
   const ours = 'delete from mcp_grants where binding_id = $1 and sealed = $2 returning binding_id';
   try {
@@ -155,7 +155,7 @@ export const finalRefusals: readonly string[] = [
 ];
 
 /** Null: there is no refresh token, or its server refuses it for good. @throws what kept its server from answering */
-async function askForTokens(binding: Row<McpBinding>, { server, tokens }: Grant): Promise<OAuthTokens | null> {
+async function askForTokens(binding: Row<McpBinding>, { server, tokens }: ServerGrant): Promise<OAuthTokens | null> {
   const { url, metadata, client: clientInformation, resource } = server;
   if (!tokens.refresh_token) return null;
   const { OAuthError, refreshAuthorization } = await sdk();

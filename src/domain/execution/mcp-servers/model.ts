@@ -135,7 +135,7 @@ export function obstacleOf(binding: Facts): [status: BindingStatus, detail: stri
 }
 
 /** The status follows from the stored facts, the gravest first. */
-export function statusOf(binding: Row<McpBinding>): { status: BindingStatus; statusDetail: string | null } {
+export function statusOfServer(binding: Row<McpBinding>): { status: BindingStatus; statusDetail: string | null } {
   const obstacle = obstacleOf(binding);
   if (obstacle) return { status: obstacle[0], statusDetail: obstacle[1] };
   if (binding.lastError) return { status: 'error', statusDetail: binding.lastError };

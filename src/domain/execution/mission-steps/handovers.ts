@@ -24,13 +24,13 @@ const Review = z.object({
 });
 const Test = z.object({ passed: z.boolean(), findings: z.array(line).max(100).default([]) });
 
-export type Plan = z.output<typeof Plan>;
-export type Review = z.output<typeof Review>;
-export type Test = z.output<typeof Test>;
+export type PlanOutput = z.output<typeof Plan>;
+export type ReviewOutput = z.output<typeof Review>;
+export type TestOutput = z.output<typeof Test>;
 export type Handover =
-  | { role: 'planner'; plan: Plan }
-  | { role: 'reviewer'; review: Review }
-  | { role: 'qa'; test: Test };
+  | { role: 'planner'; plan: PlanOutput }
+  | { role: 'reviewer'; review: ReviewOutput }
+  | { role: 'qa'; test: TestOutput };
 
 const text = { type: 'string' };
 const list = (items: object) => ({ type: 'array', items });

@@ -1,11 +1,11 @@
 // What each step of a mission is asked. Words of people, of agents and of the platform are kept apart by headings.
 import type { Delivered } from '../../work/runs/messages.ts';
-import type { Plan, Review, Test } from './handovers.ts';
+import type { PlanOutput, ReviewOutput, TestOutput } from './handovers.ts';
 
 export interface Task {
   /** Of the mission. */
   prompt: string;
-  plan: Plan | null;
+  plan: PlanOutput | null;
   branch: string;
 }
 
@@ -78,14 +78,14 @@ export const lostPrompt = (at: string, messages: readonly { author: string; text
     messages.length > 0 ? `What was said to you since then:\n\n${said(messages)}` : null,
   );
 
-export const reviewedPrompt = ({ comments }: Review): string =>
+export const reviewedPrompt = ({ comments }: ReviewOutput): string =>
   sections(
     '# The review requests changes',
     listed(comments.map(({ path, line, body }) => `${path ? `${path}${line ? `:${line}` : ''}: ` : ''}${body}`)),
     'Address each point, and commit the change.',
   );
 
-export const testedPrompt = ({ findings }: Test): string =>
+export const testedPrompt = ({ findings }: TestOutput): string =>
   sections('# The test has failed', listed(findings), 'Correct what is wrong, and commit the change.');
 
 export const messagesPrompt = (messages: readonly Delivered[]): string =>

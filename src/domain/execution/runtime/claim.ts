@@ -48,7 +48,7 @@ export interface ClaimedRun {
   maxTurns: number;
 }
 
-export interface Claim extends RuntimeOffer {
+export interface ClaimRequest extends RuntimeOffer {
   /** The runtime's own id of this claim: a repeated claim returns the same run. */
   claimId?: string | undefined;
 }
@@ -57,7 +57,7 @@ export interface Claim extends RuntimeOffer {
 const passedOn = 10;
 
 /** The run that has waited longest for a runtime that offers one of these harnesses; null when none does. */
-export async function claimRun(caller: Caller, claim: Claim): Promise<ClaimedRun | null> {
+export async function claimRun(caller: Caller, claim: ClaimRequest): Promise<ClaimedRun | null> {
   await recordHarnesses(caller, claim);
   const questions: AskedQuestion[] = [];
   const claimed = await transaction(async (trx) => {
@@ -76,7 +76,7 @@ export async function claimRun(caller: Caller, claim: Claim): Promise<ClaimedRun
 async function claimNext(
   trx: Transaction,
   caller: Caller,
-  claim: Claim,
+  claim: ClaimRequest,
   questions: AskedQuestion[],
 ): Promise<ClaimedRun | 'another' | null> {
   const { runtime, harnesses, modelVendors, claimId } = claim;

@@ -47,7 +47,7 @@ export const reportUsage = (caller: Caller, usage: Usage): Promise<void> =>
     if (isNew) await addStepUsage(trx, run.id, usage.stepId, usd, usage, usage.sessionId ?? null);
   });
 
-export interface NewSandbox {
+export interface SandboxRegistration {
   runId: string;
   leaseId: string;
   /** The runtime's own id: registered again it stays one sandbox. */
@@ -59,7 +59,7 @@ export interface NewSandbox {
   timeoutAt?: number | null | undefined;
 }
 
-export const registerSandbox = (caller: Caller, input: NewSandbox): Promise<{ sandboxId: Id<'sandbox'> }> =>
+export const registerSandbox = (caller: Caller, input: SandboxRegistration): Promise<{ sandboxId: Id<'sandbox'> }> =>
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, input);
     const { key, leaseId: _, ...described } = input;

@@ -214,14 +214,14 @@ builder.mutationFields((t) => ({
     scope,
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: requests.FinishRunRequest, required: true, description: 'The report.' }) },
-    resolve: (_, { input }, { caller }) => acknowledge(endings.finishRun(caller, input)),
+    resolve: (_, { input }, { caller }) => acknowledge(endings.reportFinished(caller, input)),
   }),
   handBackRun: t.field({
     description: 'Hands a run back, so that another runtime can claim it.',
     scope,
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: requests.HandBackRunRequest, required: true, description: 'The report.' }) },
-    resolve: (_, { input }, { caller }) => acknowledge(endings.handBackRun(caller, input)),
+    resolve: (_, { input }, { caller }) => acknowledge(endings.reportHandedBack(caller, input)),
   }),
 }));
 

@@ -100,7 +100,7 @@ export interface Denial {
   person: Claimant;
 }
 
-export interface Approval extends Denial {
+export interface ClaimApproval extends Denial {
   userCode: string;
   orgId: string;
   projectId: string | null;
@@ -128,7 +128,7 @@ export const denyClaim = (denial: Denial): Promise<void> =>
  * was chosen and the person's role holds; for a provider's user it also is the link.
  * @throws 404, 410 and 403 as `claimPageState`; 409 when the agent was claimed in the meantime; as `lendChosen`; 401 for a wrong code
  */
-export async function approveClaim(approval: Approval): Promise<void> {
+export async function approveClaim(approval: ClaimApproval): Promise<void> {
   // A wrong code is returned, not thrown, so that the transaction commits its count.
   const isRight = await transaction(async (trx) => {
     const { attempt, registration } = await holdOpenClaim(trx, approval);

@@ -9,7 +9,7 @@ import type { Transaction } from '#foundation/postgres/database.ts';
 import { text } from '#limits.ts';
 import { holdMembership } from '../../organization/memberships/operations.ts';
 import { signJwt, verifyOwnJwt } from '../oauth/keys.ts';
-import { type Grant, grantOf, Registration, stateOf } from './model.ts';
+import { type LentGrant, lentGrantOf, Registration, stateOf } from './model.ts';
 
 const typ = 'oauth-id-jag+jwt';
 
@@ -62,7 +62,7 @@ export async function readAssertion(jwt: string): Promise<Presented | null> {
 export async function holdRegistration(
   trx: Transaction,
   { registrationId, generation }: Presented,
-): Promise<{ registration: Row<Registration>; grant: Grant | null } | undefined> {
+): Promise<{ registration: Row<Registration>; grant: LentGrant | null } | undefined> {
   const registration = await Registration.query(trx).findOne({ id: registrationId, generation }).forShare();
   if (!registration) return undefined;
   const grant = await standingGrant(trx, registration);
@@ -73,7 +73,7 @@ export async function holdRegistration(
 }
 
 /** The grant; null when it has ended or its person has left the organization. */
-export async function standingGrant(trx: Transaction, registration: Row<Registration>): Promise<Grant | null> {
-  const grant = grantOf(registration, now());
+export async function standingGrant(trx: Transaction, registration: Row<Registration>): Promise<LentGrant | null> {
+  const grant = lentGrantOf(registration, now());
   return grant && (await holdMembership(trx, grant.orgId, grant.userId)) ? grant : null;
 }

@@ -14,7 +14,7 @@ import { ClaimAttempt, Registration, stateOf } from './model.ts';
 import { userCodeDigest } from './user-code.ts';
 
 /** What the agent shows its person. The code and the address are returned here only. */
-export interface Ceremony {
+export interface ClaimCeremony {
   attemptId: Id<'claimAttempt'>;
   userCode: string;
   /** Names the attempt, not the code: typing it is the proof that person and agent are in touch. */
@@ -26,7 +26,7 @@ export interface Ceremony {
   interval: number;
 }
 
-export interface InitiatedClaim extends Ceremony {
+export interface InitiatedClaim extends ClaimCeremony {
   registrationId: Id<'registration'>;
 }
 
@@ -43,7 +43,7 @@ export async function openAttempt(
   trx: Transaction,
   { id: registrationId, claimExpiresAt }: Pick<Registration, 'id' | 'claimExpiresAt'>,
   { email, address }: Asker,
-): Promise<Ceremony> {
+): Promise<ClaimCeremony> {
   const createdAt = now();
   await refuseTooMany(trx, registrationId, createdAt);
   await ClaimAttempt.query(trx).where({ registrationId, supersededAt: null }).patch({ supersededAt: createdAt });

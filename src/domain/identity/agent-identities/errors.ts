@@ -25,7 +25,7 @@ const maker =
     new AgentAuthError(status, error, description);
 
 /** The body, or an assertion in it, is malformed. */
-export const invalidRequest = maker('invalid_request');
+export const invalidAgentRequest = maker('invalid_request');
 export const invalidLoginHint = maker('invalid_login_hint');
 /** The provider is not on the trust list. */
 export const issuerNotEnabled = maker('issuer_not_enabled');

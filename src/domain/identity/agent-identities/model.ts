@@ -10,7 +10,7 @@ export const registrationKinds = ['anonymous', 'service_auth', 'identity_asserti
 export type RegistrationKind = (typeof registrationKinds)[number];
 
 /** The authority that a person lent when claiming the agent. */
-export interface Grant {
+export interface LentGrant {
   userId: Id<'person'>;
   orgId: Id<'organization'>;
   projectId: Id<'project'> | null;
@@ -67,11 +67,11 @@ export class Registration extends BaseModel {
   declare claimedAt: number | null;
   /** When the agent collected the tokens of its claim. */
   declare collectedAt: number | null;
-  declare userId: Unless<Grant>['userId'];
-  declare orgId: Unless<Grant>['orgId'];
-  declare projectId: Unless<Grant>['projectId'];
-  declare scopes: Unless<Grant>['scopes'];
-  declare grantExpiresAt: Unless<Grant>['grantExpiresAt'];
+  declare userId: Unless<LentGrant>['userId'];
+  declare orgId: Unless<LentGrant>['orgId'];
+  declare projectId: Unless<LentGrant>['projectId'];
+  declare scopes: Unless<LentGrant>['scopes'];
+  declare grantExpiresAt: Unless<LentGrant>['grantExpiresAt'];
   /** To the minute. */
   declare lastUsedAt: number | null;
   declare revokedAt: number | null;
@@ -118,7 +118,7 @@ export function stateOf(registration: Row<Registration>, at: number): Registrati
 }
 
 /** The grant of a claimed registration, until it ends. */
-export function grantOf(registration: Row<Registration>, at: number): Grant | null {
+export function lentGrantOf(registration: Row<Registration>, at: number): LentGrant | null {
   const { userId, orgId, projectId, scopes, grantExpiresAt } = registration;
   if (stateOf(registration, at) !== 'claimed' || grantExpiresAt! <= at) return null;
   return { userId: userId!, orgId: orgId!, projectId, scopes: scopes!, grantExpiresAt: grantExpiresAt! };

@@ -13,10 +13,10 @@ import { emailAddress, normalizeEmail } from '../../organization/people/email.ts
 import { Person } from '../../organization/people/model.ts';
 import { revokeAccessTokens } from '../oauth/access-tokens.ts';
 import { type IdentityAssertion, mintAssertion, standingGrant } from './assertion.ts';
-import { type Ceremony, openAttempt } from './claim.ts';
+import { type ClaimCeremony, openAttempt } from './claim.ts';
 import { invalidLoginHint } from './errors.ts';
 import { verifyIdJag } from './id-jag/verify.ts';
-import { type Grant, Registration, type RegistrationKind } from './model.ts';
+import { type LentGrant, Registration, type RegistrationKind } from './model.ts';
 
 /** What a claim needs; the token is returned here only. */
 export interface Claimable {
@@ -27,7 +27,7 @@ export interface Claimable {
 }
 
 export type AnonymousAgent = Claimable & IdentityAssertion;
-export type AgentToBeClaimed = Claimable & { ceremony: Ceremony };
+export type AgentToBeClaimed = Claimable & { ceremony: ClaimCeremony };
 
 export interface LinkedAgent extends IdentityAssertion {
   registrationId: Id<'registration'>;
@@ -127,7 +127,7 @@ async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft
   }
 }
 
-async function answerLinked(trx: Transaction, registration: Row<Registration>, grant: Grant): Promise<LinkedAgent> {
+async function answerLinked(trx: Transaction, registration: Row<Registration>, grant: LentGrant): Promise<LinkedAgent> {
   const { userId, orgId, grantExpiresAt } = grant;
   const { email } = (await Person.find({ id: userId }, trx))!;
   const { role } = (await holdMembership(trx, orgId, userId))!;

@@ -3,7 +3,7 @@
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { lifetimesMs } from '#limits.ts';
-import { type Members, parseJws } from './id-jag/parse.ts';
+import { type ClaimSet, parseJws } from './id-jag/parse.ts';
 import { reject } from './id-jag/reasons.ts';
 import { useJti } from './id-jag/replay.ts';
 import { anId, checkAudience, checkSignature, idOf, issuedAt, issuerOf } from './id-jag/verify.ts';
@@ -35,11 +35,11 @@ export async function receiveSecurityEvent(jws: string): Promise<void> {
   });
 }
 
-const isObject = (value: unknown): value is Members =>
+const isObject = (value: unknown): value is ClaimSet =>
   value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /** In `sub`, or in a `sub_id` of the provider's own users (RFC 9493 §3.2.3). */
-function subjectOf(claims: Members, issuer: string): string | null {
+function subjectOf(claims: ClaimSet, issuer: string): string | null {
   const { sub_id: subject } = claims;
   if (claims.sub !== undefined || !isObject(subject)) return idOf(claims, 'sub');
   return subject.format === 'iss_sub' && subject.iss === issuer ? idOf(subject, 'sub') : null;

@@ -30,7 +30,7 @@ export interface TokenResponse {
 }
 
 /** One grant. @throws OAuthError */
-export type Grant = (parameters: TokenParameters) => Promise<TokenResponse>;
+export type GrantHandler = (parameters: TokenParameters) => Promise<TokenResponse>;
 
 /** @throws invalid_request when the parameter is absent */
 export function required(parameters: TokenParameters, name: keyof TokenParameters): string {

@@ -6,12 +6,12 @@ import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { awaitsRefund } from '../../money/billing/withdrawal.ts';
 import { deleteOrganization } from '../../organization/organizations/operations.ts';
 import { removeExport } from './export.ts';
-import { type OrgClosure, retentionMs } from './model.ts';
+import { closedRetentionMs, type OrgClosure } from './model.ts';
 
 const dueSql = `select org_id from org_closures where closed_at <= $1 and settled_at is not null order by closed_at`;
 
 export async function eraseClosedOrganizations(): Promise<void> {
-  const due = await sql<Pick<OrgClosure, 'orgId'>>(dueSql, [now() - retentionMs]);
+  const due = await sql<Pick<OrgClosure, 'orgId'>>(dueSql, [now() - closedRetentionMs]);
   for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await erase(orgId);
 }
 

@@ -10,7 +10,7 @@ import { storage } from '#foundation/storage/storage.ts';
 import { ownOrganizationOnly } from '../../organization/memberships/operations.ts';
 import { findOrganization } from '../../organization/organizations/operations.ts';
 import { writeArchive } from './archive.ts';
-import { OrgClosure, OrgExport, retentionMs } from './model.ts';
+import { closedRetentionMs, OrgClosure, OrgExport } from './model.ts';
 
 /** Asked again, it returns the same one, unless that failed. @throws 403 unless the caller is an owner, 404, 409 while it is open */
 export async function exportOrganization(caller: Caller, orgId: string): Promise<Row<OrgExport>> {
@@ -24,7 +24,7 @@ export const requestExport = (orgId: Id<'organization'>): Promise<Row<OrgExport>
   transaction(async (trx) => {
     const closure = await OrgClosure.query(trx).select('closedAt', 'settledAt').findById(orgId).forUpdate();
     if (!closure) throw conflict('The organization is open. Its data is exported after it is closed.');
-    if (closure.closedAt <= now() - retentionMs) throw conflict('The organization is being erased.');
+    if (closure.closedAt <= now() - closedRetentionMs) throw conflict('The organization is being erased.');
     const earlier = await ownRow(trx, orgId);
     if (earlier && !isRepeatable(earlier)) return earlier;
     const request = { orgId, status: 'preparing' as const, requestedAt: now(), failure: null };

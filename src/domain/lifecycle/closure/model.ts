@@ -5,7 +5,7 @@ import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
 
 /** A closed organization can be read for so long; then it is erased. */
-export const retentionMs = days(30);
+export const closedRetentionMs = days(30);
 
 export const closureBases = ['owner', 'service'] as const;
 export type ClosureBasis = (typeof closureBases)[number];

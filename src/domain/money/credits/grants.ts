@@ -4,19 +4,19 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { credits } from '#limits.ts';
 import { credit } from './amounts.ts';
-import { append, type Entry, type Issue, issue, openBook, readLots, reference } from './ledger.ts';
+import { append, type CreditIssue, type Entry, issue, openBook, readLots, reference } from './ledger.ts';
 import type { CreditLot } from './model.ts';
 import { reviewExhausted } from './reviews.ts';
 
-export interface Grant {
-  lot: Issue['lot'];
+export interface CreditGrant {
+  lot: CreditIssue['lot'];
   /** Whole credits. */
   credits: number;
   note?: string | null;
 }
 
 /** Adds credits: a purchase when the lot has an order, else a grant. @throws 400 for no whole number within bounds */
-export async function grantCredits(trx: Transaction, orgId: string, grant: Grant): Promise<CreditLot['id']> {
+export async function grantCredits(trx: Transaction, orgId: string, grant: CreditGrant): Promise<CreditLot['id']> {
   const { min, max } = credits.perGrant;
   if (!Number.isInteger(grant.credits) || grant.credits < min || grant.credits > max)
     throw invalid(`credits: must be an integer ${min} to ${max}.`);
@@ -27,16 +27,7 @@ export async function grantCredits(trx: Transaction, orgId: string, grant: Grant
   return lotId;
 }
 
-/**
- * What a withdrawal of the order would take back: the credits that are neither spent nor reserved. Locks the ledger. An expired
- * lot has none.
- */
-export async function withdrawable(trx: Transaction, orgId: string, orderId: string): Promise<number> {
-  await openBook(trx, orgId);
-  return (await readLots(orgId, trx)).find((lot) => lot.orderId === orderId)?.available ?? 0;
-}
-
-/** Takes back what `withdrawable` has found, and returns it. */
+/** Takes back the credits of the order that are neither spent nor reserved, and returns them. An expired lot has none. */
 export async function withdrawCredits(trx: Transaction, orgId: string, orderId: string, note: string): Promise<number> {
   await openBook(trx, orgId);
   const lot = (await readLots(orgId, trx)).find((one) => one.orderId === orderId);

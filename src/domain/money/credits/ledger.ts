@@ -104,7 +104,7 @@ async function grantTrial(trx: Transaction, orgId: string): Promise<void> {
   });
 }
 
-export interface Issue {
+export interface CreditIssue {
   lot: Pick<CreditLot, 'kind'> & Partial<Pick<CreditLot, 'orderId' | 'startsAt' | 'expiresAt'>>;
   amount: number;
   transfer: Omit<NewTransfer, 'entries'>;
@@ -114,7 +114,7 @@ export interface Issue {
 export async function issue(
   trx: Transaction,
   orgId: string,
-  { lot, amount, transfer }: Issue,
+  { lot, amount, transfer }: CreditIssue,
 ): Promise<CreditLot['id']> {
   const lotId = newId('creditLot');
   const createdAt = now();

@@ -23,7 +23,7 @@ export const takeReview = async (trx: Transaction, after: string): Promise<Revie
 const isReviewedSql = 'select exists (select from credit_reviews where org_id = $1) as is_reviewed';
 
 /** Whether missions of the organization are not booked yet. */
-export const isReviewed = async (trx: Transaction, orgId: string): Promise<boolean> =>
+export const hasUnbookedMissions = async (trx: Transaction, orgId: string): Promise<boolean> =>
   (await sql<{ isReviewed: boolean }>(isReviewedSql, [orgId], trx))[0]!.isReviewed;
 
 const reviewExhaustedSql = `insert into credit_reviews (run_id, org_id, is_over)

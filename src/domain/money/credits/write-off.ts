@@ -1,11 +1,11 @@
 // The end of an organization's credits when it closes: what is left is written off, once no mission can spend it any longer.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { append, openBook, readLots } from './ledger.ts';
-import { isReviewed } from './reviews.ts';
+import { hasUnbookedMissions } from './reviews.ts';
 
 /** Whether missions have credits reserved or are not booked yet: a canceled one is settled by its cost a moment later. */
 export async function isUnsettled(trx: Transaction, orgId: string): Promise<boolean> {
-  if (await isReviewed(trx, orgId)) return true;
+  if (await hasUnbookedMissions(trx, orgId)) return true;
   return (await readLots(orgId, trx)).some(({ owned, available }) => owned > available);
 }
 

@@ -49,7 +49,7 @@ export class Invite extends BaseModel {
 }
 
 /** pending → accepted | revoked | expired, each final. Only time expires an invite, so no status is stored. */
-export function statusOf(invite: Row<Invite>): InviteStatus {
+export function statusOfInvite(invite: Row<Invite>): InviteStatus {
   if (invite.acceptedAt !== null) return 'accepted';
   // A later `revokedAt` only frees the address for the next invite (index invites_open).
   if (invite.revokedAt !== null && invite.revokedAt < invite.expiresAt) return 'revoked';

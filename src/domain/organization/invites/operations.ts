@@ -16,7 +16,7 @@ import { normalizeEmail } from '../people/email.ts';
 import type { Person } from '../people/model.ts';
 import { findPersonByAddress, peopleOf } from '../people/operations.ts';
 import { mailOf } from './mail.ts';
-import { Invite, statusOf } from './model.ts';
+import { Invite, statusOfInvite } from './model.ts';
 import { admitInvite } from './rate.ts';
 
 /** Every invite of the organization, whatever its status, newest first. */
@@ -87,7 +87,7 @@ export async function revokeInvite(caller: Caller, inviteId: string): Promise<{ 
   const revoked = await Invite.pending().where({ id: inviteId, orgId }).patch({ revokedAt: now() });
   if (revoked === 0) {
     const invite = await Invite.get({ id: inviteId, orgId });
-    if (statusOf(invite) === 'accepted') throw conflict('The invite was accepted: the person is a member now.');
+    if (statusOfInvite(invite) === 'accepted') throw conflict('The invite was accepted: the person is a member now.');
   }
   return { ok: true };
 }
@@ -146,5 +146,5 @@ export async function acceptInvite(
   });
   if (orgId) return orgId;
   const invite = await Invite.get({ id: inviteId, email });
-  throw conflict(`This invite is no longer open: ${statusOf(invite)}.`);
+  throw conflict(`This invite is no longer open: ${statusOfInvite(invite)}.`);
 }

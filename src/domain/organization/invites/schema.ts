@@ -7,7 +7,7 @@ import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { OrgRole } from '../memberships/schema.ts';
 import { emailAddress } from '../people/email.ts';
-import { Invite, inviteStatuses, statusOf } from './model.ts';
+import { Invite, inviteStatuses, statusOfInvite } from './model.ts';
 import * as operations from './operations.ts';
 
 const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'What became of an invite.', {
@@ -26,7 +26,7 @@ export const InviteType = builder.modelType(Invite, 'Invite').implement({
     orgId: t.exposeString('orgId', { description: 'The organization that the person is invited to.' }),
     status: t.field({
       type: InviteStatus.type,
-      resolve: statusOf,
+      resolve: statusOfInvite,
       description: 'Only a pending invite can be accepted or revoked.',
     }),
     invitedByUserId: t.exposeString('invitedByUserId', {

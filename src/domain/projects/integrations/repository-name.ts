@@ -2,12 +2,12 @@
 
 export const repositoryPattern = /^[^\s/]+\/[^\s/]+$/;
 
-export interface Repository {
+export interface RepositoryName {
   scmOwner: string;
   scmRepo: string;
 }
 
-export function parseRepository(fullName: string): Repository {
+export function parseRepository(fullName: string): RepositoryName {
   const [scmOwner = '', scmRepo = ''] = fullName.split('/');
   return { scmOwner, scmRepo };
 }

@@ -13,7 +13,7 @@ import { currentPlan, requireRoomForProject } from '../../money/billing/operatio
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { freeSlug, slugOf } from '../../organization/organizations/slug.ts';
 import { builtinSandboxTemplate } from '../agents/catalog.ts';
-import { parseRepository, type Repository } from '../integrations/repository-name.ts';
+import { parseRepository, type RepositoryName } from '../integrations/repository-name.ts';
 import { defaultConnectors } from './connectors.ts';
 import { Project, type ProjectStatus, type ProjectTracker } from './model.ts';
 
@@ -171,7 +171,11 @@ export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: 
 }
 
 /** The contract's DuplicateProjectError for a violated constraint; the id is looked up after the rollback. */
-async function explainDuplicate(error: unknown, orgId: string, { scmOwner, scmRepo }: Repository): Promise<unknown> {
+async function explainDuplicate(
+  error: unknown,
+  orgId: string,
+  { scmOwner, scmRepo }: RepositoryName,
+): Promise<unknown> {
   if (!isUniqueViolation(error, 'projects_repository')) return error;
   const other = await Project.find({ orgId, scmOwner: ignoringCase(scmOwner), scmRepo: ignoringCase(scmRepo) });
   // Deleted in the meantime: nothing conflicts now, so the caller may repeat the call.

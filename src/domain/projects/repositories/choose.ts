@@ -3,11 +3,11 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Integration, Vendor } from '../integrations/model.ts';
 import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
-import { github } from './github.ts';
+import { githubHost } from './github.ts';
 import { localGit } from './local-git.ts';
 import { checkPath, checkRef, type Repository, type RepositoryFile, textOf } from './repository.ts';
 
-const repositories: Partial<Record<Vendor, Repository>> = { github, builtin: localGit };
+const repositories: Partial<Record<Vendor, Repository>> = { github: githubHost, builtin: localGit };
 
 interface Host {
   connector: Row<Integration>;

@@ -10,7 +10,7 @@ import { fileTooLarge, type Repository } from './repository.ts';
 
 const Described = z.object({ default_branch: z.string() });
 
-export const github: Repository = {
+export const githubHost: Repository = {
   async readFile(project, _connector, path, ref) {
     const segments = path.split('/').map(encodeURIComponent).join('/');
     const query = ref === undefined ? '' : `?${new URLSearchParams({ ref })}`;

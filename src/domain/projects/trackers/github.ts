@@ -24,7 +24,7 @@ const IssueEntry = Entry.extend({ number: z.int(), pull_request: z.unknown().opt
 const markOf = (runId: string): string => `<!-- run: ${runId} -->`;
 const marked = (text: string, runId: string): string => `${text}\n\n${markOf(runId)}`;
 
-export const github: Tracker = {
+export const githubTracker: Tracker = {
   createIssue: (project, { runId, title, body, labels }) =>
     once(`issue ${runId}`, async () => {
       const path = `${repositoryPath(project)}/issues`;

@@ -14,7 +14,7 @@ export interface CreatedIssue {
 }
 
 /** How the run of an issue has ended. */
-export interface Outcome {
+export interface IssueOutcome {
   runId: Id<'run'>;
   closes: boolean;
   comment: string;
@@ -42,5 +42,5 @@ export interface Tracker {
    * Leaves one comment for the run and, when told so, closes the issue.
    * @throws a Problem: a retryable one is worth another try.
    */
-  finishIssue(project: Row<Project>, issueId: string, outcome: Outcome): Promise<void>;
+  finishIssue(project: Row<Project>, issueId: string, outcome: IssueOutcome): Promise<void>;
 }

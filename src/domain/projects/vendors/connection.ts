@@ -75,10 +75,10 @@ export async function connectVendor(
   return connectTo(connector, operationTimeoutMs);
 }
 
-export type Call = Omit<OutboundRequest, 'signal' | 'maxBytes'> & { maxBytes?: number };
+export type VendorCall = Omit<OutboundRequest, 'signal' | 'maxBytes'> & { maxBytes?: number };
 
 /** Returns the response whatever its status. @throws 502 and 504, retryable, without a response; ResponseTooLarge beyond `maxBytes` */
-export async function call(connection: VendorConnection, path: string, request: Call): Promise<OutboundResponse> {
+export async function call(connection: VendorConnection, path: string, request: VendorCall): Promise<OutboundResponse> {
   const { name, address, connector, signal } = connection;
   try {
     const response = await sendRequest(address + path, { maxBytes: maxResponseBytes, ...request, signal });
@@ -121,7 +121,7 @@ export function credentialsRefused(connection: VendorConnection, words?: string 
 }
 
 /** Not retryable. */
-export function refused(connection: VendorConnection, what: string, words?: string | null): Problem {
+export function refusedBy(connection: VendorConnection, what: string, words?: string | null): Problem {
   const said = quote(connection, words);
   return conflict(`${connection.name} rejected ${what}${said ? `: ${said}` : '.'}`);
 }

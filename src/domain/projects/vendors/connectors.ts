@@ -86,7 +86,7 @@ function ownConnector(caller: Caller, id: string): Promise<Row<Integration>> {
 }
 
 /** Asks the vendor now whether it accepts the credentials. @throws 404 */
-export async function check(caller: Caller, id: string): Promise<Row<Integration>> {
+export async function checkNow(caller: Caller, id: string): Promise<Row<Integration>> {
   return checkConnector(await ownConnector(caller, id));
 }
 

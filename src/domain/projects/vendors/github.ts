@@ -5,14 +5,14 @@ import { seconds } from '#foundation/clock.ts';
 import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import { conflict, type Problem } from '#foundation/problem.ts';
 import {
-  type Call,
   call,
   credentialsRefused,
   failed,
   numberIn,
   rateLimited,
-  refused,
+  refusedBy,
   unexpectedAnswer,
+  type VendorCall,
   type VendorConnection,
 } from './connection.ts';
 
@@ -33,7 +33,7 @@ const unknownRepository = (name: string): Problem =>
 export const callGitHub = (
   connection: VendorConnection,
   path: string,
-  { headers, ...question }: Call = {},
+  { headers, ...question }: VendorCall = {},
 ): Promise<OutboundResponse> =>
   call(connection, path, {
     ...question,
@@ -50,7 +50,7 @@ export async function fetchGitHub<T>(
   connection: VendorConnection,
   path: string,
   shape: ZodType<T>,
-  question?: Call,
+  question?: VendorCall,
 ): Promise<T> {
   const answered = await callGitHub(connection, path, question);
   if (answered.status < 200 || answered.status > 299) throw refusalOf(connection, path, answered);
@@ -79,6 +79,6 @@ export function refusalOf(connection: VendorConnection, path: string, answered: 
   if (status === 410) return conflict(`GitHub keeps no issues for ${repository}: switch them on in its settings.`);
   if (status < 400) return conflict(`GitHub has moved the repository ${repository}: correct repoFullName.`);
   if (status === 403)
-    return refused(connection, `access for the credentials of the ${connection.kind} connector`, words);
-  return refused(connection, 'the request', words);
+    return refusedBy(connection, `access for the credentials of the ${connection.kind} connector`, words);
+  return refusedBy(connection, 'the request', words);
 }

@@ -9,7 +9,7 @@ import {
   failed,
   numberIn,
   rateLimited,
-  refused,
+  refusedBy,
   unexpectedAnswer,
   type VendorConnection,
 } from './connection.ts';
@@ -70,7 +70,7 @@ function problemOf(
   if (status === 401 || code === 'AUTHENTICATION_ERROR' || type === 'authentication error')
     return credentialsRefused(connection, words);
   if (status === 403 || code === 'FORBIDDEN' || type === 'forbidden')
-    return refused(connection, 'access for the credentials of the tracker connector', words);
+    return refusedBy(connection, 'access for the credentials of the tracker connector', words);
   const lasts = userError || lasting.includes(type ?? '') || (!type && status >= 400 && status < 500);
-  return lasts ? refused(connection, 'the request', words) : failed(connection, status);
+  return lasts ? refusedBy(connection, 'the request', words) : failed(connection, status);
 }

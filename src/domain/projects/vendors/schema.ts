@@ -57,7 +57,7 @@ builder.mutationFields((t) => ({
     scope,
     type: IntegrationType,
     args: { integrationId: t.arg.string(integrationId) },
-    resolve: (_, { integrationId }, { caller }) => connectors.check(caller, integrationId),
+    resolve: (_, { integrationId }, { caller }) => connectors.checkNow(caller, integrationId),
   }),
   rotateIntegration: t.field({
     description:

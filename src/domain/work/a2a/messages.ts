@@ -11,7 +11,7 @@ import { ScheduledTask } from '../recurring/model.ts';
 import { writeRunNow } from '../recurring/operations.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import type { WaitingRun } from '../runs/model.ts';
-import { findIssue, type NewMission, writeMission } from '../starts/operations.ts';
+import { findTrackerIssue, type NewMission, writeMission } from '../starts/operations.ts';
 
 export interface TaskMessage {
   runId: string;
@@ -47,7 +47,8 @@ export async function receiveMessage(caller: Caller, message: Received): Promise
     .update(JSON.stringify([text, order]))
     .digest();
   // A tracker is asked outside the transaction.
-  const issue = 'projectId' in order && order.issue ? await findIssue(caller, order.projectId, order.issue) : null;
+  const issue =
+    'projectId' in order && order.issue ? await findTrackerIssue(caller, order.projectId, order.issue) : null;
   const started: WaitingRun[] = [];
   const runId = await transaction(async (trx) => {
     const [claimed] = await sql(claimMessageSql, [...key, fingerprint, contextId, text, now()], trx);

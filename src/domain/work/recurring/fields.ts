@@ -198,7 +198,7 @@ const operationsOf = (missions: Kind) => ({
   change: (caller: Caller, id: string, changes: operations.RecurringChanges, seen?: number | null) =>
     operations.changeRecurring(missions, caller, id, changes, seen),
   remove: (caller: Caller, id: string) => operations.removeRecurring(missions, caller, id),
-  runs: (caller: Caller, id: string, page: PageRequest) => operations.listRuns(missions, caller, id, page),
+  runs: (caller: Caller, id: string, page: PageRequest) => operations.listRunsOf(missions, caller, id, page),
   runNow: (caller: Caller, id: string) => operations.runNow(missions, caller, id),
 });
 export const scheduledTaskOperations = operationsOf(ScheduledTask);

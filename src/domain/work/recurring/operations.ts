@@ -181,7 +181,12 @@ export function removeRecurring(missions: Kind, caller: Caller, id: string): Pro
 }
 
 /** Newest first. A bound credential sees those of its own project, also when the mission ran in another before. */
-export async function listRuns(missions: Kind, caller: Caller, id: string, page: PageRequest): Promise<Page<Row<Run>>> {
+export async function listRunsOf(
+  missions: Kind,
+  caller: Caller,
+  id: string,
+  page: PageRequest,
+): Promise<Page<Row<Run>>> {
   await findRecurring(missions, caller, id);
   return Run.page({ recurringId: id, projectId: caller.projectId ?? undefined }, page);
 }

@@ -36,7 +36,7 @@ const claimRunSql = `with waiting as (
 const renewLeaseSql = `update runs r set lease_until = $2 where lease_id = $1 and ${isInState(['running'], 'r')}
   returning r.id`;
 
-export interface Claim {
+export interface LeaseRequest {
   runtime: string;
   harnesses: readonly HarnessId[];
   /** Of whose models it has credentials; absent: of all. */
@@ -54,7 +54,7 @@ export interface Claim {
 export async function claimLongestWaitingRun(
   trx: Transaction,
   { orgId }: Caller,
-  { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable }: Claim,
+  { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable }: LeaseRequest,
 ): Promise<Run | undefined> {
   if (isRepeatable) {
     // The second of two equal claims waits for the first, and returns its run.

@@ -26,5 +26,5 @@ const countsSql = `select dispatching, running, waiting_for_person, waiting_sinc
   ) ended_runs`;
 
 /** Open ones, and those that have ended since then. */
-export const countRuns = async (endedSince: number): Promise<RunCounts> =>
+export const countRunsByStatus = async (endedSince: number): Promise<RunCounts> =>
   (await sql<RunCounts>(countsSql, [endedSince]))[0]!;

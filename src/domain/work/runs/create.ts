@@ -11,7 +11,7 @@ import type { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/trackers/choose.ts';
 import { leaseOfDispatcher } from './dispatch.ts';
 import { type Run, type RunKind, type WaitingRun, waitingColumns } from './model.ts';
-import { isOpen, statusOf } from './states.ts';
+import { isOpen, statusOfState } from './states.ts';
 
 export type NewRun = Pick<
   Run,
@@ -74,8 +74,8 @@ export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], a
   const slugs = await slugsOf(trx, [...new Set(projects.map(({ orgId }) => orgId))]);
   const rows = newRuns.map(({ blockedBy, asks, ...run }) => {
     const id = newId('run');
-    if (blockedBy !== null) return { id, ...run, status: statusOf('skipped'), reason: blockedBy };
-    const waiting = { id, ...run, status: statusOf('waitingForIssue'), attempts: run.issueId ? 0 : 1 };
+    if (blockedBy !== null) return { id, ...run, status: statusOfState('skipped'), reason: blockedBy };
+    const waiting = { id, ...run, status: statusOfState('waitingForIssue'), attempts: run.issueId ? 0 : 1 };
     const issue = asks && trackerOf(asks.project).local?.name(slugs.get(asks.project.orgId)!);
     if (issue) {
       const { project, ...texts } = asks;

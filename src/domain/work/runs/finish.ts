@@ -10,7 +10,7 @@ import type { Run } from './model.ts';
 import { heldStates, moveRuns, openStates, type RunState } from './states.ts';
 import { endStepsOf, leaveStepOf } from './steps.ts';
 
-export interface Outcome {
+export interface RunOutcome {
   status: 'completed' | 'failed';
   error?: string | null | undefined;
   /** Whether costs are known to be missing from the sum. */
@@ -23,7 +23,7 @@ export interface Outcome {
 export async function finishRun(
   trx: Transaction,
   held: PartialModelObject<Run>,
-  { status, error, costIncomplete, reason = null }: Outcome,
+  { status, error, costIncomplete, reason = null }: RunOutcome,
 ): Promise<boolean> {
   const changes = {
     finishedAt: now(),

@@ -1,7 +1,7 @@
 // A run: one mission that was started, by a schedule or by a person, and what has become of it (docs/contract.md#runs).
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type Scope } from '#foundation/postgres/base-model.ts';
+import { BaseModel, type NamedCondition } from '#foundation/postgres/base-model.ts';
 import type { Agent, AgentRole, HarnessId } from '../../projects/agents/model.ts';
 import type { ModelVendor } from '../../projects/integrations/model.ts';
 import { Issue } from '../../projects/issues/model.ts';
@@ -99,7 +99,7 @@ export class Run extends BaseModel {
   }
 
   /** In the text, of which there are few: a prepared statement has to find the partial index of that status. */
-  static withStatus(status: RunStatus): Scope {
+  static withStatus(status: RunStatus): NamedCondition {
     return { name: status, condition: `"status" = '${status}'` };
   }
 

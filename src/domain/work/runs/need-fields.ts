@@ -4,7 +4,7 @@ import { builder } from '#graph/builder.ts';
 import { type Context, toMany, toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
 import type { Run } from './model.ts';
-import { openQuestions, type Question, type RunNeed, runNeeds } from './needs.ts';
+import { type OpenQuestion, openQuestions, type RunNeed, runNeeds } from './needs.ts';
 import { type Starter, startersOf } from './operations.ts';
 import { RunType } from './schema.ts';
 
@@ -12,7 +12,7 @@ const RunNeedWords = wordSet('RunNeed', runNeeds, 'What a run needs of a person.
   approval: 'The approval of its plan.',
   answer: 'The answer to a question of its agent.',
 });
-const questionsOf = toMany<Question>(openQuestions, ({ runId }) => runId);
+const questionsOf = toMany<OpenQuestion>(openQuestions, ({ runId }) => runId);
 const peopleWithIds = toOne<Starter>(startersOf, ({ id }) => id);
 
 async function needOf({ id, status, awaitsApproval }: Row<Run>, context: Context): Promise<RunNeed | null> {

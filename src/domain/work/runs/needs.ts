@@ -1,5 +1,5 @@
 // What open runs need of a person: the approval of their plan, or the answer to a question of their agent.
-import type { Scope } from '#foundation/postgres/base-model.ts';
+import type { NamedCondition } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { questionsSql } from '../sandboxes/elicitations.ts';
 import type { Run } from './model.ts';
@@ -16,9 +16,9 @@ const needsPersonSql = (run: string) => `${isInState(openStates, run)}
   and (${run}.awaits_approval or ${isInState(['running'], run)} and exists (${unansweredSql(run)}))`;
 
 /** Open runs that wait for a person. */
-export const needingPerson: Scope = { name: 'needs a person', condition: needsPersonSql('runs') };
+export const needingPerson: NamedCondition = { name: 'needs a person', condition: needsPersonSql('runs') };
 
-export interface Question {
+export interface OpenQuestion {
   runId: string;
   text: string;
   at: number;
@@ -28,8 +28,8 @@ const openQuestionsSql = `select r.id as run_id, q.text, q.at from runs r cross 
   where r.id = any($1)`;
 
 /** The open questions of the agents of these runs. */
-export const openQuestions = (runIds: readonly string[]): Promise<Question[]> =>
-  runIds.length === 0 ? Promise.resolve([]) : sql<Question>(openQuestionsSql, [[...runIds]]);
+export const openQuestions = (runIds: readonly string[]): Promise<OpenQuestion[]> =>
+  runIds.length === 0 ? Promise.resolve([]) : sql<OpenQuestion>(openQuestionsSql, [[...runIds]]);
 
 export type NeedyRun = Pick<Run, 'id' | 'missionTitle' | 'awaitsApproval'> & {
   question: string | null;

@@ -1,7 +1,7 @@
 // What can be done with runs of both kinds: list, read, follow, cancel.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
-import { containing, type Row, type Scope } from '#foundation/postgres/base-model.ts';
+import { containing, type NamedCondition, type Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -35,7 +35,7 @@ export async function listRuns(caller: Caller, filter: RunFilter): Promise<Page<
   return Run.page(where, page, allOf(scopes));
 }
 
-const allOf = (scopes: readonly Scope[]): Scope | undefined =>
+const allOf = (scopes: readonly NamedCondition[]): NamedCondition | undefined =>
   scopes.length === 0
     ? undefined
     : {

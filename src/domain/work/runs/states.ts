@@ -36,7 +36,7 @@ export const waitingStates: readonly RunState[] = ['waitingForIssue', 'waitingFo
 export const heldStates: readonly RunState[] = ['waitingForRuntime', 'running'];
 export const openStates: readonly RunState[] = [...waitingStates, 'running'];
 
-export const statusOf = (state: RunState): RunStatus =>
+export const statusOfState = (state: RunState): RunStatus =>
   state === 'waitingForIssue' || state === 'waitingForRuntime' ? 'dispatching' : state;
 
 export const isOpen = ({ status }: Pick<Run, 'status'>): boolean => openStatuses.includes(status);
@@ -50,7 +50,7 @@ export const isWaitingForIssue = (run: Pick<Run, 'status' | 'issueId'>): boolean
 /** A condition in SQL: the run with this alias is in one of the states. It implies the conditions of the partial indexes. */
 export function isInState(states: readonly RunState[], run = 'runs'): string {
   const statuses = runStatuses.filter((status) => {
-    const within = runStates.filter((state) => statusOf(state) === status);
+    const within = runStates.filter((state) => statusOfState(state) === status);
     return within.every((state) => states.includes(state));
   });
   const whole = statuses.map((status) => `'${status}'`).join(', ');
@@ -76,7 +76,7 @@ interface Move {
 
 /** Text of an update of runs `r`, to which `returning …` may be appended. */
 export const moveRunsSql = (next: RunState, { from = statesBefore(next), set, source = '', where }: Move): string =>
-  `update runs r set status = '${statusOf(next)}', ${set} ${source} where ${where} and ${isInState(from, 'r')}`;
+  `update runs r set status = '${statusOfState(next)}', ${set} ${source} where ${where} and ${isInState(from, 'r')}`;
 
 /** Moves the runs that match, and returns the ids of those that were moved. */
 export async function moveRuns(
@@ -89,6 +89,6 @@ export async function moveRuns(
   return Run.query(trx)
     .where(where)
     .whereRaw(isInState(from))
-    .patch({ ...changes, status: statusOf(next), updatedAt: now() })
+    .patch({ ...changes, status: statusOfState(next), updatedAt: now() })
     .returning(['id', 'leaseId']);
 }

@@ -96,7 +96,7 @@ export const forwardMessages = (runId: string, messages: readonly ForwardedMessa
     }
   });
 
-export interface Answer {
+export interface ElicitationAnswer {
   runId: string;
   text: string;
   /** The fragment that asks; absent: the newest question of the run. */
@@ -105,7 +105,10 @@ export interface Answer {
 }
 
 /** Answers a question of the agent, once. @throws 404, 409 */
-export const answerElicitation = (caller: Caller, { runId, text, ...asked }: Answer): Promise<Row<RunMessage>> =>
+export const answerElicitation = (
+  caller: Caller,
+  { runId, text, ...asked }: ElicitationAnswer,
+): Promise<Row<RunMessage>> =>
   transaction(async (trx) => {
     const run = await lockReached(trx, caller, runId);
     refuseEnded(run);

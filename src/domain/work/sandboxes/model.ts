@@ -3,7 +3,7 @@
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type Scope, type Source, snake } from '#foundation/postgres/base-model.ts';
+import { BaseModel, type NamedCondition, type Source, snake } from '#foundation/postgres/base-model.ts';
 import { silenceMs } from '#limits.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../../projects/agents/model.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -54,7 +54,7 @@ export class Sandbox extends BaseModel {
     return { select: `select ${columns.join(', ')} from sandboxes`, conditions: [], values: [now() - silenceMs.stale] };
   }
 
-  static withStatus(status: SandboxStatus): Scope {
+  static withStatus(status: SandboxStatus): NamedCondition {
     if (status === 'stale') return { name: status, condition: isStale };
     const alive = status === 'running' ? ' and "last_heartbeat_at" > $1' : '';
     return { name: status, condition: `"status" = '${status}'${alive}` };

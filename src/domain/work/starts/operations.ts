@@ -36,7 +36,7 @@ export interface NewMission {
  * no model; for an issue what its tracker answers
  */
 export async function startMission(caller: Caller, mission: NewMission): Promise<Row<Run>> {
-  const issue = mission.issue ? await findIssue(caller, mission.projectId, mission.issue) : null;
+  const issue = mission.issue ? await findTrackerIssue(caller, mission.projectId, mission.issue) : null;
   const started: WaitingRun[] = [];
   // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
   const runId = await firstStep(async () => {
@@ -48,7 +48,7 @@ export async function startMission(caller: Caller, mission: NewMission): Promise
 }
 
 /** @throws 404 for an unknown project; what its tracker answers */
-export async function findIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
+export async function findTrackerIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
   const project = await Project.get({ id: ownProject(caller, projectId), orgId: ownOrganization(caller) });
   await releaseTransaction();
   return trackerOf(project).findIssue(project, reference);

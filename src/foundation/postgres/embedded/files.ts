@@ -23,7 +23,7 @@ import {
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-export interface Account {
+export interface OsAccount {
   uid: number;
   gid: number;
 }
@@ -37,7 +37,7 @@ export interface EmbeddedFiles {
   /** The folder of the Unix socket; unused on Windows. */
   socket: string;
   /** The account that the server runs as when we are root. */
-  account: Account | undefined;
+  account: OsAccount | undefined;
 }
 
 export const onWindows = process.platform === 'win32';
@@ -75,7 +75,7 @@ function placeOfUser(home: string): { folder: string; account: undefined } {
   return { folder: home, account: undefined };
 }
 
-function placeUnderRoot(home: string): { folder: string; account: Account } {
+function placeUnderRoot(home: string): { folder: string; account: OsAccount } {
   const elsewhere = path.join(stateFolder, digest(home));
   // An existing database is always used, even when another folder would be chosen now.
   for (const folder of [elsewhere, home]) {
@@ -97,7 +97,7 @@ function placeUnderRoot(home: string): { folder: string; account: Account } {
 }
 
 /** `id` asks every source of accounts, /etc/passwd is only one of them. */
-function ordinaryAccount(): Account {
+function ordinaryAccount(): OsAccount {
   for (const name of ['postgres', 'nobody']) {
     try {
       const answer = execFileSync('id', [name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
@@ -113,7 +113,7 @@ function ordinaryAccount(): Account {
 }
 
 /** Tested by access: mode bits do not reflect access lists and mount options. */
-const canEnter = (file: string, account: Account): boolean =>
+const canEnter = (file: string, account: OsAccount): boolean =>
   spawnSync('/bin/sh', ['-c', 'test -x "$0"', file], account).status === 0;
 
 function makeOpenFolder(folder: string): void {
@@ -122,7 +122,7 @@ function makeOpenFolder(folder: string): void {
 }
 
 /** A folder that only the server's account can read. @throws when it belongs to another account, as it may in /tmp */
-export function makePrivateFolder(folder: string, account: Account | undefined): void {
+export function makePrivateFolder(folder: string, account: OsAccount | undefined): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
     if (account) chownSync(folder, account.uid, account.gid);

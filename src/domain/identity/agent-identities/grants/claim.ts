@@ -17,7 +17,7 @@ import {
   slowDown,
 } from '../../oauth/errors.ts';
 import { agentResourceOf, type Resource } from '../../oauth/resources.ts';
-import { type Grant, required, type TokenResponse } from '../../oauth/token-request.ts';
+import { type GrantHandler, required, type TokenResponse } from '../../oauth/token-request.ts';
 import { mintAssertion, standingGrant } from '../assertion.ts';
 import { ClaimAttempt, collectionEndsAt, isSpent, Registration } from '../model.ts';
 
@@ -26,7 +26,7 @@ const earlyToleranceMs = 500;
 
 const requestNewCode = 'Request a new one at the claim endpoint.';
 
-export const claim: Grant = async (parameters) => {
+export const claim: GrantHandler = async (parameters) => {
   const claimTokenDigest = digest(required(parameters, 'claim_token'));
   const resource = agentResourceOf(parameters.resource);
   // An error is returned, not thrown, so that the transaction commits and the poll is counted.

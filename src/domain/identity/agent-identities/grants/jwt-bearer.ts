@@ -4,12 +4,12 @@ import { transaction } from '#foundation/postgres/database.ts';
 import { issueAccessToken } from '../../oauth/access-tokens.ts';
 import { invalidGrant, invalidTarget } from '../../oauth/errors.ts';
 import { agentResourceOf } from '../../oauth/resources.ts';
-import { type Grant, required } from '../../oauth/token-request.ts';
+import { type GrantHandler, required } from '../../oauth/token-request.ts';
 import { holdRegistration, readAssertion } from '../assertion.ts';
 
 const refused = () => invalidGrant('The assertion is not ours, expired, was replaced by a claim, or was revoked.');
 
-export const jwtBearer: Grant = async (parameters) => {
+export const jwtBearer: GrantHandler = async (parameters) => {
   const assertion = required(parameters, 'assertion');
   const resource = agentResourceOf(parameters.resource);
   const presented = await readAssertion(assertion);

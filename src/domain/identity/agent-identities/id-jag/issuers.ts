@@ -73,7 +73,7 @@ const isOver = (cooldownFrom: number | undefined): boolean =>
  * invented key ids cause no traffic.
  * @throws jose's errors for no, or no fitting, key; OutboundError when the provider cannot be reached
  */
-export async function keyOf(issuer: TrustedIssuer, header: JWSHeaderParameters, token: FlattenedJWSInput) {
+export async function issuerKeyOf(issuer: TrustedIssuer, header: JWSHeaderParameters, token: FlattenedJWSInput) {
   const keys = keysAt(issuer.jwksUri ?? `${issuer.issuer.replace(/\/$/, '')}/.well-known/jwks.json`);
   if (keys.freshUntil <= now()) await refresh(keys);
   try {

@@ -2,13 +2,13 @@
 import { text } from '#limits.ts';
 import { reject } from './reasons.ts';
 
-export type Members = Readonly<Record<string, unknown>>;
+export type ClaimSet = Readonly<Record<string, unknown>>;
 
 export interface Parsed {
   /** As it came. */
   jws: string;
-  header: Members;
-  claims: Members;
+  header: ClaimSet;
+  claims: ClaimSet;
 }
 
 // The signature may be empty: an unsigned one is well-formed, and refused for its algorithm.
@@ -27,11 +27,11 @@ export function parseJws(jws: string, typ: string): Parsed {
   return { jws, header, claims };
 }
 
-function membersOf(part: string | undefined): Members | null {
+function membersOf(part: string | undefined): ClaimSet | null {
   if (part === undefined) return null;
   try {
     const value: unknown = JSON.parse(utf8.decode(Buffer.from(part, 'base64url')));
-    return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Members) : null;
+    return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as ClaimSet) : null;
   } catch {
     return null;
   }

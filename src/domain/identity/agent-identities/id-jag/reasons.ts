@@ -3,9 +3,9 @@
 import {
   type AgentAuthError,
   expired,
+  invalidAgentRequest,
   invalidAudience,
   invalidClientId,
-  invalidRequest,
   invalidSignature,
   issuerNotEnabled,
   loginRequired,
@@ -76,7 +76,7 @@ export function registrationError({ reason, message }: VerificationError): Agent
     case 'no events':
     case 'other resource':
     case 'not a sender':
-      return invalidRequest(message);
+      return invalidAgentRequest(message);
   }
 }
 

@@ -9,8 +9,8 @@ import { clockSkewMs, lifetimesMs } from '#limits.ts';
 import { emailAddress, normalizeEmail } from '../../../organization/people/email.ts';
 import { OAuthError } from '../../oauth/errors.ts';
 import { agentResourceOf, resourceUri } from '../../oauth/resources.ts';
-import { keyOf, trustedIssuer } from './issuers.ts';
-import { type Members, type Parsed, parseJws } from './parse.ts';
+import { issuerKeyOf, trustedIssuer } from './issuers.ts';
+import { type ClaimSet, type Parsed, parseJws } from './parse.ts';
 import { registrationError, reject, VerificationError } from './reasons.ts';
 import { useJti } from './replay.ts';
 
@@ -64,7 +64,7 @@ export async function checkSignature({ jws, header }: Parsed, provider: TrustedI
     reject('wrong algorithm', `alg: must be one of ${algorithms.join(', ')}.`);
   }
   try {
-    await compactVerify(jws, (protectedHeader, token) => keyOf(provider, protectedHeader, token), { algorithms });
+    await compactVerify(jws, (protectedHeader, token) => issuerKeyOf(provider, protectedHeader, token), { algorithms });
   } catch (error) {
     if (error instanceof errors.JWSSignatureVerificationFailed) {
       reject('bad signature', 'The signature does not verify.');
@@ -81,12 +81,12 @@ const timeOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value * 1_000) : null;
 
 /** When it was issued; not in the future. */
-export function issuedAt(claims: Members): number {
+export function issuedAt(claims: ClaimSet): number {
   const iat = timeOf(claims.iat) ?? reject('bad times', 'iat: must be a time in epoch seconds.');
   return iat > now() + clockSkewMs ? reject('bad times', 'iat: must not be in the future.') : iat;
 }
 
-function checkTimes(claims: Members): number {
+function checkTimes(claims: ClaimSet): number {
   const exp = timeOf(claims.exp) ?? reject('bad times', 'exp: must be a time in epoch seconds.');
   if (exp + clockSkewMs <= now()) reject('expired', 'exp: has passed.');
   const iat = issuedAt(claims);
@@ -98,7 +98,7 @@ function checkTimes(claims: Members): number {
 }
 
 /** One value: the issuer, or the identifier of the API, with or without a slash at the end. Never a prefix (§15.2). */
-export function checkAudience({ aud }: Members): void {
+export function checkAudience({ aud }: ClaimSet): void {
   const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
   const ours = [addresses().issuer, resourceUri('api')].flatMap((name) => [name, `${name}/`]);
   if (audiences.length !== 1 || !ours.includes(audiences[0] as string)) {
@@ -111,20 +111,20 @@ const [min, max] = [1, 255];
 export const anId = `a text of ${min} to ${max} characters`;
 
 /** A text that the database can hold. */
-export function idOf(claims: Members, name: 'sub' | 'jti'): string | null {
+export function idOf(claims: ClaimSet, name: 'sub' | 'jti'): string | null {
   const id = claims[name];
   if (typeof id !== 'string' || id.length < min || id.length > max) return null;
   return id.includes('\0') || !id.isWellFormed() ? null : id;
 }
 
 /** Clients are not authenticated here, so the provider must vouch for the client id. */
-function checkClient({ client_id }: Members, { issuer, clientIds }: TrustedIssuer): void {
+function checkClient({ client_id }: ClaimSet, { issuer, clientIds }: TrustedIssuer): void {
   const isOwn = (id: string) => URL.canParse(id) && new URL(id).origin === new URL(issuer).origin;
   const isGood = typeof client_id === 'string' && (clientIds ? clientIds.includes(client_id) : isOwn(client_id));
   if (!isGood) reject('foreign client', 'client_id: must be a client that the provider answers for.');
 }
 
-function verifiedEmailOf({ email, email_verified }: Members): string {
+function verifiedEmailOf({ email, email_verified }: ClaimSet): string {
   const { data } = emailAddress.safeParse(email);
   if (data === undefined || email_verified !== true) {
     return reject('no verified email', 'email: must be there, with email_verified true.');
@@ -132,7 +132,7 @@ function verifiedEmailOf({ email, email_verified }: Members): string {
   return normalizeEmail(data);
 }
 
-function checkLogin({ auth_time }: Members): void {
+function checkLogin({ auth_time }: ClaimSet): void {
   const at = timeOf(auth_time) ?? reject('stale login', 'auth_time: must say when the person logged in.');
   if (at > now() + clockSkewMs) reject('stale login', 'auth_time: must not be in the future.');
   // Without skew: an hour is what docs/contract.md#id-jag allows, and an `auth_time` that is late gains nothing by our clock.
@@ -141,7 +141,7 @@ function checkLogin({ auth_time }: Members): void {
   }
 }
 
-function checkResource({ resource }: Members): void {
+function checkResource({ resource }: ClaimSet): void {
   if (resource === undefined) return;
   const named: unknown[] = Array.isArray(resource) ? resource : [resource];
   if (!named.some(isForAgents)) reject('other resource', 'resource: must include the API or the MCP server.');

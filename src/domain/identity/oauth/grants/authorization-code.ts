@@ -15,11 +15,11 @@ import { invalidGrant, invalidTarget, OAuthError } from '../errors.ts';
 import { isVerifierOf } from '../pkce.ts';
 import { resourceOf } from '../resources.ts';
 import { endSignIn, issueRefreshToken, SignIn } from '../sign-ins.ts';
-import { type Grant, required, type TokenParameters, type TokenResponse } from '../token-request.ts';
+import { type GrantHandler, required, type TokenParameters, type TokenResponse } from '../token-request.ts';
 
 const refused = () => invalidGrant('The code is unknown, expired, used, or was created for another request.');
 
-export const authorizationCode: Grant = async (parameters) => {
+export const authorizationCode: GrantHandler = async (parameters) => {
   const secret = required(parameters, 'code');
   const verifier = required(parameters, 'code_verifier');
   await requireClient(required(parameters, 'client_id'));

@@ -11,7 +11,7 @@ import { requireClient } from '../clients.ts';
 import { invalidGrant, invalidScope, invalidTarget, OAuthError } from '../errors.ts';
 import { type Resource, resourceOf } from '../resources.ts';
 import { endSignIn, holdSignIn, issueRefreshToken, useRefreshToken } from '../sign-ins.ts';
-import { type Grant, required, type TokenParameters } from '../token-request.ts';
+import { type GrantHandler, required, type TokenParameters } from '../token-request.ts';
 
 const refused = () => invalidGrant('The refresh token is unknown, expired, used, revoked, or of another client.');
 
@@ -34,7 +34,7 @@ const findFamilySql = `select r.used_at, s.id as sign_in_id, s.client_id, s.reso
   left ${joinMembershipSql('s')}
   where r.digest = $1`;
 
-export const refreshToken: Grant = async (parameters) => {
+export const refreshToken: GrantHandler = async (parameters) => {
   const secret = required(parameters, 'refresh_token');
   if (parameters.client_id !== undefined) await requireClient(parameters.client_id);
   const [family] = await sql<Family>(findFamilySql, [digest(secret)]);
