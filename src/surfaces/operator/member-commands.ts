@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type OrgRole, orgRoles } from '#access/roles.ts';
 import { endSessionsOf, listSessionsOf } from '#domain/identity/sessions/operations.ts';
 import { disablePerson, enablePerson } from '#domain/lifecycle/offboarding/disable.ts';
-import { lockMember, removeMember, setRole } from '#domain/lifecycle/offboarding/operations.ts';
+import { lockMember, removeMember, setRole } from '#domain/lifecycle/offboarding/membership-changes.ts';
 import { Membership } from '#domain/organization/memberships/model.ts';
 import { Organization } from '#domain/organization/organizations/model.ts';
 import { listAllOrganizations, organizationsWithIds } from '#domain/organization/organizations/operations.ts';

@@ -4,7 +4,7 @@ import { okAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { MembershipType, OrgRole } from '../../organization/memberships/schema.ts';
-import * as operations from './operations.ts';
+import * as operations from './membership-changes.ts';
 
 const UpdateMembershipRequest = request(
   'UpdateMembershipRequest',

@@ -129,6 +129,8 @@ export async function issue(
 
 const isOwned = ({ account }: Entry): boolean => account === 'available' || account === 'reserved';
 
+// Triggers (migrations, credits and credit_usage) set the other columns: `seq` and `balance_after` of transfers and entries,
+// `spent_after` and `missions_after` of transfers. They also refuse transfers that do not balance.
 const appendSql = `with transfer as (
     insert into credit_transfers (id, org_id, kind, amount, uncovered, run_id, order_id, note, created_at)
     select t.id, $1, t.kind, t.amount, t.uncovered, t.run_id, t.order_id, t.note, $2
