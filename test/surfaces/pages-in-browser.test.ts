@@ -410,6 +410,8 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await operation.getByRole('button', { name: 'Try it out' }).click();
     await operation.getByRole('button', { name: 'Execute' }).click();
     await operation.getByText(person.id).first().waitFor();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Console' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
   });
 
   const mcpHeaders = { accept: 'application/json, text/event-stream' };

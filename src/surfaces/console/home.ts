@@ -85,7 +85,7 @@ const organizationsCard = ({ organizations, organization: current }: Visitor): H
       (organization) => html`<li class="row">
         <div><strong>${organization.name}</strong> <span class="tag">${organization.role}</span>${organization.closedAt !== null && html` <span class="tag">closed</span>`}
           <div class="muted small">${organization.slug}</div></div>
-        ${html`<div class="row">${organization.role === 'owner' && html`<a class="small" href="${organizationPath(organization.slug)}${closurePath}">${organization.closedAt ? 'See the closure of' : 'Close'} ${organization.name}</a>`}
+        ${html`<div class="actions">${organization.role === 'owner' && html`<a class="small" href="${organizationPath(organization.slug)}${closurePath}">${organization.closedAt ? 'See the closure of' : 'Close'} ${organization.name}</a>`}
           ${organization.id === current?.id && html`<span class="tag good">Current</span>`}
           <a class="button quiet" href="${overviewOf(organization)}" aria-label="Open ${organization.name}">Open</a></div>`}
       </li>`,

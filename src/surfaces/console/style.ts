@@ -93,7 +93,11 @@ main { margin: 0 auto; padding: 2rem 1rem 4rem; }
 main.narrow { max-width: 29rem; padding-top: max(2rem, 10vh); }
 .console main { width: 100%; max-width: 84rem; margin: 0; padding: 1.5rem 2rem 4rem; }
 .console main.narrow { margin: 0 auto; max-width: 29rem; }
-.console main.wide > * { max-width: 62rem; }
+.console main:is(.wide, .dashboard) { font-size: .9375rem; }
+.console main:is(.wide, .dashboard) .small { font-size: .8125rem; }
+.console main.wide .lead { margin-bottom: 1rem; }
+.console main.wide .card { padding: .875rem 1rem 1rem; margin-bottom: 1rem; border-radius: .625rem; }
+.console main.wide .card > h2:first-child { font-size: .9375rem; min-height: 2rem; margin-bottom: .5rem; display: flex; align-items: center; }
 
 .card { background: var(--surface); border: 1px solid var(--line); border-radius: .75rem; box-shadow: var(--shadow);
   padding: 1.5rem; margin: 0 0 1.25rem; }
@@ -140,6 +144,8 @@ input:user-invalid { border-color: var(--danger); }
 input.code { font-size: 1.5rem; letter-spacing: .35em; text-align: center; }
 button, .button { display: inline-block; min-height: 2.75rem; padding: .5625rem 1.125rem; font: inherit; font-weight: 600; line-height: 1.5;
   color: var(--on-accent); background: var(--accent); border: 1px solid transparent; border-radius: .5rem; cursor: pointer; text-decoration: none; }
+:is(button, .button).slim, .console main.wide .list :is(button, .button) { display: inline-flex; align-items: center; min-height: 2rem;
+  padding: .1875rem .75rem; font-size: .875rem; white-space: nowrap; }
 button:hover, .button:hover { background: var(--accent-strong); color: var(--on-accent); }
 button.quiet, .button.quiet { color: var(--text); background: transparent; border-color: var(--edge); }
 button.quiet:hover, .button.quiet:hover { background: var(--accent-soft); color: var(--text); }

@@ -1,4 +1,5 @@
 // The index of errors: one anchor for each code, as a page and as Markdown. The `Link` header of every problem leads here.
+import { addresses } from '#foundation/http/addresses.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import { problemCodes } from '#foundation/problem-codes.ts';
 
@@ -22,7 +23,7 @@ const prose = (text: string): Html[] =>
   text.split('`').map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 
 export const errorsBody = (): Html => html`<main>
-<nav aria-label="Reference"><a href="/reference">API reference</a> · <a href="/reference/errors.md">This page as Markdown</a></nav>
+<nav aria-label="Reference"><a href="${addresses().issuer}/console">Console</a> · <a href="/reference">API reference</a> · <a href="/reference/errors.md">This page as Markdown</a></nav>
 <h1>Errors</h1>
 <p>${prose(lead)}</p>
 <ul class="index">${codes.map(([code]) => html`<li><a href="#${code}">${code}</a></li>`)}</ul>

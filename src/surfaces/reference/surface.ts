@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { addresses } from '#foundation/http/addresses.ts';
 import { assets } from '#foundation/http/assets.ts';
 import { type Html, html, htmlText } from '#foundation/http/html.ts';
 import { answer, answerHtml, type Exchange } from '#foundation/http/http.ts';
@@ -29,12 +30,18 @@ window.addEventListener('DOMContentLoaded', () => {
 });
 `;
 
+const referenceStyle = `
+nav { max-width: 1460px; margin: 0 auto; padding: 1rem 20px 0; font: 1rem system-ui, sans-serif; }
+nav a { color: #2439ab; }
+`;
+
 const files = assets(base, async () => {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   return {
     'swagger-ui.css': { type: 'text/css; charset=utf-8', content: await readFile(join(folder, 'swagger-ui.css')) },
     'swagger-ui.js': { type: script, content: await readFile(join(folder, 'swagger-ui-bundle.js')) },
     'start.js': { type: script, content: start },
+    'reference.css': { type: 'text/css; charset=utf-8', content: referenceStyle },
     'errors.css': { type: 'text/css; charset=utf-8', content: errorsStyle },
   };
 });
@@ -94,9 +101,11 @@ async function answerReference(exchange: Exchange): Promise<void> {
     exchange,
     'API reference',
     html`<link rel="stylesheet" href="${at['swagger-ui.css']}">
+<link rel="stylesheet" href="${at['reference.css']}">
 <script defer src="${at['swagger-ui.js']}"></script>
 <script defer src="${at['start.js']}"></script>`,
-    html`<noscript>This page needs JavaScript. <a href="${base}/api.md">The same as Markdown</a>.</noscript>
+    html`<nav aria-label="Pages"><a href="${addresses().issuer}/console">Console</a> · <a href="${base}/errors">Errors</a> · <a href="${base}/docs">Documentation</a></nav>
+<noscript>This page needs JavaScript. <a href="${base}/api.md">The same as Markdown</a>.</noscript>
 <div id="reference"></div>`,
   );
 }

@@ -49,11 +49,11 @@ export const SandboxRows = ({ rows }: { rows: BusySandbox[] }) => (
           <a class="row-link grow clip" href={pageAt(`/sandboxes/${sandbox.sandboxId}`)}>
             {sandbox.role} · {sandbox.harness}
           </a>
-          <span class="muted small">
-            <Time at={sandbox.destroyedAt ?? sandbox.createdAt} />
-          </span>
         </div>
-        <div class="muted small clip">{[sandbox.project?.name, sandbox.instanceType].filter(Boolean).join(' · ')}</div>
+        <div class="muted small clip">
+          {[sandbox.project?.name, sandbox.instanceType, ''].filter((part) => part != null).join(' · ')}
+          <Time at={sandbox.destroyedAt ?? sandbox.createdAt} />
+        </div>
         {(sandbox.sparkline.length > 0 || sandbox.lastCpuPct !== null) && <Busy sandbox={sandbox} />}
       </li>
     ))}
