@@ -1,5 +1,6 @@
 // The list of runs, filtered by what started them, by agent and by time, alone and together, page by page.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { searchedRuns } from '#domain/work/runs/bounds.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { showFragments, startSandbox, writeMessages } from '../support/runtime-records.ts';
@@ -91,7 +92,7 @@ it('400 · names the argument', async () => {
   }
 });
 
-it('200 · GraphQL finds them by words of their title, in any case', async () => {
+it('200 · GraphQL finds them by words of their title or prompt, in any case, among the newest', async () => {
   await world.knex('runs').where({ id: ids.second }).update({ missionTitle: 'Fix the Login page' });
   const found = async (search: string) => {
     const query = 'query ($search: String) { runs(search: $search) { data { id } } }';
@@ -99,6 +100,22 @@ it('200 · GraphQL finds them by words of their title, in any case', async () =>
   };
   expect(await found('login')).toEqual([{ id: ids.second }]);
   expect(await found('log%in')).toEqual([]);
+  await world.knex('runs').where({ id: ids.first }).update({ prompt: 'Replace the LANTERN.' });
+  expect(await found('lantern')).toEqual([{ id: ids.first }]);
+  // So many newer ones that the first is the last that is searched; then one more.
+  const others = Number((await world.knex('runs').where({ projectId }).count())[0]!.count);
+  const addNewer = (from: number, to: number) =>
+    world.knex.raw(
+      `insert into runs (id, org_id, project_id, kind, status, scheduled_for, created_at, updated_at)
+       select 'run_filler_' || n, org_id, project_id, kind, 'completed', scheduled_for, created_at + 1000000 + n, updated_at
+       from runs cross join generate_series(?::int, ?::int) n where id = ?`,
+      [from, to, ids.first!],
+    );
+  await addNewer(1, searchedRuns - others);
+  expect(await found('lantern')).toEqual([{ id: ids.first }]);
+  await addNewer(searchedRuns, searchedRuns);
+  expect(await found('lantern')).toEqual([]);
+  await world.knex('runs').where('id', 'like', 'run_filler_%').delete();
 });
 
 it('200 · GraphQL takes the same filters', async () => {

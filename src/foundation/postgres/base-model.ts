@@ -14,13 +14,15 @@ type Value = string | number | boolean | Buffer;
 interface Comparison {
   how: keyof typeof comparisons;
   text: string;
+  /** Another column, in which the text may be as well. */
+  or?: string | undefined;
 }
 const comparisons = {
   '~': (column: string, parameter: string) => `lower(${column}) = lower(${parameter})`,
   '*': (column: string, parameter: string) => `strpos(lower(${column}), lower(${parameter})) > 0`,
 } as const;
-const comparison = (how: Comparison['how']) => (text: string | null | undefined) =>
-  text == null ? undefined : { how, text };
+const comparison = (how: Comparison['how']) => (text: string | null | undefined, or?: string) =>
+  text == null ? undefined : { how, text, or };
 
 /** Equality whatever the case of the letters, for a text column that has such an index. */
 export const ignoringCase = comparison('~');
@@ -192,6 +194,9 @@ type Conditions = Readonly<Record<string, Value | Comparison | null | undefined>
 const isComparison = (value: Value | Comparison): value is Comparison =>
   typeof value === 'object' && !Buffer.isBuffer(value);
 
+const compared = (name: string, { how, or }: Comparison, parameter: string): string =>
+  `(${[name, ...(or ? [or] : [])].map((one) => comparisons[how](quoted(one), parameter)).join(' or ')})`;
+
 /** The text depends only on which conditions are given, so that there are few of them to prepare. */
 function conditionsOf(source: Source, where: Conditions): string[] {
   const conditions = [...source.conditions];
@@ -199,7 +204,7 @@ function conditionsOf(source: Source, where: Conditions): string[] {
   for (const [name, value] of Object.entries(where)) {
     if (value === undefined) continue;
     if (value === null) conditions.push(`${quoted(name)} is null`);
-    else if (isComparison(value)) conditions.push(comparisons[value.how](quoted(name), `$${++parameters}`));
+    else if (isComparison(value)) conditions.push(compared(name, value, `$${++parameters}`));
     else conditions.push(`${quoted(name)} = $${++parameters}`);
   }
   return conditions;
@@ -234,7 +239,7 @@ function read(model: typeof BaseModel, where: Conditions, tail: string) {
   for (const name in where) {
     const value = where[name];
     if (value === undefined) continue;
-    shape += value === null ? ` ${name} null` : ` ${name}${isComparison(value) ? value.how : ''}`;
+    shape += value === null ? ` ${name} null` : ` ${name}${isComparison(value) ? value.how + (value.or ?? '') : ''}`;
   }
   let text = texts.get(shape);
   if (text === undefined) {

@@ -26,6 +26,9 @@ export const stepText = {
 /** Commits, files and lines of one branch. */
 export const maxChanges = 1_000_000_000;
 
+/** Search reads titles and prompts of so many runs of an organization, the newest. */
+export const searchedRuns = 10_000;
+
 /** Messages of one run in the answer to one heartbeat; the others follow when those are acknowledged. */
 export const messagesAtOnce = 10;
 

@@ -6,6 +6,7 @@ import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cur
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
+import { searchedRuns } from './bounds.ts';
 import { cancelRuns } from './finish.ts';
 import { RunMessage } from './message-model.ts';
 import { Run, type RunKind, type RunStatus } from './model.ts';
@@ -21,7 +22,7 @@ export interface RunFilter extends PageRequest {
   agentId?: string | null | undefined;
   /** Only open runs that wait for a person. */
   needsPerson?: boolean | null | undefined;
-  /** Part of the title, in any case. */
+  /** Part of the title or of the prompt, in any case. */
   search?: string | null | undefined;
 }
 
@@ -30,10 +31,29 @@ export async function listRuns(caller: Caller, filter: RunFilter): Promise<Page<
   const { projectId, status, kind, agentId, needsPerson, search, ...page } = filter;
   const reach = withinProject(caller, projectId);
   if (!reach) return emptyPage;
-  const where = { ...reach, kind: kind ?? undefined, agentId: agentId ?? undefined, missionTitle: containing(search) };
-  const scopes = [...(status ? [Run.withStatus(status)] : []), ...(needsPerson ? [needingPerson] : [])];
+  const where = {
+    ...reach,
+    kind: kind ?? undefined,
+    agentId: agentId ?? undefined,
+    missionTitle: containing(search, 'prompt'),
+  };
+  const scopes = [
+    ...(status ? [Run.withStatus(status)] : []),
+    ...(needsPerson ? [needingPerson] : []),
+    ...(search == null ? [] : [newestOfOrganization]),
+  ];
   return Run.page(where, page, allOf(scopes));
 }
+
+/**
+ * Search reads titles and prompts without an index, so it ends with the newest runs. `$1` is the organization, which every reach
+ * begins with.
+ */
+const newestOfOrganization: NamedCondition = {
+  name: 'newest',
+  condition: `"created_at" >= coalesce((select newest.created_at from runs newest where newest.org_id = $1
+    order by newest.created_at desc, newest.id desc offset ${searchedRuns - 1} limit 1), 0)`,
+};
 
 const allOf = (scopes: readonly NamedCondition[]): NamedCondition | undefined =>
   scopes.length === 0

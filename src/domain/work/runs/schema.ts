@@ -9,7 +9,7 @@ import { weightOf } from '#graph/weight.ts';
 import { pages, previewSizes, text } from '#limits.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
-import { filterTime } from './bounds.ts';
+import { filterTime, searchedRuns } from './bounds.ts';
 import { RunKind, RunStatus, runFields, runType } from './fields.ts';
 import * as operations from './operations.ts';
 import { outcomeOf, PullRequestState, RunOutcomeType } from './outcome-fields.ts';
@@ -145,7 +145,7 @@ builder.queryFields((t) => ({
       projectId: t.arg.string({ ...filter, description: 'Runs of this project only.' }),
       status: t.arg({ type: RunStatus.type, description: 'Runs in this status only.' }),
       search: t.arg.string({
-        description: 'Runs whose title contains this, in any case: 1 to 200 characters.',
+        description: `Runs whose title or prompt contains this, in any case: 1 to 200 characters. Searches the newest ${searchedRuns} of the organization.`,
         validate: { schema: boundedText({ min: 1, max: 200 }) },
       }),
       needsPerson: t.arg.boolean({

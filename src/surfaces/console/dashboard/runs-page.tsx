@@ -59,7 +59,7 @@ export function Runs() {
         >
           Needs me
         </button>
-        <SearchFilter name="search" label="Find by title" />
+        <SearchFilter name="search" label="Find by words" />
         <ProjectFilter />
         <FilterChoice
           name="status"
