@@ -602,7 +602,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.getByText('Another one').waitFor();
     await page.getByRole('button', { name: 'Needs me' }).click();
     await page.getByText('Another one').waitFor({ state: 'detached' });
-    expect(await page.locator('.run-row .pill').allTextContents()).toEqual(['needs approval']);
+    await expect.poll(() => page.locator('.run-row .pill').allTextContents()).toEqual(['needs approval']);
     await inspect(page, 'runs-needs');
   });
 
