@@ -10,11 +10,10 @@ import { database, lookUp, sql, type Transaction } from './database.ts';
 export type Row<M extends Model> = Omit<M, keyof Model>;
 
 type Value = string | number | boolean | Buffer;
-/** A comparison other than equality: how, by its key in `comparisons`. */
+/** A comparison other than equality: how, by its key in `comparisons`. `or` is another column that may hold the text. */
 interface Comparison {
   how: keyof typeof comparisons;
   text: string;
-  /** Another column, in which the text may be as well. */
   or?: string | undefined;
 }
 const comparisons = {
