@@ -211,8 +211,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     );
     await recurring('Sweep the floor', '/scheduled-tasks', shop.projectId);
     const page = await open('/console/overview');
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.keyboard.press('Control+k');
+    await page.getByRole('button', { name: 'Search' }).click();
     const field = page.getByRole('combobox', { name: /^Go to/ });
     for (const [typed, option] of [
       ['dead code', /^Find dead code\s*Issue TRK-1/],
