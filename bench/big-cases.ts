@@ -26,8 +26,10 @@ const runs = (filter: string) => `{ runs(${filter}) { data { ${rowOfRun} } nextC
 
 /** What the dashboard's overview reads again every ten seconds, from its own documents: five operations in one request. */
 function overview(): Request {
-  const folder = new URL('../src/surfaces/console/dashboard/', import.meta.url);
-  const documents = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
+  const folder = new URL('../src/console/', import.meta.url);
+  const documents = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.graphql'),
+  );
   const text = documents.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
   const operations = separateOperations(parse(text));
   const asked = Object.entries({

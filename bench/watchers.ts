@@ -12,7 +12,7 @@ import { seconds } from '#foundation/clock.ts';
 import { announcing } from '#foundation/postgres/changes.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { subscriptions } from '#limits.ts';
-import { runLive } from '../src/surfaces/console/dashboard/documents.ts';
+import { runLive } from '../src/console/generated/documents.ts';
 import { idOf, secretOf } from './database.ts';
 import { openDispatchDatabase } from './dispatch-database.ts';
 import { at } from './measure.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Rolldown } from 'vite';
 import { output as dist, isFresh, root } from './output.ts';
 
-const source = path.join(root, 'src/surfaces/console/dashboard');
+const source = path.join(root, 'src/console');
 const output = path.join(dist, 'dashboard');
 const manifest = path.join(output, 'manifest.json');
 

@@ -30,9 +30,9 @@ export interface Program {
   file: string;
 }
 
-const dashboardFolder = 'src/surfaces/console/dashboard';
+const dashboardFolder = 'src/console';
 export const programs: readonly Program[] = [
-  { name: 'dashboard', folder: dashboardFolder, file: `${dashboardFolder}/documents.ts` },
+  { name: 'dashboard', folder: dashboardFolder, file: `${dashboardFolder}/generated/documents.ts` },
   { name: 'runner', folder: 'src/runner/protocol', file: 'src/runner/generated/operations.ts' },
 ];
 
@@ -54,7 +54,8 @@ export interface Operation<Data, Variables> {
 
 export async function typedOperations(program: Program, sdl: string): Promise<string> {
   const folder = path.join(root, program.folder);
-  const files = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => name.endsWith('.graphql'));
   const documents = files.sort().map((name) => ({
     location: name,
     document: parse(readFileSync(path.join(folder, name), 'utf8')),

@@ -20,22 +20,22 @@ const organization = 'class Organization extends BaseModel {}';
 const cases: Record<string, Case> = {
   'the dashboard must not import server code': [
     layering.theDashboardUsesTheSchemaOnly,
-    { 'src/surfaces/console/dashboard/run.tsx': "import { now } from '#foundation/clock.ts';" },
-    'src/surfaces/console/dashboard/run.tsx imports #foundation/clock.ts: the dashboard uses the public schema, its own files and its framework only.',
+    { 'src/console/missions/run.tsx': "import { now } from '#foundation/clock.ts';" },
+    'src/console/missions/run.tsx imports #foundation/clock.ts: the dashboard uses the public schema, its own files and its framework only.',
   ],
   'nor anything that it was not built for': [
     layering.theDashboardUsesTheSchemaOnly,
-    { 'src/surfaces/console/dashboard/run.tsx': "import { z } from 'zod';" },
-    'src/surfaces/console/dashboard/run.tsx imports zod: the dashboard uses the public schema, its own files and its framework only.',
+    { 'src/console/missions/run.tsx': "import { z } from 'zod';" },
+    'src/console/missions/run.tsx imports zod: the dashboard uses the public schema, its own files and its framework only.',
   ],
   'server code must not import the dashboard': [
     layering.theDashboardUsesTheSchemaOnly,
-    { 'src/surfaces/console/dashboard.ts': "import { ask } from './dashboard/client.ts';" },
-    'src/surfaces/console/dashboard.ts imports src/surfaces/console/dashboard/client.ts: server code must not import browser code.',
+    { 'src/surfaces/console/dashboard.ts': "import { ask } from '../../console/kit/client.ts';" },
+    'src/surfaces/console/dashboard.ts imports src/console/kit/client.ts: server code must not import browser code.',
   ],
   'the dashboard may read the clock of its machine, and fetch': [
     layering.clockNetworkAndEnvironmentHaveOneModule,
-    { 'src/surfaces/console/dashboard/client.ts': "const at = Date.now();\nawait fetch('/graphql');" },
+    { 'src/console/kit/client.ts': "const at = Date.now();\nawait fetch('/graphql');" },
     null,
   ],
   'an example knows what everybody outside knows': [

@@ -5,12 +5,14 @@ import { type FieldNode, Kind, parse, visit } from 'graphql';
 import { expect, test } from 'vitest';
 import { rootFields } from '../support/root-fields.ts';
 
-const folder = path.join(import.meta.dirname, '../../src/surfaces/console/dashboard');
+const folder = path.join(import.meta.dirname, '../../src/console');
 
 /** The root fields that the application asks for, each with the documents that do. */
 function usedByApplication(): Map<string, string[]> {
   const used = new Map<string, string[]>();
-  for (const file of readdirSync(folder).filter((name) => name.endsWith('.graphql'))) {
+  for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.graphql'),
+  )) {
     visit(parse(readFileSync(path.join(folder, file), 'utf8')), {
       OperationDefinition({ selectionSet }) {
         for (const field of selectionSet.selections.filter((one): one is FieldNode => one.kind === Kind.FIELD)) {

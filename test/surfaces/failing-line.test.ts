@@ -1,6 +1,6 @@
 // The line of a log at which a failed mission opens.
 import { expect, it } from 'vitest';
-import { failingLine } from '../../src/surfaces/console/dashboard/failing-line.ts';
+import { failingLine } from '../../src/console/missions/failing-line.ts';
 
 it.each([
   [

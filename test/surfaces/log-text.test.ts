@@ -1,8 +1,8 @@
 // The lines of a log, however it is cut into pieces.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { partsOf, plain } from '../../src/surfaces/console/dashboard/ansi.ts';
-import { LogText } from '../../src/surfaces/console/dashboard/log-text.ts';
+import { partsOf, plain } from '../../src/console/kit/ansi.ts';
+import { LogText } from '../../src/console/logs/log-text.ts';
 
 const piece = fc
   .array(fc.constantFrom('a', 'B', '\n', '\n', 'İ', '\u001b[31m'), { minLength: 1 })

@@ -1,0 +1,213 @@
+// One agent: created, changed or deleted where it is the organization's, shown where it is built in.
+import { useLocation } from 'preact-iso';
+import {
+  type AgentCatalogQuery,
+  type AgentEffort,
+  type AgentQuery,
+  type AgentRole,
+  agentCatalog,
+  createAgent,
+  deleteAgent,
+  agent as oneAgent,
+  runtimes,
+  updateAgent,
+} from '../generated/documents.ts';
+import { ask, mutate } from '../kit/client.ts';
+import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
+import { type Form, useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { may, pageAt } from '../kit/page.ts';
+import { Action, Card, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+import { runsOn } from './agents.tsx';
+
+type Catalog = AgentCatalogQuery['agentCatalog'];
+
+const above = [[pageAt('/agents'), 'Agents']] as const;
+
+const labels = {
+  name: 'Name',
+  role: 'Role',
+  harness: 'Harness',
+  model: 'Model',
+  effort: 'Effort',
+  userPrompt: 'Instructions',
+  skillRepos: 'Repositories with skills',
+};
+
+const valuesOf = ({ name, role, harness, model, effort, userPrompt, skillRepos }: AgentQuery['agent']) => ({
+  ...{ name, harness, model, role: role as string },
+  effort: (effort ?? '') as string,
+  userPrompt: userPrompt ?? '',
+  skillRepos: skillRepos.join('\n'),
+});
+
+type Values = ReturnType<typeof valuesOf>;
+
+const inputOf = ({ role, effort, userPrompt, skillRepos, ...rest }: Values) => ({
+  ...rest,
+  role: role as AgentRole,
+  effort: (effort || null) as AgentEffort | null,
+  userPrompt: optional(userPrompt),
+  skillRepos: skillRepos.split(/\s+/).filter(Boolean),
+});
+
+function Fields({ form, catalog }: { form: Form<Values>; catalog: Catalog }) {
+  const models = catalog.harnesses.find(({ id }) => id === form.values.harness)?.models ?? [];
+  return (
+    <>
+      <Text form={form} name="name" label="Name" maxLength={120} required />
+      <Choice
+        form={form}
+        name="role"
+        label="Role"
+        options={catalog.roles.map(({ key, name, blurb }) => [key, `${name}: ${blurb}`] as const)}
+      />
+      <Choice
+        form={form}
+        name="harness"
+        label="Harness"
+        hint="The program that drives the model. A mission waits until a runtime offers it."
+        options={catalog.harnesses.map(({ id, label }) => [id, label] as const)}
+      />
+      <Choice form={form} name="model" label="Model" options={models.map(({ id, label }) => [id, label] as const)} />
+      <Choice
+        form={form}
+        name="effort"
+        label="Effort"
+        hint="How long the model may think."
+        options={[
+          ['', 'As the harness decides'],
+          ['low', 'Low'],
+          ['medium', 'Medium'],
+          ['high', 'High'],
+        ]}
+      />
+      <Text
+        form={form}
+        name="userPrompt"
+        label="Instructions"
+        hint="In addition to the issue. They may stay empty."
+        rows={6}
+        maxLength={20_000}
+      />
+      <Text
+        form={form}
+        name="skillRepos"
+        label="Repositories with skills"
+        hint="owner/repository, one in each line. They may stay empty."
+        rows={3}
+      />
+    </>
+  );
+}
+
+export function NewAgent() {
+  const { data, problem, read } = useReading(agentCatalog, {});
+  return (
+    <>
+      <Heading title="Create an agent" above={above} />
+      {problem && <Trouble problem={problem} retry={read} />}
+      {data ? <Creation catalog={data.agentCatalog} /> : !problem && <Skeleton rows={5} height={72} />}
+    </>
+  );
+}
+
+function Creation({ catalog }: { catalog: Catalog }) {
+  const { route } = useLocation();
+  const harness = catalog.harnesses[0]!;
+  const form = useForm<Values>({
+    name: 'agent',
+    initial: {
+      ...{ name: '', role: 'builder', effort: '', userPrompt: '', skillRepos: '' },
+      ...{ harness: harness.id, model: harness.models[0]?.id ?? '' },
+    },
+    async send(values, key) {
+      const sandbox = { kind: 'existing' as const, templateId: catalog.builtinSandboxTemplate.key };
+      const { createAgent: made } = await mutate(createAgent, { input: { ...inputOf(values), sandbox } }, key);
+      route(pageAt(`/agents/${made.id}`));
+    },
+  });
+  return (
+    <Card title="Agent">
+      <FormFrame form={form} action="Create agent" cancel={pageAt('/agents')}>
+        <Fields form={form} catalog={catalog} />
+      </FormFrame>
+    </Card>
+  );
+}
+
+export function Agent({ id: agentId }: { id: string }) {
+  const { data, problem, read } = useReading(oneAgent, { agentId });
+  const { data: catalog } = useReading(agentCatalog, {});
+  const { data: connected } = useReading(runtimes, {});
+  const { route } = useLocation();
+  const agent = data?.agent;
+  const mayChange = agent && !agent.isBuiltin && may('agents:write');
+  const able = connected?.runtimes.data.filter(({ isConnected }) => isConnected);
+  return (
+    <>
+      <Heading title={agent?.name ?? null} above={above}>
+        {mayChange && (
+          <Action
+            label="Delete"
+            class="danger slim"
+            question={`“${agent.name}” works on no further mission.`}
+            act={async (key) => {
+              await mutate(deleteAgent, { agentId }, key);
+              route(pageAt('/agents'));
+            }}
+          />
+        )}
+      </Heading>
+      {problem && <Trouble problem={problem} retry={read} />}
+      {!agent || !catalog ? (
+        !problem && <Skeleton rows={5} height={72} />
+      ) : (
+        <>
+          {able && <p class="about muted">With the connected runtimes: {runsOn(agent.harness, able)}.</p>}
+          {mayChange ? <Edit agent={agent} catalog={catalog.agentCatalog} read={read} /> : <Facts agent={agent} />}
+        </>
+      )}
+    </>
+  );
+}
+
+function Edit({ agent, catalog, read }: { agent: AgentQuery['agent']; catalog: Catalog; read(): void }) {
+  const { id: agentId } = agent;
+  const form = useForm({
+    name: `agent ${agentId}`,
+    initial: valuesOf(agent),
+    async current() {
+      const { agent: now } = await ask(oneAgent, { agentId });
+      return [valuesOf(now), now.updatedAt];
+    },
+    async send(values, key, ifUpdatedAt) {
+      await mutate(updateAgent, { agentId, input: inputOf(values), ifUpdatedAt }, key);
+      read();
+    },
+  });
+  return (
+    <Card title="Agent">
+      <FormFrame form={form} action="Save" cancel={pageAt('/agents')} labels={labels}>
+        <Fields form={form} catalog={catalog} />
+      </FormFrame>
+    </Card>
+  );
+}
+
+const Facts = ({ agent }: { agent: AgentQuery['agent'] }) => (
+  <Card title="Agent" aside={agent.isBuiltin && 'built-in'}>
+    <dl class="facts">
+      {Object.entries(valuesOf(agent)).map(([name, value]) =>
+        value === '' || name === 'name' ? null : (
+          <>
+            <dt>{labels[name as keyof typeof labels]}</dt>
+            <dd class="pre">{value}</dd>
+          </>
+        ),
+      )}
+    </dl>
+    {agent.isBuiltin && <p class="muted small">A built-in agent cannot be changed. Create one of your own instead.</p>}
+  </Card>
+);

@@ -1,0 +1,58 @@
+// The organization's runtimes: the harnesses of each, and when it last reported.
+import type { ComponentChildren } from 'preact';
+import type { RuntimesQuery } from '../generated/documents.ts';
+import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { listIn, type Reading } from '../kit/reading.ts';
+import { Time } from '../kit/words.tsx';
+
+export type Runtime = RuntimesQuery['runtimes']['data'][number];
+
+interface Properties {
+  reading: Reading<RuntimesQuery>;
+  /** Below the list. */
+  children?: ComponentChildren;
+}
+
+export function ConnectedRuntimes({ reading, children }: Properties) {
+  const connected = reading.data?.runtimes.data.filter(({ isConnected }) => isConnected);
+  return (
+    <Card title="Runtimes" aside={connected && `${connected.length} connected`}>
+      <ListView
+        list={listIn(reading, (data) => data.runtimes.data)}
+        skeleton={<Skeleton rows={2} height={64} />}
+        empty={<p>No runtime was seen within a day. Missions wait until one is connected.</p>}
+      >
+        {(rows) => (
+          <ul class="rows">
+            {rows.map((runtime) => (
+              <RuntimeRow key={`${runtime.tokenId} ${runtime.name}`} runtime={runtime} />
+            ))}
+          </ul>
+        )}
+      </ListView>
+      {children && <p>{children}</p>}
+    </Card>
+  );
+}
+
+const RuntimeRow = ({
+  runtime: { name, isConnected, harnesses, isolation, places, notice, lastSeenAt },
+}: {
+  runtime: Runtime;
+}) => (
+  <li class="next-row link-row">
+    <Pill status={isConnected ? 'connected' : 'gone'} />
+    <div class="grow">
+      <strong class="break">{name}</strong>
+      <div class="muted small">
+        {harnesses.map(({ harness, version }) => (version ? `${harness} ${version}` : harness)).join(', ')}
+        {isolation && ` · ${isolation}`}
+        {places !== null && ` · ${places} at once`}
+      </div>
+      {notice && <div class="small break">{notice}</div>}
+    </div>
+    <div class="when">
+      <Time at={lastSeenAt} />
+    </div>
+  </li>
+);

@@ -1,0 +1,168 @@
+// Runtimes: those that are connected, their tokens, and the command that connects another one.
+import { useState } from 'preact/hooks';
+import {
+  type CreateRuntimeTokenMutation,
+  createRuntimeToken,
+  type RuntimeTokensQuery,
+  revokeRuntimeToken,
+  runtimes,
+  runtimeTokens,
+} from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { Copy, CopyAs } from '../kit/copy-as.tsx';
+import { FormFrame, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { api, may, pageAt } from '../kit/page.ts';
+import { Action, Card, Commands, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { listIn, useFresh } from '../kit/reading.ts';
+import { Time } from '../kit/words.tsx';
+import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
+
+export function Runtimes() {
+  const reading = useFresh(runtimes, {});
+  const mayWrite = may('integrations:write');
+  return (
+    <>
+      <Heading title="Runtimes" above={[[pageAt('/agents'), 'Agents']]}>
+        <CopyAs
+          graphql="{ runtimes { data { name isConnected lastSeenAt harnesses { harness version } } } }"
+          client="client.runtimes()"
+        />
+      </Heading>
+      {mayWrite ? (
+        <Connecting runtimes={reading.data?.runtimes.data} connected={<ConnectedRuntimes reading={reading} />} />
+      ) : (
+        <div class="columns">
+          <ConnectedRuntimes reading={reading} />
+          <Card title="Connect a runtime">
+            <p>Owners and admins create the token that a runtime needs.</p>
+          </Card>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Connecting({ runtimes, connected }: { runtimes: Runtime[] | undefined; connected: preact.JSX.Element }) {
+  const reading = useFresh(runtimeTokens, {});
+  return (
+    <div class="columns">
+      <div class="column">
+        {connected}
+        <Card title="Tokens">
+          <ListView
+            list={listIn(reading, (data) => data.runtimeTokens.data)}
+            skeleton={<Skeleton rows={2} height={54} />}
+            empty={<p>A runtime authenticates with a token of this organization. There is none yet.</p>}
+          >
+            {(rows) => (
+              <ul class="rows">
+                {rows.map((one) => (
+                  <TokenRow
+                    key={one.id}
+                    token={one}
+                    runtimes={runtimes?.filter(({ tokenId, isConnected }) => isConnected && tokenId === one.id) ?? []}
+                    read={reading.read}
+                  />
+                ))}
+              </ul>
+            )}
+          </ListView>
+        </Card>
+      </div>
+      <NewToken read={reading.read} />
+    </div>
+  );
+}
+
+interface TokenProperties {
+  token: RuntimeTokensQuery['runtimeTokens']['data'][number];
+  /** Those that are connected with it. */
+  runtimes: readonly Runtime[];
+  read(): void;
+}
+
+const TokenRow = ({ token: { id, name, createdAt, lastUsedAt, revokedAt }, runtimes, read }: TokenProperties) => (
+  <li class="next-row wrap">
+    <div class="grow">
+      <strong class="break">
+        <bdi>{name}</bdi>
+      </strong>
+      <div class="muted small break">
+        created <Time at={createdAt} /> · {lastUsedAt === null ? 'never used' : 'last used '}
+        {lastUsedAt !== null && <Time at={lastUsedAt} />}
+        {runtimes.length > 0 && ` · ${runtimes.map((one) => one.name).join(', ')}`}
+      </div>
+    </div>
+    {revokedAt === null ? (
+      <Action
+        label="Revoke"
+        describes={`Revoke the token ${name}`}
+        class="danger slim"
+        question="Runtimes with this token take no more missions. Those under way wait for another runtime."
+        act={(key) => mutate(revokeRuntimeToken, { runtimeTokenId: id }, key).then(read)}
+      />
+    ) : (
+      <Pill status="revoked" />
+    )}
+  </li>
+);
+
+type Created = CreateRuntimeTokenMutation['createRuntimeToken'];
+
+function NewToken({ read }: { read(): void }) {
+  const [created, setCreated] = useState<Created | null>(null);
+  const form = useForm({
+    name: 'runtime token',
+    initial: { name: '' },
+    async send({ name }, key) {
+      setCreated((await mutate(createRuntimeToken, { name }, key)).createRuntimeToken);
+      read();
+    },
+  });
+  return (
+    <Card title="Connect a runtime">
+      <p>
+        A runtime takes the missions of this organization and runs their agents on a machine of yours. It needs Node.js,
+        a checkout of this service after <code>npm ci</code>, and a token.
+      </p>
+      {created ? (
+        <Command token={created} close={() => setCreated(null)} />
+      ) : (
+        <FormFrame form={form} action="Create token">
+          <Text form={form} name="name" label="Name" hint="Where the runtime runs." maxLength={100} required />
+        </FormFrame>
+      )}
+    </Card>
+  );
+}
+
+/** Standard input takes the token: other processes can read arguments and the environment. */
+const commandOf = (token: string): string =>
+  `printf '%s\\n' '${token}' |\n  PLATFORM_URL=${api.replace(/\/v1$/, '')} node --import tsx src/runner/runner.ts`;
+
+function Command({ token: { name, token }, close }: { token: Created; close(): void }) {
+  const command = commandOf(token);
+  return (
+    <>
+      <div class="note" role="status">
+        <strong>The token “{name}” is created.</strong>
+        <div>Copy the command now. You won’t see the token again.</div>
+      </div>
+      <Commands>{command}</Commands>
+      <p class="muted small">
+        It reads the token from standard input and says what it found: Claude Code, Codex or OpenCode in PATH, and how
+        it keeps agents apart. With <code>install</code> at its end the second line installs OpenCode before. The list
+        of runtimes shows it within seconds.
+      </p>
+      <div class="actions">
+        <Copy text={command} label="Copy command" />
+        <Copy text={token} label="Copy token" />
+        <button type="button" class="quiet slim" onClick={close}>
+          Done
+        </button>
+      </div>
+    </>
+  );
+}

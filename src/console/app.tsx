@@ -1,0 +1,93 @@
+// The pages of the application by address, each loaded when it is first opened. A link to one of them changes the page without a
+// request for it; the menu around is the server's and is marked here.
+import type { ComponentType } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
+import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
+import { nearestPage, type PageAddress, patternOf } from '../surfaces/console/pages.ts';
+import { Connection, loaded } from './kit/connection.tsx';
+import { noteNavigation } from './kit/heading.tsx';
+import { base, pageAt } from './kit/page.ts';
+import { PaletteKey } from './palette/palette-key.tsx';
+
+/** The component of every page; one with `:id` in its address gets that as a property. */
+const components: Record<PageAddress, ReturnType<typeof page>> = {
+  '/overview': page(async () => (await import('./overview/overview.tsx')).Overview),
+  '/projects': page(async () => (await import('./projects/projects.tsx')).Projects),
+  '/projects/new': page(async () => (await import('./projects/project-new.tsx')).NewProject),
+  '/projects/:id': page(async () => (await import('./projects/project.tsx')).Project),
+  '/projects/:id/settings': page(async () => (await import('./projects/project-settings.tsx')).ProjectSettings),
+  '/projects/:id/mcp': page(async () => (await import('./mcp/project-mcp.tsx')).ProjectMcp),
+  '/schedules': page(async () => (await import('./recurring/schedules.tsx')).Schedules),
+  '/tasks/new': page(async () => (await import('./recurring/recurring-pages.tsx')).NewTask),
+  '/tasks/:id': page(async () => (await import('./recurring/recurring-pages.tsx')).Task),
+  '/automations/new': page(async () => (await import('./recurring/recurring-pages.tsx')).NewAutomation),
+  '/automations/:id': page(async () => (await import('./recurring/recurring-pages.tsx')).Automation),
+  '/runs': page(async () => (await import('./missions/runs-page.tsx')).Runs),
+  '/runs/new': page(async () => (await import('./missions/mission-new.tsx')).NewMission),
+  '/runs/:id': page(async () => (await import('./missions/run.tsx')).Run),
+  '/sandboxes/:id': page(async () => (await import('./sandboxes/sandbox.tsx')).Sandbox),
+  '/agents': page(async () => (await import('./agents/agents.tsx')).Agents),
+  '/agents/new': page(async () => (await import('./agents/agent.tsx')).NewAgent),
+  '/agents/:id': page(async () => (await import('./agents/agent.tsx')).Agent),
+  '/runtimes': page(async () => (await import('./agents/runtimes.tsx')).Runtimes),
+  '/artifacts': page(async () => (await import('./artifacts/artifacts.tsx')).Gallery),
+  '/issues': page(async () => (await import('./issues/issues.tsx')).Issues),
+  '/issues/:id': page(async () => (await import('./issues/issues.tsx')).Issue),
+  '/members': page(async () => (await import('./organization/members.tsx')).Members),
+  '/integrations': page(async () => (await import('./integrations/integrations.tsx')).Integrations),
+  '/mcp': page(async () => (await import('./mcp/mcp.tsx')).Mcp),
+  '/connected-agents': page(async () => (await import('./organization/delegations.tsx')).Delegations),
+  '/tokens': page(async () => (await import('./organization/tokens.tsx')).Tokens),
+  '/notifications': page(async () => (await import('./organization/notifications.tsx')).Notifications),
+  '/billing': page(async () => (await import('./billing/billing.tsx')).Billing),
+  '/billing/buy': page(async () => (await import('./billing/billing-buy.tsx')).Buy),
+  '/billing/ledger': page(async () => (await import('./billing/billing-ledger.tsx')).Ledger),
+  '/settings': page(async () => (await import('./organization/settings.tsx')).Settings),
+};
+
+interface PageProperties {
+  id: string;
+}
+
+/** Another record is another page: nothing of the one before stays in it. */
+function page(load: () => Promise<ComponentType<PageProperties>>) {
+  const Page = lazy(() => loaded(load));
+  const Keyed = ({ id = '' }: Partial<PageProperties>) => <Page key={id} id={id} />;
+  return Object.assign(Keyed, { preload: Page.preload });
+}
+
+const pages = Object.entries(components).map(([address, component]) => [patternOf(address, base), component] as const);
+
+export const preload = async (path: string): Promise<unknown> =>
+  pages.find(([pattern]) => pattern.test(path))?.[1].preload();
+
+const scope = new RegExp(pages.map(([{ source }]) => source.replace(/\$$/, '(?=[?#]|$)')).join('|'));
+
+export const App = () => (
+  <LocationProvider scope={scope}>
+    <Marks />
+    <PaletteKey />
+    <Connection />
+    <Router onRouteChange={noteNavigation}>
+      {Object.entries(components).map(([address, Page]) => (
+        <Route key={address} path={pageAt(address)} component={Page} />
+      ))}
+    </Router>
+  </LocationProvider>
+);
+
+/** Marks the page, or the list that it belongs to, in the menu; other organizations are opened at the same page. */
+function Marks() {
+  const { path } = useLocation();
+  useLayoutEffect(() => {
+    for (const link of document.querySelectorAll('.menu nav a')) {
+      const address = link.getAttribute('href')!;
+      if (path === address) link.setAttribute('aria-current', 'page');
+      else if (path.startsWith(`${address}/`)) link.setAttribute('aria-current', 'true');
+      else link.removeAttribute('aria-current');
+    }
+    for (const link of document.querySelectorAll<HTMLAnchorElement>('.switcher a[data-base]'))
+      link.href = link.dataset.base + nearestPage(path.slice(base.length));
+  }, [path]);
+  return null;
+}

@@ -1,0 +1,186 @@
+// What the organization has: its credits and where they come from, its plan, and its subscription.
+
+import {
+  type BillingPlan,
+  type BillingTeamPlanFragment,
+  type CreditSourceKind,
+  updateSubscription,
+} from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { may } from '../kit/page.ts';
+import { Action, Card } from '../kit/pieces.tsx';
+import { ScrollTable } from '../kit/scroll-block.tsx';
+import { Day, plural } from '../kit/words.tsx';
+import type { Summary } from './billing.tsx';
+import { amount, orUnlimited, usd } from './billing-words.tsx';
+
+export type Plan = BillingTeamPlanFragment;
+
+const planNames: Record<BillingPlan, string> = {
+  free: 'Free',
+  pack: 'Credit packs',
+  team: 'Team',
+  enterprise: 'Enterprise',
+};
+const sourceNames: Record<CreditSourceKind, string> = {
+  trial: 'Trial',
+  pack: 'Credit pack',
+  subscription: 'Team plan',
+  grant: 'Grant',
+};
+
+export const nameOf = (plan: string, plans: readonly Plan[]): string =>
+  plans.find((one) => one.plan === plan)?.name ?? plan;
+
+export function Balance({ summary, plans }: { summary: Summary; plans: readonly Plan[] }) {
+  const { balance, low, plan, subscription, canStartMission, advice, usage, projects, trial, sources } = summary;
+  const name = subscription ? nameOf(subscription.plan, plans) : planNames[plan];
+  return (
+    <Card title="Balance" aside={<span class="tag">Plan: {name}</span>}>
+      <p class="figure">
+        <strong>{balance.toLocaleString('en-US')}</strong> credits {low && <span class="tag bad">Low</span>}
+      </p>
+      {!canStartMission && (
+        <p class="note error">
+          No mission can start now: no credits can be spent, or as many missions are open as the plan allows.
+        </p>
+      )}
+      {advice && <p class="note">{advice.reason}</p>}
+      <dl class="facts">
+        <dt>
+          Spent since <Day at={usage.periodStart} />
+        </dt>
+        <dd>
+          {amount(usage.creditsSpent)} credits by {plural(usage.missions, 'mission')}
+        </dd>
+        {trial.granted > 0 && (
+          <>
+            <dt>Trial</dt>
+            <dd>
+              <Trial trial={trial} />
+            </dd>
+          </>
+        )}
+        <dt>Projects</dt>
+        <dd>
+          {projects.used} of {orUnlimited(projects.limit)}
+        </dd>
+        <dt>Open missions at once</dt>
+        <dd>{orUnlimited(summary.sandboxLimit)}</dd>
+        <dt>One mission</dt>
+        <dd>At most {summary.missionCeiling.toLocaleString('en-US')} credits</dd>
+      </dl>
+      {sources.length > 0 && <Sources sources={sources} />}
+    </Card>
+  );
+}
+
+const Trial = ({ trial: { granted, remaining, endsAt } }: { trial: Summary['trial'] }) =>
+  remaining === 0 ? (
+    <>{granted} credits, used up or expired</>
+  ) : (
+    <>
+      {amount(remaining)} of {granted} credits left
+      {endsAt !== null && (
+        <>
+          , until <Day at={endsAt} />
+        </>
+      )}
+    </>
+  );
+
+const Sources = ({ sources }: { sources: Summary['sources'] }) => (
+  <>
+    <h3 id="sources">Where they come from</h3>
+    <p class="hint">What expires first is spent first. A credit is one US dollar of mission cost.</p>
+    <ScrollTable label="Sources of credits">
+      <table aria-labelledby="sources">
+        <thead>
+          <tr>
+            <th scope="col">Source</th>
+            <th scope="col" class="number">
+              Credits
+            </th>
+            <th scope="col">Can be spent</th>
+            <th scope="col">Expires</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sources.map(({ kind, credits, startsAt, expiresAt }, i) => (
+            <tr key={i}>
+              <td>{sourceNames[kind]}</td>
+              <td class="number">{amount(credits)}</td>
+              <td>
+                {startsAt === null ? (
+                  'Now'
+                ) : (
+                  <>
+                    From <Day at={startsAt} />
+                  </>
+                )}
+              </td>
+              <td>{expiresAt === null ? 'Never' : <Day at={expiresAt} />}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollTable>
+  </>
+);
+
+interface SubscriptionProperties {
+  subscription: NonNullable<Summary['subscription']>;
+  plans: readonly Plan[];
+  done(words: string): void;
+}
+
+export function Subscription({ subscription, plans, done }: SubscriptionProperties) {
+  const { plan: current, nextPlan, status, currentPeriodEnd } = subscription;
+  const isEnding = status === 'canceling';
+  const change = (input: { plan?: string; cancelAtPeriodEnd?: boolean }) => async (key: string) => {
+    await mutate(updateSubscription, { input }, key);
+    done('The subscription is changed.');
+  };
+  return (
+    <Card title="Subscription">
+      <dl class="facts">
+        <dt>Plan</dt>
+        <dd>
+          {nameOf(current, plans)}, {usd(plans.find(({ plan }) => plan === current)?.monthlyUsd ?? 0)} per month
+        </dd>
+        <dt>{isEnding ? 'Ends' : 'Renews'}</dt>
+        <dd>
+          <Day at={currentPeriodEnd} />
+          {!isEnding && nextPlan && ` as ${nameOf(nextPlan, plans)}`}
+        </dd>
+      </dl>
+      {may('billing:write') && (
+        <div class="actions">
+          {isEnding ? (
+            <Action label="Keep the subscription" class="slim" act={change({ cancelAtPeriodEnd: false })} />
+          ) : (
+            <>
+              {plans
+                .filter(({ plan }) => plan !== (nextPlan ?? current))
+                .map(({ plan, name, monthlyUsd }) => (
+                  <Action
+                    key={plan}
+                    label={
+                      plan === current ? `Keep ${name}` : `Change to ${name} (${usd(monthlyUsd)}) with the next period`
+                    }
+                    act={change({ plan })}
+                  />
+                ))}
+              <Action
+                label="Cancel subscription"
+                class="danger slim"
+                question="It ends with its period. Until then you can take this back."
+                act={change({ cancelAtPeriodEnd: true })}
+              />
+            </>
+          )}
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,165 @@
+// Says what an offer is before anything is started, asks when its credits are to be spent, and leads to the payment page.
+
+import { useEffect, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { type BillingOffersQuery, billingOffers, createCheckout } from '../generated/documents.ts';
+import { OneOf } from '../kit/choices.tsx';
+import { mutate } from '../kit/client.ts';
+import { FormFrame } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { now } from '../kit/page.ts';
+import { Card, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+import { Day, day, plural } from '../kit/words.tsx';
+import { billing, usd } from './billing-words.tsx';
+
+interface Chosen {
+  name: string;
+  credits: number;
+  usd: number;
+  isMonthly: boolean;
+  input: { offer: 'pack' | 'team'; quantity?: number; teamPlan?: string };
+}
+
+/** What the address names; null: there is no such offer. */
+function chosenIn(query: Record<string, string>, offers: BillingOffersQuery['billingOffers']): Chosen | null {
+  if (query.offer === 'team') {
+    const found = offers.team.plans.find(({ plan }) => plan === query.team_plan);
+    if (!found) return null;
+    const { plan, name, creditsPerMonth, monthlyUsd } = found;
+    const input = { offer: 'team' as const, teamPlan: plan };
+    return { name: `Plan ${name}`, credits: creditsPerMonth, usd: monthlyUsd, isMonthly: true, input };
+  }
+  const [pack] = offers.offers;
+  const quantity = Number(query.quantity ?? 1);
+  if (query.offer !== 'pack' || !pack || !Number.isInteger(quantity) || quantity < 1 || quantity > pack.maxQuantity)
+    return null;
+  return {
+    name: plural(quantity, 'credit pack'),
+    credits: pack.credits * quantity,
+    usd: (Math.round(pack.priceUsd * 100) * quantity) / 100,
+    isMonthly: false,
+    input: { offer: 'pack', quantity },
+  };
+}
+
+const above = [[billing, 'Billing']] as const;
+
+export function Buy() {
+  const { query } = useLocation();
+  const { data, problem, read } = useReading(billingOffers, {});
+  const [url, setUrl] = useState<string | null>(null);
+  const chosen = data && chosenIn(query, data.billingOffers);
+  if (url) return <Payment url={url} />;
+  return (
+    <>
+      <Heading title={chosen ? `Buy ${chosen.name}` : 'Buy credits'} above={above} />
+      {problem && <Trouble problem={problem} retry={read} />}
+      {!data && !problem && <Skeleton rows={3} height={96} />}
+      {data && !chosen && (
+        <Card title="There is no such offer">
+          <p>
+            What can be bought is on the page of <a href={billing}>billing</a>.
+          </p>
+        </Card>
+      )}
+      {data && chosen && (
+        <Offer
+          chosen={chosen}
+          days={data.billingOffers.withdrawalDays}
+          isTest={data.billingSummary.purchase.testMoney}
+          setUrl={setUrl}
+        />
+      )}
+    </>
+  );
+}
+
+interface OfferProperties {
+  chosen: Chosen;
+  days: number;
+  isTest: boolean;
+  setUrl(url: string): void;
+}
+
+function Offer({ chosen, days, isTest, setUrl }: OfferProperties) {
+  const form = useForm({
+    name: `purchase of ${chosen.name}`,
+    initial: { start: '' },
+    // A consent is given on this page, and not found again.
+    secret: 'start',
+    async send({ start }, key) {
+      const input = { ...chosen.input, startNowConsent: start === 'now' };
+      setUrl((await mutate(createCheckout, { input }, key)).createCheckoutSession.url);
+    },
+  });
+  const monthly = chosen.isMonthly ? ' per month' : '';
+  return (
+    <Card title="The offer">
+      <dl class="facts">
+        <dt>Credits</dt>
+        <dd>
+          {chosen.credits.toLocaleString('en-US')}
+          {monthly}
+        </dd>
+        <dt>Price</dt>
+        <dd>
+          {usd(chosen.usd)}
+          {monthly && `${monthly}, until you cancel`}
+        </dd>
+        <dt>Withdrawal</dt>
+        <dd>Within {days} days; unspent credits are refunded.</dd>
+        {isTest && (
+          <>
+            <dt>Payment</dt>
+            <dd>In test money: no card is charged.</dd>
+          </>
+        )}
+      </dl>
+      <FormFrame form={form} action="Continue to payment" cancel={billing}>
+        <OneOf
+          form={form}
+          name="start"
+          label="When the credits can be spent"
+          required
+          options={[
+            ['now', 'At once. I agree that what is spent is not refunded.'],
+            [
+              'later',
+              <>
+                After the time for withdrawal, on <Day at={now() + days * day} />.
+              </>,
+            ],
+          ]}
+        />
+      </FormFrame>
+    </Card>
+  );
+}
+
+/** A page of ours is opened at once; of another host the person sees where they pay. */
+function Payment({ url }: { url: string }) {
+  const { origin, host } = new URL(url);
+  const isOwn = origin === location.origin;
+  useEffect(() => {
+    if (isOwn) location.assign(url);
+  }, [url]);
+  return (
+    <>
+      <Heading title="Continue to payment" above={above} />
+      <Card title={isOwn ? 'The payment page is being opened' : `You pay at ${host}`}>
+        {!isOwn && <p>Afterwards you come back here, and the credits are there as soon as the payment is confirmed.</p>}
+        <div class="actions">
+          <a class="button" href={url}>
+            Pay at {host}
+          </a>
+          <a class="button quiet" href={billing}>
+            Back to billing
+          </a>
+        </div>
+        <p class="muted small">The payment page is open for a day.</p>
+      </Card>
+    </>
+  );
+}

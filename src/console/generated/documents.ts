@@ -1,0 +1,2270 @@
+// The operations of the dashboard with their types, made from schema.graphql and the .graphql files in src/console by
+// `npm run dashboard:types`. Not edited.
+
+/** An operation as it is sent, and what it takes and gives. */
+export interface Operation<Data, Variables> {
+  readonly text: string;
+  /** Never there: it carries the types. */
+  readonly types?: [Data, Variables];
+}
+
+export type Maybe<T> = T | null;
+export type InputMaybe<T> = Maybe<T>;
+export type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+export type MakeOptional<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]?: Maybe<T[SubKey]> };
+export type MakeMaybe<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]: Maybe<T[SubKey]> };
+export type MakeEmpty<T extends { [key: string]: unknown }, K extends keyof T> = { [_ in K]?: never };
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  /** What a console may offer the caller, so that it need not interpret scopes. One of: org.manage, members.manage, billing.manage, projects.manage, missions.run, tokens.create. */
+  Capability: { input: string; output: string; }
+  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  EpochMs: { input: number; output: number; }
+  /** Seconds since 1970-01-01T00:00:00Z. */
+  EpochSec: { input: number; output: number; }
+  /** The program that drives the model. One of: claude-code, codex, opencode, shell. */
+  Harness: { input: string; output: string; }
+  /** How large a sandbox is. One of: lite, basic, standard-1, standard-2, standard-4. */
+  InstanceType: { input: string; output: string; }
+  /** A UTC time such as 2026-11-21T09:00:00.000Z (RFC 3339). */
+  IsoTime: { input: string; output: string; }
+  /** Any JSON value. */
+  Json: { input: unknown; output: unknown; }
+  /** Where the path comes from. One of: service.yml, project. */
+  McpConfigPathSource: { input: string; output: string; }
+  /** Why a declared command may not run. One of: python, unpinned, shell, unknown-command. */
+  McpRefusalReason: { input: string; output: string; }
+  /** Whose words a span of a prompt holds. One of: repo-contributed, mission. */
+  PromptScope: { input: string; output: string; }
+  /** `revoked`: this call revoked it. `already-revoked`: it was revoked before, and nothing changed. One of: revoked, already-revoked. */
+  RevocationKind: { input: string; output: string; }
+  /** An integer of at most 2^53 - 1, which a JSON number holds exactly. */
+  SafeInt: { input: number; output: number; }
+  /** A guide through pages of the console. One of: mission-control, mission-detail, mission-results. */
+  SetupGuideId: { input: string; output: string; }
+  /** A team plan. One of: team-5, team-20. */
+  TeamPlanId: { input: string; output: string; }
+  /** Always true. */
+  True: { input: true; output: true; }
+};
+
+/** How long the model may think. */
+export type AgentEffort =
+  /** Slowest and most careful. */
+  | 'high'
+  /** Fastest and cheapest. */
+  | 'low'
+  /** A balance of speed and care. */
+  | 'medium';
+
+/** What an agent does in a mission. */
+export type AgentRole =
+  /** Changes the code. */
+  | 'builder'
+  /** Splits the issue into steps. */
+  | 'planner'
+  /** Tests the change as a user would. */
+  | 'qa'
+  /** Gathers what the others need to know. */
+  | 'researcher'
+  /** Reviews the change. */
+  | 'reviewer';
+
+/** Where the sandbox of an agent comes from. */
+export type AgentSandboxKind =
+  /** From an existing template, named by `templateId`. */
+  | 'existing';
+
+/** What a piece of proof is. */
+export type ArtifactKind =
+  /** Any other file. */
+  | 'file'
+  /** Output of a program. */
+  | 'log'
+  /** A document for people to read. */
+  | 'report'
+  /** An image of a page. */
+  | 'screenshot'
+  /** A recorded browser session, for a trace viewer. */
+  | 'trace'
+  /** A recording. */
+  | 'video';
+
+/** How an organization pays. */
+export type BillingMode =
+  /** As agreed with the operator. */
+  | 'invoice'
+  /** Credits are bought ahead. */
+  | 'prepaid'
+  /** By the month. */
+  | 'subscription';
+
+/** The state of an order. */
+export type BillingOrderStatus =
+  /** Paid. */
+  | 'paid'
+  /** Withdrawn; what was not spent is refunded. */
+  | 'withdrawn';
+
+/** What an organization has: the largest of what it bought. */
+export type BillingPlan =
+  /** Agreed with the operator. */
+  | 'enterprise'
+  /** Trial credits only. */
+  | 'free'
+  /** A credit pack was bought. */
+  | 'pack'
+  /** A subscription to a team plan. */
+  | 'team';
+
+/** What is bought: packs of credits, or a team plan. */
+export type CheckoutOffer =
+  /** Packs of credits. */
+  | 'pack'
+  /** A team plan. */
+  | 'team';
+
+/** How the agents of a run are chosen. */
+export type ChoiceWay =
+  /** The orchestrator’s model is being asked. */
+  | 'asked'
+  /** By the orchestrator’s model. */
+  | 'model'
+  /** By roles and harnesses. */
+  | 'rules';
+
+/** A new agent of the organization. */
+export type CreateAgentRequest = {
+  /** How long the model may think; null: the harness decides. */
+  effort?: InputMaybe<AgentEffort>;
+  /** The program that drives its model. */
+  harness: Scalars['Harness']['input'];
+  /** One of the models of the harness. */
+  model: Scalars['String']['input'];
+  /** 1 to 120 characters; unique in the organization. */
+  name: Scalars['String']['input'];
+  /** The part it plays in a mission. */
+  role: AgentRole;
+  /** What the agent works in. */
+  sandbox: CreateAgentRequestSandbox;
+  /** `<owner>/<repo>` of repositories with skills: at most 20. */
+  skillRepos?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Instructions in addition to the issue: at most 20,000 characters. */
+  userPrompt?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** What the agent works in. */
+export type CreateAgentRequestSandbox = {
+  /** Always `existing`. */
+  kind: AgentSandboxKind;
+  /** An existing template, such as the catalog’s `standard`. */
+  templateId: Scalars['String']['input'];
+};
+
+/** What is to be bought. */
+export type CreateCheckoutSessionRequest = {
+  /** Packs of credits, or a team plan. */
+  offer: CheckoutOffer;
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: InputMaybe<Scalars['String']['input']>;
+  /** Packs, 1 to 100; 1 when absent. */
+  quantity?: InputMaybe<Scalars['Int']['input']>;
+  /** True: the credits can be spent at once, and what is spent is not refunded. Otherwise they can be spent when the 14 days of withdrawal are over. */
+  startNowConsent?: InputMaybe<Scalars['Boolean']['input']>;
+  /** Required for the offer `team`, and for no other. */
+  teamPlan?: InputMaybe<Scalars['TeamPlanId']['input']>;
+};
+
+/** A message to the owners of the organization. */
+export type CreateCreditRequest = {
+  /** 1 to 2,000 characters, for the owners. */
+  message: Scalars['String']['input'];
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** A new invite, which is mailed to the address. */
+export type CreateInviteRequest = {
+  /** An email address; case-insensitive. */
+  email: Scalars['String']['input'];
+  /** Not above the caller’s own. */
+  role: OrgRole;
+};
+
+/** A new project of the organization. */
+export type CreateProjectRequest = {
+  /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
+  issueCode?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 120 characters. */
+  name: Scalars['String']['input'];
+  /** `<owner>/<repo>`. */
+  repoFullName: Scalars['String']['input'];
+  /** Where its issues live; `builtin` without it. */
+  tracker?: InputMaybe<ProjectTracker>;
+  /** The key of the team in the tracker. */
+  trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** A new scheduled task or automation. */
+export type CreateScheduledTaskRequest = {
+  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent: as the template says. */
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  /** Whether the schedule is active. */
+  enabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** At most 20, put on each issue. */
+  labels?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** 1 to 120 characters. */
+  name: Scalars['String']['input'];
+  /** The project in whose repository the missions work. */
+  projectId: Scalars['String']['input'];
+  /** The task for the agent: 1 to 20,000 characters. */
+  prompt: Scalars['String']['input'];
+  /** Whether an open run makes an occurrence skipped. */
+  skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
+  templateKey?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 10; each occurrence of any of them starts a mission. */
+  triggers: Array<CreateScheduledTaskRequestTriggers>;
+};
+
+/** What starts a mission. */
+export type CreateScheduledTaskRequestTriggers = {
+  /** Always `schedule`. */
+  kind: TriggerKind;
+  /** When it is due. */
+  schedule: CreateScheduledTaskRequestTriggersSchedule;
+};
+
+/** When it is due. */
+export type CreateScheduledTaskRequestTriggersSchedule = {
+  /** 1 to 31; required when `interval` is monthly. */
+  dayOfMonth?: InputMaybe<Scalars['Int']['input']>;
+  /** How often it is due. */
+  interval: ScheduleInterval;
+  /** HH:MM, 00:00 to 23:59. */
+  time: Scalars['String']['input'];
+  /** An IANA time zone such as Europe/Berlin. */
+  timezone: Scalars['String']['input'];
+  /** Required when `interval` is weekly. */
+  weekday?: InputMaybe<Weekday>;
+};
+
+/** A new personal access token. */
+export type CreateTokenRequest = {
+  /** Days until the token expires, 1 to 365; 90 when absent. */
+  expiresInDays?: InputMaybe<Scalars['Int']['input']>;
+  /** 1 to 100 characters; a label for people, which need not be unique. */
+  name: Scalars['String']['input'];
+  /** The only project that the token reaches; the whole organization when absent. */
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  /** What the token may do: at most 25 scopes of `GET /scopes`, none beyond the caller’s own. None by default. */
+  scopes?: InputMaybe<Array<Scalars['String']['input']>>;
+};
+
+/** A withdrawal from an order. */
+export type CreateWithdrawalRequest = {
+  /** At most 2000 characters; kept with the order. */
+  reason?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Who reads requests for credits. */
+export type CreditRequestRoute =
+  /** The owners of the organization, in the billing summary. */
+  | 'owners';
+
+/** The state of a request for credits. */
+export type CreditRequestStatus =
+  /** Not answered yet. */
+  | 'open';
+
+/** Where credits come from. */
+export type CreditSourceKind =
+  /** From the operator of the service. */
+  | 'grant'
+  /** A credit pack. */
+  | 'pack'
+  /** One period of a team plan. */
+  | 'subscription'
+  /** For a new organization. */
+  | 'trial';
+
+/** The currency of all prices. */
+export type Currency =
+  /** US dollars. */
+  | 'USD';
+
+/** How a program came to act for a person: as an agent of one of the registration types that the person claimed, or by an authorization code. */
+export type DelegationKind =
+  /** An agent that registered without naming a person. */
+  | 'anonymous'
+  /** An OAuth client that the person gave consent to. */
+  | 'authorization_code'
+  /** An agent whose provider vouched for it with an identity assertion. */
+  | 'identity_assertion'
+  /** An agent that asked for the person by email address. */
+  | 'service_auth';
+
+/** Whether the delegation is in effect. */
+export type DelegationStatus =
+  /** The program can act for the person. */
+  | 'active'
+  /** Its time has run out. */
+  | 'expired'
+  /** The person, or an administrator, ended it. */
+  | 'revoked';
+
+/** How far a preview environment is. */
+export type EnvironmentStatus =
+  /** It can be reached at its address. */
+  | 'active'
+  /** It has been taken down. */
+  | 'destroyed'
+  /** It is being taken down. */
+  | 'destroying'
+  /** It could not be started or taken down, or its runtime stopped sending heartbeats. */
+  | 'failed'
+  /** The runtime is starting it. */
+  | 'provisioning';
+
+/** What became of an invite. */
+export type InviteStatus =
+  /** The person has joined. */
+  | 'accepted'
+  /** Nobody accepted it within 7 days. */
+  | 'expired'
+  /** It can be accepted until `expiresAt`. */
+  | 'pending'
+  /** A member withdrew it. */
+  | 'revoked';
+
+/** Whether there is still something to do. */
+export type IssueState =
+  /** Its run has ended. */
+  | 'closed'
+  /** Work is expected or under way. */
+  | 'open';
+
+/** Why the credits of an organization changed. */
+export type LedgerEntryKind =
+  /** Unused credits expired. */
+  | 'expiry'
+  /** Trial credits, or credits from the operator. */
+  | 'grant'
+  /** A paid order. */
+  | 'purchase'
+  /** The credits of a mission were refunded. */
+  | 'refund'
+  /** A mission. */
+  | 'spend'
+  /** A withdrawal from an order. */
+  | 'withdrawal';
+
+/** The order of a list, by the time at which its records were created. */
+export type ListOrder =
+  /** Newest first. */
+  | 'newest'
+  /** Oldest first. */
+  | 'oldest';
+
+/** How a bound server is authenticated to. */
+export type McpAuthKind =
+  /** A bearer token. */
+  | 'bearer'
+  /** Headers of the declaration, with secrets filled in. */
+  | 'headers'
+  /** No credential. */
+  | 'none'
+  /** OAuth, connected by a person. */
+  | 'oauth';
+
+/** Whether a bound server can be used. */
+export type McpBindingStatus =
+  /** A person has turned it off. */
+  | 'disabled'
+  /** The config file does not declare it, or connecting to it failed. */
+  | 'error'
+  /** A credential is missing or was rejected. */
+  | 'needs_auth'
+  /** Its declaration or its tools have changed since they were approved. */
+  | 'needs_review'
+  /** Runs can use the approved tools. */
+  | 'ready';
+
+/** How a call of a tool ended. */
+export type McpCallOutcome =
+  /** The server could not be reached or returned an invalid response. */
+  | 'failed'
+  /** The tool returned a result. */
+  | 'ok'
+  /** The gateway did not forward the call. */
+  | 'refused'
+  /** The tool returned an error. */
+  | 'tool_error';
+
+/** Whether the config file could be read. */
+export type McpConfigStatus =
+  /** The file has an error: see `configError`. */
+  | 'invalid'
+  /** The repository has no such file. */
+  | 'missing'
+  /** It was read. */
+  | 'ok'
+  /** The repository could not be read. */
+  | 'unreachable';
+
+/** The transport of a declared server. */
+export type McpDeclaredTransport =
+  /** Streamable HTTP at an address. */
+  | 'http'
+  /** Standard input and output of a command. */
+  | 'stdio';
+
+/** Where a server runs. */
+export type McpIsolationKind =
+  /** Nowhere: see `reason`. */
+  | 'refused'
+  /** Elsewhere, reached over HTTP. */
+  | 'remote'
+  /** As a command inside the sandboxes of runs. */
+  | 'sandbox';
+
+/** A tool against what was last approved. */
+export type McpToolChange =
+  /** Its definition is another one. */
+  | 'changed'
+  /** Not there when tools were last approved. */
+  | 'new'
+  /** As it was. */
+  | 'none'
+  /** The server no longer has it. */
+  | 'removed';
+
+/** What a server says of a tool itself. */
+export type McpToolClaim =
+  /** That it may destroy data. */
+  | 'destroys'
+  /** That it reaches systems outside of the server. */
+  | 'reaches_outside'
+  /** That it changes nothing. */
+  | 'reads_only';
+
+/** Where a bound server runs: elsewhere, or in sandboxes. */
+export type McpTransport =
+  /** Elsewhere, reached over HTTP through the gateway of the service. */
+  | 'remote'
+  /** As a command inside the sandboxes of runs. */
+  | 'sandbox';
+
+/** The vendor of a language model. */
+export type ModelVendor =
+  /** The Claude models. */
+  | 'anthropic'
+  /** The GPT models. */
+  | 'openai';
+
+/** How urgent a notice is. */
+export type NoticeKind =
+  /** Something needs action now. */
+  | 'action'
+  /** Good to know. */
+  | 'info'
+  /** Something needs action soon. */
+  | 'warning';
+
+/** What an emailed notice is about. */
+export type NoticeMailKind =
+  /** The vendor rejects the credentials of a connector. */
+  | 'connector_broken'
+  /** The daily cost cap is reached. */
+  | 'cost_cap'
+  /** Credits are low or used up. */
+  | 'credits'
+  /** A mission waits for a person to approve its plan or to answer a question. */
+  | 'person_needed'
+  /** A mission waits for a runtime. */
+  | 'run_waiting'
+  /** A recurring mission keeps failing. */
+  | 'schedule_failing'
+  /** A token of the person expires within a day. */
+  | 'token_expiring';
+
+/** What a person may do in an organization, from most to least. */
+export type OrgRole =
+  /** All but changes of owners. */
+  | 'admin'
+  /** Works with projects, agents and missions; cannot manage members. */
+  | 'member'
+  /** Everything, including changes of owners. An organization has at least one. */
+  | 'owner'
+  /** Reads only. */
+  | 'viewer';
+
+/** The kind of caller. `cookie`: a person in the console. `user`: a credential that acts for a person. `service`: an internal service. `system`: the service itself. `agent`: an unclaimed agent. */
+export type PrincipalType =
+  /** An unclaimed agent. */
+  | 'agent'
+  /** A person who is signed in to the console. */
+  | 'cookie'
+  /** An internal service, such as a runtime. */
+  | 'service'
+  /** The service itself. */
+  | 'system'
+  /** A token that acts for a person. */
+  | 'user';
+
+/** Whether missions may start on the project. */
+export type ProjectStatus =
+  /** Missions may start. */
+  | 'active'
+  /** No longer used: no mission starts. */
+  | 'archived'
+  /** No mission starts until it is active again; open runs continue. */
+  | 'paused';
+
+/** Where the issues of the project live. */
+export type ProjectTracker =
+  /** The tracker of this service; it needs no integration. */
+  | 'builtin'
+  /** The issues of the repository on GitHub, through an integration. */
+  | 'github'
+  /** A team in Linear, through an integration. */
+  | 'linear';
+
+/** How a pull request is. */
+export type PullRequestState =
+  /** It was closed without being merged. */
+  | 'closed'
+  /** It is part of its base branch. */
+  | 'merged'
+  /** It can be merged. */
+  | 'open';
+
+/** How a declared server is bound. */
+export type PutMcpBindingRequest = {
+  /** Hosts that may get requests besides that of the server, such as its authorization server. */
+  allowedEgressHosts?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Left out: as they were. Given, it also says that all tools have been reviewed as they are now. */
+  approvedTools?: InputMaybe<Array<PutMcpBindingRequestApprovedTools>>;
+  /** Values of the declared secrets by name; never shown again. Null forgets one, one left out is kept. */
+  credentials?: InputMaybe<Scalars['Json']['input']>;
+  /** True unless said otherwise when the server is bound. */
+  enabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** Whose agents may use the server. */
+  roles: Array<AgentRole>;
+};
+
+/** A tool that agents may use. */
+export type PutMcpBindingRequestApprovedTools = {
+  /** Whether a person vouches that it changes nothing. Roles other than `builder` get such tools alone. */
+  attestedReadOnly?: InputMaybe<Scalars['Boolean']['input']>;
+  /** As the server names the tool. */
+  name: Scalars['String']['input'];
+};
+
+/** Whether the schedule or a person started the run. */
+export type RunKind =
+  /** A person or a program, with "run now". */
+  | 'manual'
+  /** An occurrence of the schedule. */
+  | 'scheduled';
+
+/** What an entry in the history of a run is. */
+export type RunMessageKind =
+  /** An answer to a question of the agent. */
+  | 'answer'
+  /** The plan was approved. */
+  | 'approval'
+  /** The agent was interrupted. */
+  | 'interrupt'
+  /** A message to the agent. */
+  | 'message'
+  /** The agent was let continue. */
+  | 'resume';
+
+/** What a run needs of a person. */
+export type RunNeed =
+  /** The answer to a question of its agent. */
+  | 'answer'
+  /** The approval of its plan. */
+  | 'approval';
+
+/** What a run left in the repository. */
+export type RunResult =
+  /** Commits on a branch. */
+  | 'changes'
+  /** Nothing: no commit was pushed. */
+  | 'no_changes';
+
+/** How far a run is. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final. */
+export type RunStatus =
+  /** A person or a program canceled it. */
+  | 'canceled'
+  /** The mission finished. */
+  | 'completed'
+  /** Waits for its issue in the tracker, or for a runtime. */
+  | 'dispatching'
+  /** The mission failed, or no runtime finished it. */
+  | 'failed'
+  /** A runtime holds it. */
+  | 'running'
+  /** An earlier run was still open. */
+  | 'skipped';
+
+/** What an agent shows of its work. */
+export type SandboxFragmentKind =
+  /** A use of a tool: `action`, `parameter` and `result`. */
+  | 'action'
+  /** A question to a person, in `body`. */
+  | 'elicitation'
+  /** What went wrong, in `body`. */
+  | 'error'
+  /** The steps that the agent intends to take, in `items`. */
+  | 'plan'
+  /** An instruction to the agent, in `body`. */
+  | 'prompt'
+  /** An answer of the agent, in `body`. */
+  | 'response'
+  /** Reasoning of the model, in `body`. */
+  | 'thought';
+
+/** Which log of a session. */
+export type SandboxLogPart =
+  /** The prompt that the agent started with, in spans. */
+  | 'prompt'
+  /** What the harness wrote. */
+  | 'session'
+  /** What the runtime wrote about the session. */
+  | 'system';
+
+/** How a sandbox is; `stale` is running, but silent. */
+export type SandboxStatus =
+  /** Its agent finished. */
+  | 'completed'
+  /** It was killed, its run was canceled, or its time limit passed. */
+  | 'destroyed'
+  /** It ended before its agent finished, or stopped sending heartbeats. */
+  | 'failed'
+  /** It sent a heartbeat within the last 2 minutes. */
+  | 'running'
+  /** It is running but has sent no heartbeat for 2 minutes; after 10 it has failed. */
+  | 'stale';
+
+/** How often a schedule is due. */
+export type ScheduleInterval =
+  /** Every day at `time`. */
+  | 'daily'
+  /** Every month on `dayOfMonth` at `time`. */
+  | 'monthly'
+  /** Every week on `weekday` at `time`. */
+  | 'weekly';
+
+/** A named set of scopes to start a token from. */
+export type ScopePreset =
+  /** Every scope but those of billing and setup. */
+  | 'all'
+  /** What it takes to set up missions, run them and see what they do. */
+  | 'missions'
+  /** Every scope that only reads. */
+  | 'read';
+
+/** A group of milestones. */
+export type SetupGroupId =
+  /** What else there is. */
+  | 'explore'
+  /** What it takes to get the first change merged. */
+  | 'first_mission'
+  /** What a team sets up once. */
+  | 'team';
+
+/** What a person says about a milestone or a group. */
+export type SetupMark =
+  /** It counts as reached. */
+  | 'done'
+  /** Removes the mark. */
+  | 'reset'
+  /** It is not shown as the next step. */
+  | 'skipped';
+
+/** A milestone of setup. */
+export type SetupMilestoneId =
+  /** An agent got instructions of its own. */
+  | 'agent_instructions'
+  /** A preview environment showed a pull request. */
+  | 'agent_to_pr'
+  /** A mission returned to a checkpoint. */
+  | 'checkpoints'
+  /** An agent got another sandbox template than the standard one. */
+  | 'custom_sandbox'
+  /** A change was merged. */
+  | 'first_merge'
+  /** A mission was completed. */
+  | 'first_mission'
+  /** A reviewer finished its work on a change. */
+  | 'first_review'
+  /** An MCP server was bound to a project. */
+  | 'mcp_servers'
+  /** A preview environment became active. */
+  | 'preview_deployment'
+  /** A scheduled task was created. */
+  | 'scheduled_task'
+  /** A running mission got a message. */
+  | 'steer_mission'
+  /** A second person joined. */
+  | 'teammate'
+  /** A project was created. */
+  | 'workspace';
+
+/** Whether a milestone is settled. */
+export type SetupMilestoneState =
+  /** It was reached, or marked as done. */
+  | 'done'
+  /** It is still to be done. */
+  | 'open'
+  /** It was marked as skipped and not reached. */
+  | 'skipped';
+
+/** Where the person returns to after signing in to the server. */
+export type StartMcpOAuthRequest = {
+  /** The path of the console that the person returns to. */
+  returnTo?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** How far a step is. */
+export type StepStatus =
+  /** The run was canceled. */
+  | 'canceled'
+  /** The agent finished it. */
+  | 'completed'
+  /** The agent failed, or its output was invalid. */
+  | 'failed'
+  /** A runtime works on it. */
+  | 'running'
+  /** No runtime works on it yet. */
+  | 'waiting';
+
+/** The state of a subscription; a `canceling` one ends with its period. */
+export type SubscriptionStatus =
+  /** Renews at the end of its period. */
+  | 'active'
+  /** Has ended. */
+  | 'canceled'
+  /** Ends with its period. */
+  | 'canceling';
+
+/** Whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet. */
+export type TrackerTriggerPolicy =
+  /** Whoever can write an issue. */
+  | 'anyone'
+  /** Members of the organization. */
+  | 'members'
+  /** Nobody. */
+  | 'off';
+
+/** What starts a mission: a schedule. */
+export type TriggerKind =
+  /** Each occurrence of a schedule. */
+  | 'schedule';
+
+/** Members that are left out stay as they are. */
+export type UpdateAgentRequest = {
+  /** How long the model may think; null: the harness decides. */
+  effort?: InputMaybe<AgentEffort>;
+  /** The program that drives its model. */
+  harness?: InputMaybe<Scalars['Harness']['input']>;
+  /** One of the models of the harness. */
+  model?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 120 characters; unique in the organization. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** The part it plays in a mission. */
+  role?: InputMaybe<AgentRole>;
+  /** What the agent works in. */
+  sandbox?: InputMaybe<UpdateAgentRequestSandbox>;
+  /** `<owner>/<repo>` of repositories with skills: at most 20. */
+  skillRepos?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Instructions in addition to the issue: at most 20,000 characters. */
+  userPrompt?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** What the agent works in. */
+export type UpdateAgentRequestSandbox = {
+  /** Always `existing`. */
+  kind: AgentSandboxKind;
+  /** An existing template, such as the catalog’s `standard`. */
+  templateId: Scalars['String']['input'];
+};
+
+/** The settings to change. */
+export type UpdateBillingSettingsRequest = {
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: InputMaybe<Scalars['String']['input']>;
+  /** Whose issues may start missions; kept for when issues do. Nothing in a tracker starts a mission yet. */
+  trackerTriggers: TrackerTriggerPolicy;
+};
+
+/** Another role for a member. */
+export type UpdateMembershipRequest = {
+  /** Not above the caller’s own. */
+  role: OrgRole;
+};
+
+/** The kind of notices to change. */
+export type UpdateNoticeMailRequest = {
+  /** Whether they are emailed, in every organization of the person. */
+  enabled: Scalars['Boolean']['input'];
+  /** What the notices are about. */
+  kind: NoticeMailKind;
+};
+
+/** Members that are left out stay as they are; null restores the default. */
+export type UpdateOrchestratorRequest = {
+  /** At most 500 characters; null: the default. */
+  blurb?: InputMaybe<Scalars['String']['input']>;
+  /** 0, or 0.0001 to 1000000, kept to a hundredth of a cent; null: the default. At 0 no mission starts. */
+  dailyCostCapUsd?: InputMaybe<Scalars['Float']['input']>;
+  /** Whether it may ask its model. */
+  inferenceEnabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** An integration of the kind llm, or null. */
+  llmConnectorId?: InputMaybe<Scalars['String']['input']>;
+  /** One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s. */
+  model?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 120 characters; null: the default. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** Whether a person has to approve each plan before an agent follows it. */
+  planApproval?: InputMaybe<Scalars['Boolean']['input']>;
+  /** Without `model` its first model is used; with `model` it must be the vendor of that model. */
+  vendor?: InputMaybe<ModelVendor>;
+};
+
+/** Members that are left out stay as they are. */
+export type UpdateOrganizationRequest = {
+  /** 1 to 120 characters. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 64 lower-case letters, digits and hyphens; unique. */
+  slug?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Where the config file of a project is. */
+export type UpdateProjectMcpRequest = {
+  /** Path of the config file from the top of the repository; null: `service.yml`. */
+  configPath?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Members that are left out stay as they are. */
+export type UpdateProjectRequest = {
+  /** Whether an approved change merges without a person. */
+  autoMerge?: InputMaybe<Scalars['Boolean']['input']>;
+  /** A template that exists: the catalog’s `standard`; or null. */
+  defaultSandboxTemplateId?: InputMaybe<Scalars['String']['input']>;
+  /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
+  issueCode?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 120 characters. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** `<owner>/<repo>`. */
+  repoFullName?: InputMaybe<Scalars['String']['input']>;
+  /** Missions start only while it is `active`. */
+  status?: InputMaybe<ProjectStatus>;
+  /** The key of the team in the tracker. */
+  trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Members that are left out stay as they are. */
+export type UpdateScheduledTaskRequest = {
+  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent: as the template says. */
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  /** Whether the schedule is active. */
+  enabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** At most 20, put on each issue. */
+  labels?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** 1 to 120 characters. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** Moves it to this project; its earlier runs stay where they are. */
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  /** The task for the agent: 1 to 20,000 characters. */
+  prompt?: InputMaybe<Scalars['String']['input']>;
+  /** Whether an open run makes an occurrence skipped. */
+  skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
+  templateKey?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 10; each occurrence of any of them starts a mission. */
+  triggers?: InputMaybe<Array<UpdateScheduledTaskRequestTriggers>>;
+};
+
+/** What starts a mission. */
+export type UpdateScheduledTaskRequestTriggers = {
+  /** Always `schedule`. */
+  kind: TriggerKind;
+  /** When it is due. */
+  schedule: UpdateScheduledTaskRequestTriggersSchedule;
+};
+
+/** When it is due. */
+export type UpdateScheduledTaskRequestTriggersSchedule = {
+  /** 1 to 31; required when `interval` is monthly. */
+  dayOfMonth?: InputMaybe<Scalars['Int']['input']>;
+  /** How often it is due. */
+  interval: ScheduleInterval;
+  /** HH:MM, 00:00 to 23:59. */
+  time: Scalars['String']['input'];
+  /** An IANA time zone such as Europe/Berlin. */
+  timezone: Scalars['String']['input'];
+  /** Required when `interval` is weekly. */
+  weekday?: InputMaybe<Weekday>;
+};
+
+/** Marks a milestone. */
+export type UpdateSetupMilestoneRequest = {
+  /** What holds for a milestone from now on. */
+  mark: SetupMark;
+};
+
+/** Members that are left out stay as they are. */
+export type UpdateSubscriptionRequest = {
+  /** True: it ends with its period; false: it renews. */
+  cancelAtPeriodEnd?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: InputMaybe<Scalars['String']['input']>;
+  /** From the next period on. */
+  plan?: InputMaybe<Scalars['TeamPlanId']['input']>;
+};
+
+/** Who is connected. */
+export type Vendor =
+  /** Anthropic, whose models are the Claude models. */
+  | 'anthropic'
+  /** The tracker of this service. */
+  | 'builtin'
+  /** GitHub, a tracker and a source host. */
+  | 'github'
+  /** Linear, a tracker. */
+  | 'linear'
+  /** OpenAI, whose models are the GPT models. */
+  | 'openai';
+
+/** What a connector is for. */
+export type VendorKind =
+  /** Runs language models. */
+  | 'llm'
+  /** Hosts the repositories. */
+  | 'scm'
+  /** Holds the issues of projects. */
+  | 'tracker';
+
+/** A day of the week. */
+export type Weekday =
+  /** Day 5 of the week (ISO 8601). */
+  | 'friday'
+  /** Day 1 of the week (ISO 8601). */
+  | 'monday'
+  /** Day 6 of the week (ISO 8601). */
+  | 'saturday'
+  /** Day 7 of the week (ISO 8601). */
+  | 'sunday'
+  /** Day 4 of the week (ISO 8601). */
+  | 'thursday'
+  /** Day 2 of the week (ISO 8601). */
+  | 'tuesday'
+  /** Day 3 of the week (ISO 8601). */
+  | 'wednesday';
+
+/** The state of a withdrawal. */
+export type WithdrawalStatus =
+  /** Credits and order are changed; the refund is under way. */
+  | 'completed';
+
+export type AgentsQueryVariables = Exact<{
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+  role?: InputMaybe<AgentRole>;
+}>;
+
+
+export type AgentsQuery = { agents: { nextCursor: string | null, data: Array<AgentRowFragment> } };
+
+export type AgentRowFragment = { id: string, name: string, role: AgentRole, harness: string, model: string, isBuiltin: boolean };
+
+export type AgentQueryVariables = Exact<{
+  agentId: Scalars['String']['input'];
+}>;
+
+
+export type AgentQuery = { agent: (
+    { effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string>, sandboxTemplateId: string, updatedAt: number }
+    & AgentRowFragment
+  ) };
+
+export type AgentCatalogQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AgentCatalogQuery = { agentCatalog: { roles: Array<{ key: AgentRole, name: string, blurb: string }>, harnesses: Array<{ id: string, label: string, models: Array<{ id: string, label: string }> }>, builtinSandboxTemplate: { key: string, name: string } } };
+
+export type CreateAgentMutationVariables = Exact<{
+  input: CreateAgentRequest;
+}>;
+
+
+export type CreateAgentMutation = { createAgent: { id: string } };
+
+export type UpdateAgentMutationVariables = Exact<{
+  agentId: Scalars['String']['input'];
+  input: UpdateAgentRequest;
+  ifUpdatedAt?: InputMaybe<Scalars['EpochMs']['input']>;
+}>;
+
+
+export type UpdateAgentMutation = { updateAgent: { id: string } };
+
+export type DeleteAgentMutationVariables = Exact<{
+  agentId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteAgentMutation = { deleteAgent: { id: string } };
+
+export type RuntimesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RuntimesQuery = { runtimes: { data: Array<{ name: string, tokenId: string | null, isConnected: boolean, isolation: string | null, places: number | null, notice: string | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }> } };
+
+export type RuntimeTokensQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RuntimeTokensQuery = { runtimeTokens: { data: Array<{ id: string, name: string, createdAt: number, lastUsedAt: number | null, revokedAt: number | null }> } };
+
+export type CreateRuntimeTokenMutationVariables = Exact<{
+  name: Scalars['String']['input'];
+}>;
+
+
+export type CreateRuntimeTokenMutation = { createRuntimeToken: { name: string, token: string } };
+
+export type RevokeRuntimeTokenMutationVariables = Exact<{
+  runtimeTokenId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeRuntimeTokenMutation = { revokeRuntimeToken: { id: string } };
+
+export type ArtifactsQueryVariables = Exact<{
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  kind?: InputMaybe<ArtifactKind>;
+  order?: InputMaybe<ListOrder>;
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+  sandboxId?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type ArtifactsQuery = { artifacts: { nextCursor: string | null, data: Array<(
+      { project: { name: string } | null }
+      & ArtifactCardFragment
+    )> } };
+
+export type BillingLedgerEntryFragment = { id: string, kind: LedgerEntryKind, credits: number, balanceAfter: number, runId: string | null, orderId: string | null, note: string | null, createdAt: number };
+
+export type ForSaleFragment = { offers: Array<{ credits: number, priceUsd: number, maxQuantity: number }>, team: { plans: Array<BillingTeamPlanFragment> } };
+
+export type BillingTeamPlanFragment = { plan: string, name: string, monthlyUsd: number, creditsPerMonth: number, projects: number | null, agentsAtOnce: number | null };
+
+export type BillingQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BillingQuery = { billingSummary: { plan: BillingPlan, balance: number, low: boolean, canStartMission: boolean, canManage: boolean, missionCeiling: number, sandboxLimit: number | null, trackerTriggers: TrackerTriggerPolicy, sources: Array<{ kind: CreditSourceKind, credits: number, startsAt: number | null, expiresAt: number | null }>, projects: { used: number, limit: number | null }, usage: { periodStart: number, missions: number, creditsSpent: number }, openCreditRequest: { messages: Array<{ message: string, at: number, name: string | null }> } | null, purchase: { testMoney: boolean }, subscription: { plan: string, nextPlan: string | null, status: SubscriptionStatus, currentPeriodEnd: number } | null, advice: { reason: string } | null, trial: { granted: number, remaining: number, endsAt: number | null } }, billingOffers: (
+    { enterprise: { blurb: string } }
+    & ForSaleFragment
+  ), billingOrders: { orders: Array<{ id: string, number: number, offer: CheckoutOffer, teamPlan: string | null, credits: number, amountUsd: number, status: BillingOrderStatus, createdAt: number, withdrawableUntil: number | null, refundUsd: number | null, withdrawal: { credits: number, refundUsd: number } | null }> }, billingLedger: { entries: Array<BillingLedgerEntryFragment> } };
+
+export type BillingOffersQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BillingOffersQuery = { billingOffers: (
+    { withdrawalDays: number }
+    & ForSaleFragment
+  ), billingSummary: { purchase: { testMoney: boolean } } };
+
+export type BillingLedgerQueryVariables = Exact<{
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type BillingLedgerQuery = { billingLedger: { nextCursor: string | null, entries: Array<BillingLedgerEntryFragment> } };
+
+export type BillingSettingsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BillingSettingsQuery = { billingSummary: { trackerTriggers: TrackerTriggerPolicy } };
+
+export type CreateCheckoutMutationVariables = Exact<{
+  input: CreateCheckoutSessionRequest;
+}>;
+
+
+export type CreateCheckoutMutation = { createCheckoutSession: { url: string } };
+
+export type AskForCreditsMutationVariables = Exact<{
+  message: Scalars['String']['input'];
+}>;
+
+
+export type AskForCreditsMutation = { createCreditRequest: { id: string } };
+
+export type UpdateSubscriptionMutationVariables = Exact<{
+  input: UpdateSubscriptionRequest;
+}>;
+
+
+export type UpdateSubscriptionMutation = { updateSubscription: { subscription: { status: SubscriptionStatus } } };
+
+export type UpdateBillingSettingsMutationVariables = Exact<{
+  trackerTriggers: TrackerTriggerPolicy;
+}>;
+
+
+export type UpdateBillingSettingsMutation = { updateBillingSettings: { trackerTriggers: TrackerTriggerPolicy } };
+
+export type WithdrawOrderMutationVariables = Exact<{
+  orderId: Scalars['String']['input'];
+  reason?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type WithdrawOrderMutation = { withdrawOrder: { orderId: string } };
+
+export type IntegrationsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type IntegrationsQuery = { integrations: { integrations: Array<{ id: string, displayName: string, vendor: Vendor, vendorKind: VendorKind, externalOrgId: string | null, baseUrl: string | null, dependentProjectCount: number, hasCredentials: boolean, brokenSince: number | null, checkFailure: string | null, checkedAt: number | null, updatedAt: number }> } };
+
+export type ConnectIntegrationMutationVariables = Exact<{
+  vendor: Vendor;
+  vendorKind: VendorKind;
+  displayName: Scalars['String']['input'];
+  credentials?: InputMaybe<Scalars['String']['input']>;
+  baseUrl?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type ConnectIntegrationMutation = { connectIntegration: { id: string, checkFailure: string | null } };
+
+export type CheckIntegrationMutationVariables = Exact<{
+  integrationId: Scalars['String']['input'];
+}>;
+
+
+export type CheckIntegrationMutation = { checkIntegration: { id: string, checkFailure: string | null } };
+
+export type RotateIntegrationMutationVariables = Exact<{
+  integrationId: Scalars['String']['input'];
+  credentials: Scalars['String']['input'];
+}>;
+
+
+export type RotateIntegrationMutation = { rotateIntegration: { id: string, checkFailure: string | null } };
+
+export type RevokeIntegrationMutationVariables = Exact<{
+  integrationId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeIntegrationMutation = { revokeIntegration: { id: string } };
+
+export type DisconnectIntegrationMutationVariables = Exact<{
+  integrationId: Scalars['String']['input'];
+  detachProjects: Scalars['Boolean']['input'];
+}>;
+
+
+export type DisconnectIntegrationMutation = { disconnectIntegration: { id: string } };
+
+export type IssuesQueryVariables = Exact<{
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  order?: InputMaybe<ListOrder>;
+}>;
+
+
+export type IssuesQuery = { issues: { nextCursor: string | null, data: Array<IssueRowFragment> } };
+
+export type IssueRowFragment = { id: string, key: string, title: string, state: IssueState, createdAt: number, projectId: string, project: { name: string } | null };
+
+export type IssueQueryVariables = Exact<{
+  issueId: Scalars['String']['input'];
+}>;
+
+
+export type IssueQuery = { issue: (
+    { body: string, labels: Array<string>, runId: string | null }
+    & IssueRowFragment
+  ) };
+
+export type RunRowFragment = { id: string, status: RunStatus, kind: RunKind, missionTitle: string | null, missionProgress: number | null, missionActivity: string | null, missionCostUsd: number, missionCostIncomplete: boolean, needs: RunNeed | null, startedBy: string | null, interruptedAt: number | null, reason: string | null, lastError: string | null, createdAt: number, startedAt: number | null, finishedAt: number | null, projectId: string, outcome: { result: RunResult, commits: number | null, files: number | null, insertions: number | null, deletions: number | null, branch: string | null, prNumber: number | null, prUrl: string | null, prState: PullRequestState | null } | null, project: { name: string } | null };
+
+export type SandboxRowFragment = { sandboxId: string, status: SandboxStatus, role: AgentRole, harness: string, instanceType: string, createdAt: number, destroyedAt: number | null, lastHeartbeatAt: number, lastCpuPct: number | null, lastMemUsedMb: number | null, lastMemTotalMb: number | null, projectId: string, runId: string | null };
+
+export type ArtifactCardFragment = { id: string, kind: ArtifactKind, contentType: string, sizeBytes: number, caption: string | null, criterion: string | null, criterionPassed: boolean | null, role: AgentRole, createdAt: string, expiresAt: string, url: string, traceViewerUrl: string | null, sandboxId: string | null, projectId: string };
+
+export type SchedulePartsFragment = { interval: ScheduleInterval, time: string, timezone: string, weekday: Weekday | null, dayOfMonth: number | null };
+
+export type ScheduleWordsFragment = { schedule: SchedulePartsFragment };
+
+export type McpBindingsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type McpBindingsQuery = { mcpBindings: { bindings: Array<{ projectId: string, projectName: string, serverName: string, status: McpBindingStatus, statusDetail: string | null, transport: McpTransport, roles: Array<AgentRole>, updatedAt: number }> } };
+
+export type McpBoundFragment = { status: McpBindingStatus, statusDetail: string | null, transport: McpTransport, roles: Array<AgentRole>, authKind: McpAuthKind, pinnedUrl: string | null, packageSpec: string | null, allowedEgressHosts: Array<string>, credentialFields: Array<string>, toolsRefreshedAt: number | null, updatedAt: number, effectiveToolCounts: { planner: number, builder: number, reviewer: number, qa: number } };
+
+export type ProjectMcpQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+}>;
+
+
+export type ProjectMcpQuery = { project: { id: string, name: string }, projectMcp: { configPath: string, configPathSource: string, configRef: string | null, configStatus: McpConfigStatus, configError: string | null, warnings: Array<string>, servers: Array<{ name: string, declared: { transport: McpDeclaredTransport, origin: string | null, path: string | null, command: string | null, displayArgs: Array<string>, headerNames: Array<string>, secretRefs: Array<string>, isolation: { kind: McpIsolationKind, reason: string | null } } | null, binding: McpBoundFragment | null }>, callsOfDay: { calls: Array<{ id: string, runId: string, serverName: string, tool: string, outcome: McpCallOutcome, durationMs: number, createdAt: number }>, counts: Array<{ serverName: string, outcome: McpCallOutcome, count: number }> } } };
+
+export type McpToolReviewQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+}>;
+
+
+export type McpToolReviewQuery = { mcpToolReview: { binding: { roles: Array<AgentRole>, updatedAt: number, approvedTools: Array<{ name: string, attestedReadOnly: boolean }> }, tools: Array<{ name: string, change: McpToolChange, digest: string | null, claims: Array<McpToolClaim>, tool: { description: string | null } | null }> } };
+
+export type McpToolDefinitionsQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+  names: Array<Scalars['String']['input']> | Scalars['String']['input'];
+}>;
+
+
+export type McpToolDefinitionsQuery = { mcpToolReview: { tools: Array<{ name: string, definition: string | null, reviewedDefinition: string | null }> } };
+
+export type UpdateProjectMcpMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  configPath?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type UpdateProjectMcpMutation = { updateProjectMcp: { configPath: string } };
+
+export type PutMcpBindingMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+  input: PutMcpBindingRequest;
+  ifUpdatedAt?: InputMaybe<Scalars['EpochMs']['input']>;
+}>;
+
+
+export type PutMcpBindingMutation = { putMcpBinding: { updatedAt: number } };
+
+export type RefreshMcpToolsMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+}>;
+
+
+export type RefreshMcpToolsMutation = { refreshMcpTools: { updatedAt: number } };
+
+export type StartMcpOAuthMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+  returnTo: Scalars['String']['input'];
+}>;
+
+
+export type StartMcpOAuthMutation = { startMcpOAuth: { authorizeUrl: string } };
+
+export type DeleteMcpBindingMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+}>;
+
+
+export type DeleteMcpBindingMutation = { deleteMcpBinding: { deleted: true } };
+
+export type LastSessionQueryVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+}>;
+
+
+export type LastSessionQuery = { sandbox: { sessions: Array<{ role: AgentRole, sessionId: string }> } };
+
+export type AgentNamesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AgentNamesQuery = { agents: { data: Array<{ id: string, name: string, role: AgentRole, harness: string, model: string, isBuiltin: boolean, hasModel: boolean }> } };
+
+export type StartMissionMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  prompt: Scalars['String']['input'];
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  budgetUsd?: InputMaybe<Scalars['Float']['input']>;
+  planApproval?: InputMaybe<Scalars['Boolean']['input']>;
+  issue?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type StartMissionMutation = { startMission: { id: string } };
+
+export type RunStepFragment = { id: string, role: AgentRole, round: number, sandboxId: string | null, status: StepStatus, agentName: string, harness: string, model: string, output: unknown | null, error: string | null, costUsd: number, inputTokens: number, cachedInputTokens: number, cacheWriteTokens: number, outputTokens: number, startedAt: number | null, finishedAt: number | null, checkpoint: { commitSha: string, createdAt: number } | null };
+
+export type RunMessageFragment = { id: string, kind: RunMessageKind, text: string, author: string, createdAt: number, deliveredAt: number | null, acknowledgedAt: number | null };
+
+export type RunPartsFragment = (
+  { awaitsApproval: boolean, prompt: string | null, prUrl: string | null, prNumber: number | null, agentId: string | null, budgetUsd: number | null, scheduledTaskId: string | null, automationId: string | null, issueId: string | null, issueUrl: string | null, scheduledFor: number, steps: Array<RunStepFragment>, messages: Array<RunMessageFragment>, continuesStep: { seq: number, runId: string } | null, scheduledTask: { name: string } | null, automation: { name: string } | null, issue: { key: string } | null, sandboxes: Array<(
+    { sparkline: Array<{ t: number, cpuPct: number, memUsedMb: number, memTotalMb: number }> }
+    & SandboxRowFragment
+  )>, artifacts: Array<ArtifactCardFragment> }
+  & RunRowFragment
+);
+
+export type RunQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RunQuery = { run: RunPartsFragment };
+
+export type RunLiveSubscriptionVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RunLiveSubscription = { runUpdated: RunPartsFragment };
+
+export type CancelRunMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type CancelRunMutation = { cancelRun: RunPartsFragment };
+
+export type SendMessageMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  text: Scalars['String']['input'];
+  messageId?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type SendMessageMutation = { sendMessage: { id: string } };
+
+export type AnswerElicitationMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  text: Scalars['String']['input'];
+}>;
+
+
+export type AnswerElicitationMutation = { answerElicitation: { id: string } };
+
+export type ContinueRunMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  stepId: Scalars['String']['input'];
+  prompt: Scalars['String']['input'];
+}>;
+
+
+export type ContinueRunMutation = { continueRun: { id: string } };
+
+export type ApprovePlanMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type ApprovePlanMutation = { approvePlan: RunPartsFragment };
+
+export type InterruptRunMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type InterruptRunMutation = { interruptRun: RunPartsFragment };
+
+export type ResumeRunMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type ResumeRunMutation = { resumeRun: RunPartsFragment };
+
+export type RunsQueryVariables = Exact<{
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<RunStatus>;
+  needsPerson?: InputMaybe<Scalars['Boolean']['input']>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  kind?: InputMaybe<RunKind>;
+  createdFrom?: InputMaybe<Scalars['EpochMs']['input']>;
+  createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;
+  order?: InputMaybe<ListOrder>;
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type RunsQuery = { runs: { nextCursor: string | null, data: Array<RunRowFragment> } };
+
+export type AgentDelegationsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AgentDelegationsQuery = { agentDelegations: { data: Array<{ id: string, agentName: string | null, clientName: string | null, registrationType: DelegationKind, provider: string | null, scopes: Array<string>, projectId: string | null, resource: string, createdAt: number, expiresAt: number, lastUsedAt: number | null, status: DelegationStatus, project: { name: string } | null }> } };
+
+export type RevokeAgentDelegationMutationVariables = Exact<{
+  delegationId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeAgentDelegationMutation = { revokeAgentDelegation: { kind: string, revokedTokens: number } };
+
+export type NoticeMailsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type NoticeMailsQuery = { noticeMails: Array<{ kind: NoticeMailKind, enabled: boolean }> };
+
+export type UpdateNoticeMailMutationVariables = Exact<{
+  input: UpdateNoticeMailRequest;
+}>;
+
+
+export type UpdateNoticeMailMutation = { updateNoticeMail: Array<{ kind: NoticeMailKind, enabled: boolean }> };
+
+export type MembersQueryVariables = Exact<{
+  orgId: Scalars['String']['input'];
+}>;
+
+
+export type MembersQuery = { memberships: { memberships: Array<{ userId: string, role: OrgRole, createdAt: number, person: { name: string, email: string } | null }> }, invites: { invites: Array<{ id: string, email: string, role: OrgRole, status: InviteStatus, expiresAtSec: number, createdAt: number }> }, me: { userId: string | null, role: OrgRole | null } };
+
+export type CreateInviteMutationVariables = Exact<{
+  email: Scalars['String']['input'];
+  role: OrgRole;
+}>;
+
+
+export type CreateInviteMutation = { createInvite: { id: string } };
+
+export type RevokeInviteMutationVariables = Exact<{
+  inviteId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeInviteMutation = { revokeInvite: { ok: true } };
+
+export type UpdateMembershipMutationVariables = Exact<{
+  orgId: Scalars['String']['input'];
+  userId: Scalars['String']['input'];
+  role: OrgRole;
+}>;
+
+
+export type UpdateMembershipMutation = { updateMembership: { userId: string } };
+
+export type DeleteMembershipMutationVariables = Exact<{
+  orgId: Scalars['String']['input'];
+  userId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteMembershipMutation = { deleteMembership: { ok: true } };
+
+export type OrganizationSettingsQueryVariables = Exact<{
+  orgId: Scalars['String']['input'];
+}>;
+
+
+export type OrganizationSettingsQuery = { organization: { id: string, name: string, slug: string }, orchestrator: { dailyCostCapUsd: number | null, defaultDailyCostCapUsd: number, effectiveDailyCostCapUsd: number, dailySpendUsd: number, planApproval: boolean } };
+
+export type UpdateOrganizationMutationVariables = Exact<{
+  orgId: Scalars['String']['input'];
+  input: UpdateOrganizationRequest;
+}>;
+
+
+export type UpdateOrganizationMutation = { updateOrganization: { id: string } };
+
+export type UpdateOrchestratorMutationVariables = Exact<{
+  input: UpdateOrchestratorRequest;
+}>;
+
+
+export type UpdateOrchestratorMutation = { updateOrchestrator: { orgId: string } };
+
+export type TokensQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TokensQuery = { tokens: { data: Array<{ id: string, name: string, scopes: Array<string>, projectId: string | null, createdAt: number, expiresAt: number, lastUsedAt: number | null, revokedAt: number | null, project: { name: string } | null }> } };
+
+export type ScopesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ScopesQuery = { scopes: { groups: Array<{ key: string, name: string, scopes: Array<{ scope: string, description: string, grantable: boolean, presets: Array<ScopePreset> }> }> } };
+
+export type CreateTokenMutationVariables = Exact<{
+  input: CreateTokenRequest;
+}>;
+
+
+export type CreateTokenMutation = { createToken: { name: string, token: string, expiresAt: number } };
+
+export type RevokeTokenMutationVariables = Exact<{
+  tokenId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeTokenMutation = { revokeToken: { kind: string } };
+
+export type OpenRunsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OpenRunsQuery = { needy: { nextCursor: string | null, data: Array<RunRowFragment> }, running: { nextCursor: string | null, data: Array<RunRowFragment> }, waiting: { nextCursor: string | null, data: Array<RunRowFragment> } };
+
+export type EndedRunsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type EndedRunsQuery = { completed: { data: Array<RunRowFragment> }, failed: { data: Array<RunRowFragment> }, canceled: { data: Array<RunRowFragment> }, skipped: { data: Array<RunRowFragment> } };
+
+export type UpcomingQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type UpcomingQuery = { upcomingOccurrences: { data: Array<{ at: number, name: string, scheduledTaskId: string | null, automationId: string | null, project: { name: string } | null }> } };
+
+export type SpendQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SpendQuery = { orchestrator: { dailySpendUsd: number, effectiveDailyCostCapUsd: number, atDailyCostCap: boolean, spendByHour: Array<{ t: number, usd: number }> } };
+
+export type BusySandboxesQueryVariables = Exact<{
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  limit: Scalars['Int']['input'];
+  status?: InputMaybe<SandboxStatus>;
+}>;
+
+
+export type BusySandboxesQuery = { sandboxes: { nextCursor: string | null, data: Array<(
+      { project: { name: string } | null, sparkline: Array<{ t: number, cpuPct: number, memUsedMb: number, memTotalMb: number }> }
+      & SandboxRowFragment
+    )> } };
+
+export type SetupQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SetupQuery = { setup: { complete: boolean, next: SetupMilestoneId | null, reachedCount: number, totalCount: number, groups: Array<{ id: SetupGroupId, name: string, milestones: Array<{ id: SetupMilestoneId, name: string, state: SetupMilestoneState }> }> }, notices: { notices: Array<{ id: string, kind: NoticeKind, title: string, body: string, actionUrl: string | null }> } };
+
+export type MarkMilestoneMutationVariables = Exact<{
+  milestoneId: Scalars['String']['input'];
+  mark: SetupMark;
+}>;
+
+
+export type MarkMilestoneMutation = { updateSetupMilestone: { complete: boolean } };
+
+export type DismissNoticeMutationVariables = Exact<{
+  noticeId: Scalars['String']['input'];
+}>;
+
+
+export type DismissNoticeMutation = { dismissNotice: { noticeId: string } };
+
+export type PaletteQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PaletteQuery = { projects: { data: Array<{ id: string, name: string }> }, agents: { data: Array<{ id: string, name: string }> }, issues: { data: Array<{ id: string, key: string, title: string }> }, scheduledTasks: { data: Array<{ id: string, name: string }> }, automations: { data: Array<{ id: string, name: string }> } };
+
+export type PaletteMembersQueryVariables = Exact<{
+  orgId: Scalars['String']['input'];
+}>;
+
+
+export type PaletteMembersQuery = { memberships: { memberships: Array<{ userId: string, person: { name: string, email: string } | null }> } };
+
+export type PaletteRunsQueryVariables = Exact<{
+  search?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type PaletteRunsQuery = { runs: { data: Array<{ id: string, missionTitle: string | null, status: RunStatus }> } };
+
+export type ProjectSettingsQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+}>;
+
+
+export type ProjectSettingsQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, autoMerge: boolean } };
+
+export type CreateProjectMutationVariables = Exact<{
+  input: CreateProjectRequest;
+}>;
+
+
+export type CreateProjectMutation = { createProject: { id: string } };
+
+export type UpdateProjectMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  input: UpdateProjectRequest;
+}>;
+
+
+export type UpdateProjectMutation = { updateProject: { id: string, status: ProjectStatus } };
+
+export type DeleteProjectMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteProjectMutation = { deleteProject: { id: string } };
+
+export type ProjectsQueryVariables = Exact<{
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+  nameContains?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<ProjectStatus>;
+  order?: InputMaybe<ListOrder>;
+}>;
+
+
+export type ProjectsQuery = { projects: { nextCursor: string | null, data: Array<{ id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, createdAt: number, missingConnectorKinds: Array<VendorKind> | null }> } };
+
+export type ProjectQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+}>;
+
+
+export type ProjectQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, tracker: ProjectTracker, createdAt: number } };
+
+export type ScheduledTasksQueryVariables = Exact<{
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type ScheduledTasksQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null, runs: Array<{ id: string, status: RunStatus, createdAt: number }> }> } };
+
+export type AutomationsQueryVariables = Exact<{
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type AutomationsQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null, runs: Array<{ id: string, status: RunStatus, createdAt: number }> }> } };
+
+export type EnvironmentsQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type EnvironmentsQuery = { environments: { nextCursor: string | null, data: Array<{ environmentId: string, status: EnvironmentStatus, prNumber: number | null, workerName: string | null, createdAt: number, expiresAt: number | null, destroyedAt: number | null }> } };
+
+export type RunScheduledTaskMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type RunScheduledTaskMutation = { started: { runId: string } };
+
+export type RunAutomationMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type RunAutomationMutation = { started: { runId: string } };
+
+export type TaskPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null };
+
+export type AutomationPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null };
+
+export type ScheduledTaskQueryVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type ScheduledTaskQuery = { one: TaskPartsFragment };
+
+export type AutomationQueryVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type AutomationQuery = { one: AutomationPartsFragment };
+
+export type TaskRunsQueryVariables = Exact<{
+  id: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+}>;
+
+
+export type TaskRunsQuery = { runs: { data: Array<{ id: string, status: RunStatus, missionTitle: string | null, createdAt: number }> } };
+
+export type AutomationRunsQueryVariables = Exact<{
+  id: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+}>;
+
+
+export type AutomationRunsQuery = { runs: { data: Array<{ id: string, status: RunStatus, missionTitle: string | null, createdAt: number }> } };
+
+export type TaskTemplatesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TaskTemplatesQuery = { templates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, agentId: string | null, suggestedSchedule: SchedulePartsFragment }> } };
+
+export type AutomationTemplatesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AutomationTemplatesQuery = { templates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, agentId: string | null, suggestedSchedule: SchedulePartsFragment }> } };
+
+export type CreateScheduledTaskMutationVariables = Exact<{
+  input: CreateScheduledTaskRequest;
+}>;
+
+
+export type CreateScheduledTaskMutation = { created: { id: string } };
+
+export type CreateAutomationMutationVariables = Exact<{
+  input: CreateScheduledTaskRequest;
+}>;
+
+
+export type CreateAutomationMutation = { created: { id: string } };
+
+export type UpdateScheduledTaskMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+  input: UpdateScheduledTaskRequest;
+  ifUpdatedAt?: InputMaybe<Scalars['EpochMs']['input']>;
+}>;
+
+
+export type UpdateScheduledTaskMutation = { updated: { id: string } };
+
+export type UpdateAutomationMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+  input: UpdateScheduledTaskRequest;
+  ifUpdatedAt?: InputMaybe<Scalars['EpochMs']['input']>;
+}>;
+
+
+export type UpdateAutomationMutation = { updated: { id: string } };
+
+export type DeleteScheduledTaskMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type DeleteScheduledTaskMutation = { deleted: { id: string } };
+
+export type DeleteAutomationMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type DeleteAutomationMutation = { deleted: { id: string } };
+
+export type DestroyEnvironmentMutationVariables = Exact<{
+  environmentId: Scalars['String']['input'];
+}>;
+
+
+export type DestroyEnvironmentMutation = { destroyEnvironment: { environmentId: string } };
+
+export type MetricFragment = { t: number, cpuPct: number, memUsedMb: number, memTotalMb: number, diskUsedPct: number };
+
+export type FragmentFragment = { kind: SandboxFragmentKind, t: number, body: string | null, action: string | null, parameter: string | null, result: string | null, toolUseId: string | null, failed: boolean | null, exitCode: number | null, items: Array<{ content: string, status: string }> };
+
+export type SandboxPartsFragment = (
+  { harnessVersion: string | null, terminationReason: string | null, timeoutAt: number | null, lastDiskUsedPct: number | null, project: { name: string } | null, run: { id: string, missionTitle: string | null } | null }
+  & SandboxRowFragment
+);
+
+export type SessionFragment = { role: AgentRole, sessionId: string, ts: string, outcome: string | null, totalCostUsd: number };
+
+export type SandboxQueryVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+  charts: Scalars['Boolean']['input'];
+}>;
+
+
+export type SandboxQuery = { sandbox: { sandbox: SandboxPartsFragment, sessions: Array<SessionFragment>, liveFragments: Array<FragmentFragment>, metrics?: Array<MetricFragment> } };
+
+export type SandboxLiveSubscriptionVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+  charts: Scalars['Boolean']['input'];
+}>;
+
+
+export type SandboxLiveSubscription = { sandboxUpdated: { sandbox: (
+      { sessions: Array<SessionFragment> }
+      & SandboxPartsFragment
+    ), fragments: Array<FragmentFragment>, metrics?: Array<MetricFragment> } };
+
+export type SandboxFragmentsQueryVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type SandboxFragmentsQuery = { sandbox: { fragments: { nextCursor: string | null, data: Array<FragmentFragment> } } };
+
+export type SandboxLogQueryVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+  role: AgentRole;
+  sessionId: Scalars['String']['input'];
+  part: SandboxLogPart;
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type SandboxLogQuery = { sandboxLog: { content: string, bytes: number, nextCursor: string | null, times: Array<{ line: number, at: number }>, promptSpans: Array<{ id: string, content: string, scope: string }> } };
+
+export type SandboxLogSizeQueryVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+  role: AgentRole;
+  sessionId: Scalars['String']['input'];
+  part: SandboxLogPart;
+}>;
+
+
+export type SandboxLogSizeQuery = { sandboxLog: { bytes: number } };
+
+export type KillSandboxMutationVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+}>;
+
+
+export type KillSandboxMutation = { killSandbox: { sandboxId: string } };
+
+export const agents: Operation<AgentsQuery, AgentsQueryVariables> = {
+  text: 'query Agents($limit:Int!$cursor:String$role:AgentRole){agents(limit:$limit cursor:$cursor role:$role){data{...AgentRow}nextCursor}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
+};
+
+export const agent: Operation<AgentQuery, AgentQueryVariables> = {
+  text: 'query Agent($agentId:String!){agent(agentId:$agentId){...AgentRow effort userPrompt skillRepos sandboxTemplateId updatedAt}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
+};
+
+export const agentCatalog: Operation<AgentCatalogQuery, AgentCatalogQueryVariables> = {
+  text: 'query AgentCatalog{agentCatalog{roles{key name blurb}harnesses{id label models{id label}}builtinSandboxTemplate{key name}}}',
+};
+
+export const createAgent: Operation<CreateAgentMutation, CreateAgentMutationVariables> = {
+  text: 'mutation CreateAgent($input:CreateAgentRequest!){createAgent(input:$input){id}}',
+};
+
+export const updateAgent: Operation<UpdateAgentMutation, UpdateAgentMutationVariables> = {
+  text: 'mutation UpdateAgent($agentId:String!$input:UpdateAgentRequest!$ifUpdatedAt:EpochMs){updateAgent(agentId:$agentId input:$input ifUpdatedAt:$ifUpdatedAt){id}}',
+};
+
+export const deleteAgent: Operation<DeleteAgentMutation, DeleteAgentMutationVariables> = {
+  text: 'mutation DeleteAgent($agentId:String!){deleteAgent(agentId:$agentId){id}}',
+};
+
+export const runtimes: Operation<RuntimesQuery, RuntimesQueryVariables> = {
+  text: 'query Runtimes{runtimes{data{name tokenId isConnected isolation places notice lastSeenAt harnesses{harness version}}}}',
+};
+
+export const runtimeTokens: Operation<RuntimeTokensQuery, RuntimeTokensQueryVariables> = {
+  text: 'query RuntimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
+};
+
+export const createRuntimeToken: Operation<CreateRuntimeTokenMutation, CreateRuntimeTokenMutationVariables> = {
+  text: 'mutation CreateRuntimeToken($name:String!){createRuntimeToken(name:$name){name token}}',
+};
+
+export const revokeRuntimeToken: Operation<RevokeRuntimeTokenMutation, RevokeRuntimeTokenMutationVariables> = {
+  text: 'mutation RevokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id}}',
+};
+
+export const artifacts: Operation<ArtifactsQuery, ArtifactsQueryVariables> = {
+  text: 'query Artifacts($projectId:String$kind:ArtifactKind$order:ListOrder$limit:Int!$cursor:String$sandboxId:String){artifacts(projectId:$projectId kind:$kind order:$order limit:$limit cursor:$cursor sandboxId:$sandboxId){data{...ArtifactCard project{name}}nextCursor}}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const billing: Operation<BillingQuery, BillingQueryVariables> = {
+  text: 'query Billing{billingSummary{plan balance low canStartMission canManage missionCeiling sandboxLimit trackerTriggers sources{kind credits startsAt expiresAt}projects{used limit}usage{periodStart missions creditsSpent}openCreditRequest{messages{message at name}}purchase{testMoney}subscription{plan nextPlan status currentPeriodEnd}advice{reason}trial{granted remaining endsAt}}billingOffers{...ForSale enterprise{blurb}}billingOrders{orders{id number offer teamPlan credits amountUsd status createdAt withdrawableUntil refundUsd withdrawal{credits refundUsd}}}billingLedger(limit:5){entries{...BillingLedgerEntry}}}fragment ForSale on ListOffersResponse{offers{credits priceUsd maxQuantity}team{plans{...BillingTeamPlan}}}fragment BillingTeamPlan on TeamPlan{plan name monthlyUsd creditsPerMonth projects agentsAtOnce}fragment BillingLedgerEntry on LedgerEntry{id kind credits balanceAfter runId orderId note createdAt}',
+};
+
+export const billingOffers: Operation<BillingOffersQuery, BillingOffersQueryVariables> = {
+  text: 'query BillingOffers{billingOffers{withdrawalDays ...ForSale}billingSummary{purchase{testMoney}}}fragment ForSale on ListOffersResponse{offers{credits priceUsd maxQuantity}team{plans{...BillingTeamPlan}}}fragment BillingTeamPlan on TeamPlan{plan name monthlyUsd creditsPerMonth projects agentsAtOnce}',
+};
+
+export const billingLedger: Operation<BillingLedgerQuery, BillingLedgerQueryVariables> = {
+  text: 'query BillingLedger($limit:Int!$cursor:String){billingLedger(limit:$limit cursor:$cursor){entries{...BillingLedgerEntry}nextCursor}}fragment BillingLedgerEntry on LedgerEntry{id kind credits balanceAfter runId orderId note createdAt}',
+};
+
+export const billingSettings: Operation<BillingSettingsQuery, BillingSettingsQueryVariables> = {
+  text: 'query BillingSettings{billingSummary{trackerTriggers}}',
+};
+
+export const createCheckout: Operation<CreateCheckoutMutation, CreateCheckoutMutationVariables> = {
+  text: 'mutation CreateCheckout($input:CreateCheckoutSessionRequest!){createCheckoutSession(input:$input){url}}',
+};
+
+export const askForCredits: Operation<AskForCreditsMutation, AskForCreditsMutationVariables> = {
+  text: 'mutation AskForCredits($message:String!){createCreditRequest(input:{message:$message}){id}}',
+};
+
+export const updateSubscription: Operation<UpdateSubscriptionMutation, UpdateSubscriptionMutationVariables> = {
+  text: 'mutation UpdateSubscription($input:UpdateSubscriptionRequest!){updateSubscription(input:$input){subscription{status}}}',
+};
+
+export const updateBillingSettings: Operation<UpdateBillingSettingsMutation, UpdateBillingSettingsMutationVariables> = {
+  text: 'mutation UpdateBillingSettings($trackerTriggers:TrackerTriggerPolicy!){updateBillingSettings(input:{trackerTriggers:$trackerTriggers}){trackerTriggers}}',
+};
+
+export const withdrawOrder: Operation<WithdrawOrderMutation, WithdrawOrderMutationVariables> = {
+  text: 'mutation WithdrawOrder($orderId:String!$reason:String){withdrawOrder(orderId:$orderId input:{reason:$reason}){orderId}}',
+};
+
+export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {
+  text: 'query Integrations{integrations{integrations{id displayName vendor vendorKind externalOrgId baseUrl dependentProjectCount hasCredentials brokenSince checkFailure checkedAt updatedAt}}}',
+};
+
+export const connectIntegration: Operation<ConnectIntegrationMutation, ConnectIntegrationMutationVariables> = {
+  text: 'mutation ConnectIntegration($vendor:Vendor!$vendorKind:VendorKind!$displayName:String!$credentials:String$baseUrl:String){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl){id checkFailure}}',
+};
+
+export const checkIntegration: Operation<CheckIntegrationMutation, CheckIntegrationMutationVariables> = {
+  text: 'mutation CheckIntegration($integrationId:String!){checkIntegration(integrationId:$integrationId){id checkFailure}}',
+};
+
+export const rotateIntegration: Operation<RotateIntegrationMutation, RotateIntegrationMutationVariables> = {
+  text: 'mutation RotateIntegration($integrationId:String!$credentials:String!){rotateIntegration(integrationId:$integrationId credentials:$credentials){id checkFailure}}',
+};
+
+export const revokeIntegration: Operation<RevokeIntegrationMutation, RevokeIntegrationMutationVariables> = {
+  text: 'mutation RevokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id}}',
+};
+
+export const disconnectIntegration: Operation<DisconnectIntegrationMutation, DisconnectIntegrationMutationVariables> = {
+  text: 'mutation DisconnectIntegration($integrationId:String!$detachProjects:Boolean!){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){id}}',
+};
+
+export const issues: Operation<IssuesQuery, IssuesQueryVariables> = {
+  text: 'query Issues($limit:Int!$cursor:String$projectId:String$order:ListOrder){issues(limit:$limit cursor:$cursor projectId:$projectId order:$order){data{...IssueRow}nextCursor}}fragment IssueRow on Issue{id key title state createdAt projectId project{name}}',
+};
+
+export const issue: Operation<IssueQuery, IssueQueryVariables> = {
+  text: 'query Issue($issueId:String!){issue(issueId:$issueId){...IssueRow body labels runId}}fragment IssueRow on Issue{id key title state createdAt projectId project{name}}',
+};
+
+export const mcpBindings: Operation<McpBindingsQuery, McpBindingsQueryVariables> = {
+  text: 'query McpBindings{mcpBindings{bindings{projectId projectName serverName status statusDetail transport roles updatedAt}}}',
+};
+
+export const projectMcp: Operation<ProjectMcpQuery, ProjectMcpQueryVariables> = {
+  text: 'query ProjectMcp($projectId:String!){project(projectId:$projectId){id name}projectMcp(projectId:$projectId){configPath configPathSource configRef configStatus configError warnings servers{name declared{transport origin path command displayArgs headerNames secretRefs isolation{kind reason}}binding{...McpBound}}callsOfDay{calls{id runId serverName tool outcome durationMs createdAt}counts{serverName outcome count}}}}fragment McpBound on McpBinding{status statusDetail transport roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}updatedAt}',
+};
+
+export const mcpToolReview: Operation<McpToolReviewQuery, McpToolReviewQueryVariables> = {
+  text: 'query McpToolReview($projectId:String!$serverName:String!){mcpToolReview(projectId:$projectId serverName:$serverName){binding{roles updatedAt approvedTools{name attestedReadOnly}}tools{name change digest claims tool{description}}}}',
+};
+
+export const mcpToolDefinitions: Operation<McpToolDefinitionsQuery, McpToolDefinitionsQueryVariables> = {
+  text: 'query McpToolDefinitions($projectId:String!$serverName:String!$names:[String!]!){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){tools{name definition reviewedDefinition}}}',
+};
+
+export const updateProjectMcp: Operation<UpdateProjectMcpMutation, UpdateProjectMcpMutationVariables> = {
+  text: 'mutation UpdateProjectMcp($projectId:String!$configPath:String){updateProjectMcp(projectId:$projectId input:{configPath:$configPath}){configPath}}',
+};
+
+export const putMcpBinding: Operation<PutMcpBindingMutation, PutMcpBindingMutationVariables> = {
+  text: 'mutation PutMcpBinding($projectId:String!$serverName:String!$input:PutMcpBindingRequest!$ifUpdatedAt:EpochMs){putMcpBinding(projectId:$projectId serverName:$serverName input:$input ifUpdatedAt:$ifUpdatedAt){updatedAt}}',
+};
+
+export const refreshMcpTools: Operation<RefreshMcpToolsMutation, RefreshMcpToolsMutationVariables> = {
+  text: 'mutation RefreshMcpTools($projectId:String!$serverName:String!){refreshMcpTools(projectId:$projectId serverName:$serverName){updatedAt}}',
+};
+
+export const startMcpOAuth: Operation<StartMcpOAuthMutation, StartMcpOAuthMutationVariables> = {
+  text: 'mutation StartMcpOAuth($projectId:String!$serverName:String!$returnTo:String!){startMcpOAuth(projectId:$projectId serverName:$serverName input:{returnTo:$returnTo}){authorizeUrl}}',
+};
+
+export const deleteMcpBinding: Operation<DeleteMcpBindingMutation, DeleteMcpBindingMutationVariables> = {
+  text: 'mutation DeleteMcpBinding($projectId:String!$serverName:String!){deleteMcpBinding(projectId:$projectId serverName:$serverName){deleted}}',
+};
+
+export const lastSession: Operation<LastSessionQuery, LastSessionQueryVariables> = {
+  text: 'query LastSession($sandboxId:String!){sandbox(sandboxId:$sandboxId){sessions{role sessionId}}}',
+};
+
+export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = {
+  text: 'query AgentNames{agents(limit:100){data{id name role harness model isBuiltin hasModel}}}',
+};
+
+export const startMission: Operation<StartMissionMutation, StartMissionMutationVariables> = {
+  text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$issue:String){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval issue:$issue){id}}',
+};
+
+export const run: Operation<RunQuery, RunQueryVariables> = {
+  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const runLive: Operation<RunLiveSubscription, RunLiveSubscriptionVariables> = {
+  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const cancelRun: Operation<CancelRunMutation, CancelRunMutationVariables> = {
+  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const sendMessage: Operation<SendMessageMutation, SendMessageMutationVariables> = {
+  text: 'mutation SendMessage($runId:String!$text:String!$messageId:String){sendMessage(runId:$runId text:$text messageId:$messageId){id}}',
+};
+
+export const answerElicitation: Operation<AnswerElicitationMutation, AnswerElicitationMutationVariables> = {
+  text: 'mutation AnswerElicitation($runId:String!$text:String!){answerElicitation(runId:$runId text:$text){id}}',
+};
+
+export const continueRun: Operation<ContinueRunMutation, ContinueRunMutationVariables> = {
+  text: 'mutation ContinueRun($runId:String!$stepId:String!$prompt:String!){continueRun(runId:$runId stepId:$stepId prompt:$prompt){id}}',
+};
+
+export const approvePlan: Operation<ApprovePlanMutation, ApprovePlanMutationVariables> = {
+  text: 'mutation ApprovePlan($runId:String!){approvePlan(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const interruptRun: Operation<InterruptRunMutation, InterruptRunMutationVariables> = {
+  text: 'mutation InterruptRun($runId:String!){interruptRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const resumeRun: Operation<ResumeRunMutation, ResumeRunMutationVariables> = {
+  text: 'mutation ResumeRun($runId:String!){resumeRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const runs: Operation<RunsQuery, RunsQueryVariables> = {
+  text: 'query Runs($projectId:String$status:RunStatus$needsPerson:Boolean$search:String$agentId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){runs(projectId:$projectId status:$status needsPerson:$needsPerson search:$search agentId:$agentId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore order:$order limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}',
+};
+
+export const agentDelegations: Operation<AgentDelegationsQuery, AgentDelegationsQueryVariables> = {
+  text: 'query AgentDelegations{agentDelegations{data{id agentName clientName registrationType provider scopes projectId project{name}resource createdAt expiresAt lastUsedAt status}}}',
+};
+
+export const revokeAgentDelegation: Operation<RevokeAgentDelegationMutation, RevokeAgentDelegationMutationVariables> = {
+  text: 'mutation RevokeAgentDelegation($delegationId:String!){revokeAgentDelegation(delegationId:$delegationId){kind revokedTokens}}',
+};
+
+export const noticeMails: Operation<NoticeMailsQuery, NoticeMailsQueryVariables> = {
+  text: 'query NoticeMails{noticeMails{kind enabled}}',
+};
+
+export const updateNoticeMail: Operation<UpdateNoticeMailMutation, UpdateNoticeMailMutationVariables> = {
+  text: 'mutation UpdateNoticeMail($input:UpdateNoticeMailRequest!){updateNoticeMail(input:$input){kind enabled}}',
+};
+
+export const members: Operation<MembersQuery, MembersQueryVariables> = {
+  text: 'query Members($orgId:String!){memberships(orgId:$orgId){memberships{userId role createdAt person{name email}}}invites{invites{id email role status expiresAtSec createdAt}}me{userId role}}',
+};
+
+export const createInvite: Operation<CreateInviteMutation, CreateInviteMutationVariables> = {
+  text: 'mutation CreateInvite($email:String!$role:OrgRole!){createInvite(input:{email:$email role:$role}){id}}',
+};
+
+export const revokeInvite: Operation<RevokeInviteMutation, RevokeInviteMutationVariables> = {
+  text: 'mutation RevokeInvite($inviteId:String!){revokeInvite(inviteId:$inviteId){ok}}',
+};
+
+export const updateMembership: Operation<UpdateMembershipMutation, UpdateMembershipMutationVariables> = {
+  text: 'mutation UpdateMembership($orgId:String!$userId:String!$role:OrgRole!){updateMembership(orgId:$orgId userId:$userId input:{role:$role}){userId}}',
+};
+
+export const deleteMembership: Operation<DeleteMembershipMutation, DeleteMembershipMutationVariables> = {
+  text: 'mutation DeleteMembership($orgId:String!$userId:String!){deleteMembership(orgId:$orgId userId:$userId){ok}}',
+};
+
+export const organizationSettings: Operation<OrganizationSettingsQuery, OrganizationSettingsQueryVariables> = {
+  text: 'query OrganizationSettings($orgId:String!){organization(orgId:$orgId){id name slug}orchestrator{dailyCostCapUsd defaultDailyCostCapUsd effectiveDailyCostCapUsd dailySpendUsd planApproval}}',
+};
+
+export const updateOrganization: Operation<UpdateOrganizationMutation, UpdateOrganizationMutationVariables> = {
+  text: 'mutation UpdateOrganization($orgId:String!$input:UpdateOrganizationRequest!){updateOrganization(orgId:$orgId input:$input){id}}',
+};
+
+export const updateOrchestrator: Operation<UpdateOrchestratorMutation, UpdateOrchestratorMutationVariables> = {
+  text: 'mutation UpdateOrchestrator($input:UpdateOrchestratorRequest!){updateOrchestrator(input:$input){orgId}}',
+};
+
+export const tokens: Operation<TokensQuery, TokensQueryVariables> = {
+  text: 'query Tokens{tokens{data{id name scopes projectId project{name}createdAt expiresAt lastUsedAt revokedAt}}}',
+};
+
+export const scopes: Operation<ScopesQuery, ScopesQueryVariables> = {
+  text: 'query Scopes{scopes{groups{key name scopes{scope description grantable presets}}}}',
+};
+
+export const createToken: Operation<CreateTokenMutation, CreateTokenMutationVariables> = {
+  text: 'mutation CreateToken($input:CreateTokenRequest!){createToken(input:$input){name token expiresAt}}',
+};
+
+export const revokeToken: Operation<RevokeTokenMutation, RevokeTokenMutationVariables> = {
+  text: 'mutation RevokeToken($tokenId:String!){revokeToken(tokenId:$tokenId){kind}}',
+};
+
+export const openRuns: Operation<OpenRunsQuery, OpenRunsQueryVariables> = {
+  text: 'query OpenRuns{needy:runs(needsPerson:true limit:20){data{...RunRow}nextCursor}running:runs(status:running limit:20){data{...RunRow}nextCursor}waiting:runs(status:dispatching limit:20){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}',
+};
+
+export const endedRuns: Operation<EndedRunsQuery, EndedRunsQueryVariables> = {
+  text: 'query EndedRuns{completed:runs(status:completed limit:12){data{...RunRow}}failed:runs(status:failed limit:12){data{...RunRow}}canceled:runs(status:canceled limit:12){data{...RunRow}}skipped:runs(status:skipped limit:12){data{...RunRow}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}',
+};
+
+export const upcoming: Operation<UpcomingQuery, UpcomingQueryVariables> = {
+  text: 'query Upcoming{upcomingOccurrences(limit:8){data{at name scheduledTaskId automationId project{name}}}}',
+};
+
+export const spend: Operation<SpendQuery, SpendQueryVariables> = {
+  text: 'query Spend{orchestrator{dailySpendUsd effectiveDailyCostCapUsd atDailyCostCap spendByHour{t usd}}}',
+};
+
+export const busySandboxes: Operation<BusySandboxesQuery, BusySandboxesQueryVariables> = {
+  text: 'query BusySandboxes($projectId:String$limit:Int!$status:SandboxStatus){sandboxes(projectId:$projectId limit:$limit status:$status){data{...SandboxRow project{name}sparkline{t cpuPct memUsedMb memTotalMb}}nextCursor}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}',
+};
+
+export const setup: Operation<SetupQuery, SetupQueryVariables> = {
+  text: 'query Setup{setup{complete next reachedCount totalCount groups{id name milestones{id name state}}}notices{notices{id kind title body actionUrl}}}',
+};
+
+export const markMilestone: Operation<MarkMilestoneMutation, MarkMilestoneMutationVariables> = {
+  text: 'mutation MarkMilestone($milestoneId:String!$mark:SetupMark!){updateSetupMilestone(milestoneId:$milestoneId input:{mark:$mark}){complete}}',
+};
+
+export const dismissNotice: Operation<DismissNoticeMutation, DismissNoticeMutationVariables> = {
+  text: 'mutation DismissNotice($noticeId:String!){dismissNotice(noticeId:$noticeId){noticeId}}',
+};
+
+export const palette: Operation<PaletteQuery, PaletteQueryVariables> = {
+  text: 'query Palette{projects(limit:100){data{id name}}agents(limit:100){data{id name}}issues(limit:100){data{id key title}}scheduledTasks(limit:100){data{id name}}automations(limit:100){data{id name}}}',
+};
+
+export const paletteMembers: Operation<PaletteMembersQuery, PaletteMembersQueryVariables> = {
+  text: 'query PaletteMembers($orgId:String!){memberships(orgId:$orgId){memberships{userId person{name email}}}}',
+};
+
+export const paletteRuns: Operation<PaletteRunsQuery, PaletteRunsQueryVariables> = {
+  text: 'query PaletteRuns($search:String){runs(limit:12 search:$search){data{id missionTitle status}}}',
+};
+
+export const projectSettings: Operation<ProjectSettingsQuery, ProjectSettingsQueryVariables> = {
+  text: 'query ProjectSettings($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status autoMerge}}',
+};
+
+export const createProject: Operation<CreateProjectMutation, CreateProjectMutationVariables> = {
+  text: 'mutation CreateProject($input:CreateProjectRequest!){createProject(input:$input){id}}',
+};
+
+export const updateProject: Operation<UpdateProjectMutation, UpdateProjectMutationVariables> = {
+  text: 'mutation UpdateProject($projectId:String!$input:UpdateProjectRequest!){updateProject(projectId:$projectId input:$input){id status}}',
+};
+
+export const deleteProject: Operation<DeleteProjectMutation, DeleteProjectMutationVariables> = {
+  text: 'mutation DeleteProject($projectId:String!){deleteProject(projectId:$projectId){id}}',
+};
+
+export const projects: Operation<ProjectsQuery, ProjectsQueryVariables> = {
+  text: 'query Projects($limit:Int!$cursor:String$nameContains:String$status:ProjectStatus$order:ListOrder){projects(limit:$limit cursor:$cursor nameContains:$nameContains status:$status order:$order){data{id name issueCode scmOwner scmRepo status createdAt missingConnectorKinds}nextCursor}}',
+};
+
+export const project: Operation<ProjectQuery, ProjectQueryVariables> = {
+  text: 'query Project($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status tracker createdAt}}',
+};
+
+export const scheduledTasks: Operation<ScheduledTasksQuery, ScheduledTasksQueryVariables> = {
+  text: 'query ScheduledTasks($projectId:String$limit:Int!$cursor:String){page:scheduledTasks(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt triggers{...ScheduleWords}project{name}runs{id status createdAt}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+};
+
+export const automations: Operation<AutomationsQuery, AutomationsQueryVariables> = {
+  text: 'query Automations($projectId:String$limit:Int!$cursor:String){page:automations(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt triggers{...ScheduleWords}project{name}runs{id status createdAt}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+};
+
+export const environments: Operation<EnvironmentsQuery, EnvironmentsQueryVariables> = {
+  text: 'query Environments($projectId:String!$limit:Int!$cursor:String){environments(projectId:$projectId limit:$limit cursor:$cursor){data{environmentId status prNumber workerName createdAt expiresAt destroyedAt}nextCursor}}',
+};
+
+export const runScheduledTask: Operation<RunScheduledTaskMutation, RunScheduledTaskMutationVariables> = {
+  text: 'mutation RunScheduledTask($id:String!){started:runScheduledTask(id:$id){runId}}',
+};
+
+export const runAutomation: Operation<RunAutomationMutation, RunAutomationMutationVariables> = {
+  text: 'mutation RunAutomation($id:String!){started:runAutomation(automationId:$id){runId}}',
+};
+
+export const scheduledTask: Operation<ScheduledTaskQuery, ScheduledTaskQueryVariables> = {
+  text: 'query ScheduledTask($id:String!){one:scheduledTask(id:$id){...TaskParts}}fragment TaskParts on ScheduledTask{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt updatedAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+};
+
+export const automation: Operation<AutomationQuery, AutomationQueryVariables> = {
+  text: 'query Automation($id:String!){one:automation(automationId:$id){...AutomationParts}}fragment AutomationParts on Automation{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt updatedAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+};
+
+export const taskRuns: Operation<TaskRunsQuery, TaskRunsQueryVariables> = {
+  text: 'query TaskRuns($id:String!$limit:Int!){runs:scheduledTaskRuns(id:$id limit:$limit){data{id status missionTitle createdAt}}}',
+};
+
+export const automationRuns: Operation<AutomationRunsQuery, AutomationRunsQueryVariables> = {
+  text: 'query AutomationRuns($id:String!$limit:Int!){runs:automationRuns(automationId:$id limit:$limit){data{id status missionTitle createdAt}}}',
+};
+
+export const taskTemplates: Operation<TaskTemplatesQuery, TaskTemplatesQueryVariables> = {
+  text: 'query TaskTemplates{templates:scheduledTaskTemplates{data{key name blurb prompt agentId suggestedSchedule{...ScheduleParts}}}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+};
+
+export const automationTemplates: Operation<AutomationTemplatesQuery, AutomationTemplatesQueryVariables> = {
+  text: 'query AutomationTemplates{templates:automationTemplates{data{key name blurb prompt agentId suggestedSchedule{...ScheduleParts}}}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+};
+
+export const createScheduledTask: Operation<CreateScheduledTaskMutation, CreateScheduledTaskMutationVariables> = {
+  text: 'mutation CreateScheduledTask($input:CreateScheduledTaskRequest!){created:createScheduledTask(input:$input){id}}',
+};
+
+export const createAutomation: Operation<CreateAutomationMutation, CreateAutomationMutationVariables> = {
+  text: 'mutation CreateAutomation($input:CreateScheduledTaskRequest!){created:createAutomation(input:$input){id}}',
+};
+
+export const updateScheduledTask: Operation<UpdateScheduledTaskMutation, UpdateScheduledTaskMutationVariables> = {
+  text: 'mutation UpdateScheduledTask($id:String!$input:UpdateScheduledTaskRequest!$ifUpdatedAt:EpochMs){updated:updateScheduledTask(id:$id input:$input ifUpdatedAt:$ifUpdatedAt){id}}',
+};
+
+export const updateAutomation: Operation<UpdateAutomationMutation, UpdateAutomationMutationVariables> = {
+  text: 'mutation UpdateAutomation($id:String!$input:UpdateScheduledTaskRequest!$ifUpdatedAt:EpochMs){updated:updateAutomation(automationId:$id input:$input ifUpdatedAt:$ifUpdatedAt){id}}',
+};
+
+export const deleteScheduledTask: Operation<DeleteScheduledTaskMutation, DeleteScheduledTaskMutationVariables> = {
+  text: 'mutation DeleteScheduledTask($id:String!){deleted:deleteScheduledTask(id:$id){id}}',
+};
+
+export const deleteAutomation: Operation<DeleteAutomationMutation, DeleteAutomationMutationVariables> = {
+  text: 'mutation DeleteAutomation($id:String!){deleted:deleteAutomation(automationId:$id){id}}',
+};
+
+export const destroyEnvironment: Operation<DestroyEnvironmentMutation, DestroyEnvironmentMutationVariables> = {
+  text: 'mutation DestroyEnvironment($environmentId:String!){destroyEnvironment(environmentId:$environmentId){environmentId}}',
+};
+
+export const sandbox: Operation<SandboxQuery, SandboxQueryVariables> = {
+  text: 'query Sandbox($sandboxId:String!$charts:Boolean!){sandbox(sandboxId:$sandboxId){sandbox{...SandboxParts}sessions{...Session}liveFragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
+};
+
+export const sandboxLive: Operation<SandboxLiveSubscription, SandboxLiveSubscriptionVariables> = {
+  text: 'subscription SandboxLive($sandboxId:String!$charts:Boolean!){sandboxUpdated(sandboxId:$sandboxId){sandbox{...SandboxParts sessions{...Session}}fragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
+};
+
+export const sandboxFragments: Operation<SandboxFragmentsQuery, SandboxFragmentsQueryVariables> = {
+  text: 'query SandboxFragments($sandboxId:String!$limit:Int!$cursor:String){sandbox(sandboxId:$sandboxId){fragments(limit:$limit cursor:$cursor){data{...Fragment}nextCursor}}}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId failed exitCode items{content status}}',
+};
+
+export const sandboxLog: Operation<SandboxLogQuery, SandboxLogQueryVariables> = {
+  text: 'query SandboxLog($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!$cursor:String){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part cursor:$cursor){content bytes nextCursor times{line at}promptSpans{id content scope}}}',
+};
+
+export const sandboxLogSize: Operation<SandboxLogSizeQuery, SandboxLogSizeQueryVariables> = {
+  text: 'query SandboxLogSize($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part){bytes}}',
+};
+
+export const killSandbox: Operation<KillSandboxMutation, KillSandboxMutationVariables> = {
+  text: 'mutation KillSandbox($sandboxId:String!){killSandbox(sandboxId:$sandboxId){sandboxId}}',
+};

@@ -1,0 +1,234 @@
+// Forms and buttons of connectors: connect, check, rotate, revoke and disconnect.
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import {
+  checkIntegration,
+  connectIntegration,
+  disconnectIntegration,
+  type IntegrationsQuery,
+  revokeIntegration,
+  rotateIntegration,
+  type Vendor,
+  type VendorKind,
+} from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Action, Card } from '../kit/pieces.tsx';
+import { plural } from '../kit/words.tsx';
+
+export type Connector = IntegrationsQuery['integrations']['integrations'][number];
+
+export const kinds: Readonly<Record<VendorKind, string>> = {
+  tracker: 'Tracker',
+  scm: 'Source host',
+  llm: 'Language models',
+};
+export const vendors: Readonly<Record<Vendor, string>> = {
+  linear: 'Linear',
+  github: 'GitHub',
+  builtin: 'Built in',
+  anthropic: 'Anthropic',
+  openai: 'OpenAI',
+};
+
+/** What the vendor calls its credentials. */
+const credentialWord = (vendor: Vendor): string => (vendor === 'github' ? 'Token' : 'API key');
+
+interface Offer {
+  vendor: Vendor;
+  vendorKind: VendorKind;
+  /** What the credentials must allow. */
+  hint?: string;
+  /** What the address of another server looks like; absent: there is none. */
+  server?: string;
+}
+
+const offers: Readonly<Record<string, Offer>> = {
+  'Linear: issues': { vendor: 'linear', vendorKind: 'tracker', hint: 'A personal API key of Linear.' },
+  'GitHub: issues': {
+    vendor: 'github',
+    vendorKind: 'tracker',
+    hint: 'A token that reads and writes issues.',
+    server: 'https://github.example.com/api/v3 for GitHub Enterprise Server',
+  },
+  'GitHub: repositories': {
+    vendor: 'github',
+    vendorKind: 'scm',
+    hint: 'A token that reads and writes contents and pull requests.',
+    server: 'https://github.example.com/api/v3 for GitHub Enterprise Server',
+  },
+  'Built in: issues in the console': { vendor: 'builtin', vendorKind: 'tracker' },
+  'Anthropic: language models': { vendor: 'anthropic', vendorKind: 'llm', server: 'that of a compatible server' },
+  'OpenAI: language models': {
+    vendor: 'openai',
+    vendorKind: 'llm',
+    server: 'that of a compatible server, with its version',
+  },
+};
+const [first] = Object.keys(offers) as [string];
+
+/** What `?connect=` of the page asks for. */
+const asked: Readonly<Record<string, string>> = {
+  model: 'Anthropic: language models',
+  repository: 'GitHub: repositories',
+};
+
+export function Connect({ read }: { read(): void }) {
+  const { connect = '' } = useLocation().query;
+  const form = useForm({
+    name: 'connector',
+    initial: { offer: asked[connect] ?? first, displayName: '', credentials: '', baseUrl: '' },
+    secret: 'credentials',
+    async send({ offer, displayName, credentials, baseUrl }, key) {
+      const { vendor, vendorKind, server } = offers[offer]!;
+      const access = {
+        credentials: vendor === 'builtin' ? null : credentials,
+        baseUrl: server ? optional(baseUrl) : null,
+      };
+      await mutate(connectIntegration, { vendor, vendorKind, displayName, ...access }, key);
+      read();
+    },
+  });
+  const { vendor, hint = '', server } = offers[form.values.offer] ?? offers[first]!;
+  return (
+    <Card title="Connect">
+      <FormFrame form={form} action="Connect">
+        <Choice form={form} name="offer" label="What" options={Object.keys(offers).map((name) => [name, name])} />
+        <Text form={form} name="displayName" label="Name" maxLength={120} required />
+        {vendor !== 'builtin' && (
+          <Text
+            form={form}
+            name="credentials"
+            label={credentialWord(vendor)}
+            hint={`${hint} It is tried, encrypted, and never shown again.`}
+            type="password"
+            required
+          />
+        )}
+        {server && (
+          <Text
+            form={form}
+            name="baseUrl"
+            label="Server"
+            hint={`Empty: ${vendors[vendor]}. Else its address: ${server}.`}
+          />
+        )}
+      </FormFrame>
+    </Card>
+  );
+}
+
+interface ActionsProperties {
+  connector: Connector;
+  /** Those that may take its place. */
+  others: readonly Connector[];
+  read(): void;
+}
+
+export function ConnectorActions({ connector, others, read }: ActionsProperties) {
+  const { id: integrationId, displayName, vendor, vendorKind, dependentProjectCount } = connector;
+  const [isRotating, setRotating] = useState(false);
+  return (
+    <div class="connector-actions">
+      <div class="decisions">
+        {vendor !== 'builtin' && (
+          <>
+            <Action
+              label="Check"
+              describes={`Check ${displayName}`}
+              act={(key) => mutate(checkIntegration, { integrationId }, key).then(read)}
+            />
+            <button
+              type="button"
+              class="quiet slim"
+              aria-expanded={isRotating}
+              aria-label={`Rotate the credentials of ${displayName}`}
+              onClick={() => setRotating(!isRotating)}
+            >
+              Rotate
+            </button>
+            <Action
+              label="Revoke"
+              describes={`Revoke the credentials of ${displayName}`}
+              class="danger slim"
+              question={
+                vendorKind === 'llm'
+                  ? 'The key is deleted. Steps under way that use it fail.'
+                  : 'The credentials are deleted. Projects keep the connector, and cannot use it until there are others.'
+              }
+              act={(key) => mutate(revokeIntegration, { integrationId }, key).then(read)}
+            />
+          </>
+        )}
+        <Action
+          label="Disconnect"
+          describes={`Disconnect ${displayName}`}
+          class="danger slim"
+          question={consequence(connector, others)}
+          act={(key) =>
+            mutate(disconnectIntegration, { integrationId, detachProjects: dependentProjectCount > 0 }, key).then(read)
+          }
+        />
+      </div>
+      {isRotating && (
+        <Rotation
+          connector={connector}
+          done={() => {
+            setRotating(false);
+            read();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+const uses: Readonly<Record<VendorKind, string>> = {
+  tracker: 'as tracker',
+  scm: 'as source host',
+  llm: 'for language models',
+};
+
+/** What happens to projects, as the API does it. */
+function consequence(connector: Connector, others: readonly Connector[]): string {
+  const { id, vendor, vendorKind, baseUrl, dependentProjectCount: count } = connector;
+  const gone = 'The connector and its credentials are deleted.';
+  if (count === 0) return `${gone} No project uses it.`;
+  const like = others.filter(
+    (one) => one.id !== id && one.vendorKind === vendorKind && (vendorKind !== 'tracker' || one.vendor === vendor),
+  );
+  const next = like.find((one) => one.vendor === vendor && one.baseUrl === baseUrl) ?? like[0];
+  const use = `${plural(count, 'project')} ${count === 1 ? 'uses' : 'use'} it ${uses[vendorKind]}`;
+  if (next) return `${gone} ${use} and will use “${next.displayName}”.`;
+  const then =
+    vendorKind === 'llm'
+      ? 'missions use the keys of the runtimes.'
+      : 'missions that need one fail until another is connected.';
+  return `${gone} ${use} and will have none: ${then}`;
+}
+
+function Rotation({ connector: { id, vendor }, done }: { connector: Connector; done(): void }) {
+  const form = useForm({
+    name: `credentials of ${id}`,
+    prefix: `${id}-`,
+    initial: { credentials: '' },
+    secret: 'credentials',
+    async send({ credentials }, key) {
+      await mutate(rotateIntegration, { integrationId: id, credentials }, key);
+      done();
+    },
+  });
+  const word = credentialWord(vendor);
+  return (
+    <FormFrame form={form} action={`Replace ${word === 'Token' ? 'token' : 'key'}`}>
+      <Text
+        form={form}
+        name="credentials"
+        label={`New ${word === 'Token' ? 'token' : 'key'}`}
+        type="password"
+        required
+      />
+    </FormFrame>
+  );
+}

@@ -1,0 +1,150 @@
+// Asks the graph. All that is asked within one tick goes in one HTTP request; what is asked twice in it is asked once.
+import type { Operation } from '../generated/documents.ts';
+import { csrf, org } from './page.ts';
+
+/** The record of every error of the API (docs/contract.md#errors). */
+export interface ProblemBody {
+  title: string;
+  description: string;
+  retryable: boolean;
+  code?: string;
+}
+
+export class Failure extends Error {
+  readonly problem: ProblemBody;
+  constructor(problem: ProblemBody) {
+    super(problem.title);
+    this.problem = problem;
+  }
+}
+
+/** What went wrong, in the API's words where it said any. */
+export const problemOf = (error: unknown): ProblemBody =>
+  error instanceof Failure
+    ? error.problem
+    : {
+        title: 'No connection',
+        description: 'The service could not be reached. Try again.',
+        retryable: true,
+      };
+
+interface Answer {
+  data?: Record<string, unknown> | null;
+  errors?: { message: string; extensions?: { problem?: ProblemBody } }[];
+}
+
+interface Asked {
+  body: { query: string; variables: unknown };
+  promise: Promise<unknown>;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** Milliseconds until a mutation whose answer was lost is sent again. */
+const resendAfter = 1_000;
+/** As many operations as the service takes in a batch. */
+const atOnce = 20;
+let queue = new Map<string, Asked>();
+
+/** The data of one operation. `alone`: in a request of its own, because the cost of a request is bounded. @throws Failure */
+export function ask<Data, Variables>(
+  { text }: Operation<Data, Variables>,
+  variables: Variables,
+  { alone = false } = {},
+): Promise<Data> {
+  if (alone) {
+    const asked: Asked = { body: { query: text, variables }, ...Promise.withResolvers<unknown>() };
+    void send([asked]);
+    return asked.promise as Promise<Data>;
+  }
+  const key = JSON.stringify([text, variables]);
+  const asked = queue.get(key) ?? { body: { query: text, variables }, ...Promise.withResolvers<unknown>() };
+  if (queue.size === 0) setTimeout(flush);
+  queue.set(key, asked);
+  return asked.promise as Promise<Data>;
+}
+
+function flush(): void {
+  const all = [...queue.values()];
+  queue = new Map();
+  for (let first = 0; first < all.length; first += atOnce) void send(all.slice(first, first + atOnce));
+}
+
+async function send(batch: Asked[]): Promise<void> {
+  try {
+    const answers = await post(batch.map(({ body }) => body));
+    for (const [i, { resolve, reject }] of batch.entries()) {
+      const { data, errors } = answers[i] ?? {};
+      // A part that failed while others did not is shown as absent.
+      if (data && Object.values(data).some((value) => value !== null)) resolve(data);
+      else reject(failureOf(errors));
+    }
+  } catch (error) {
+    for (const { reject } of batch) reject(error);
+  }
+}
+
+async function post(body: unknown, more: Record<string, string> = {}): Promise<Answer[]> {
+  const response = await fetch('/graphql', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'x-csrf-token': csrf,
+      // A page stays in its organization when another one is chosen in another tab.
+      'x-org-id': org,
+      ...more,
+    },
+    body: JSON.stringify(body),
+  });
+  // The session has ended: the page itself leads to the sign-in, and back. The values of a form are kept (form.ts).
+  if (response.status === 401) location.reload();
+  const answered: Answer | Answer[] = await response.json();
+  if (Array.isArray(answered)) return answered;
+  if (answered.data) return [answered];
+  throw failureOf(answered.errors);
+}
+
+/** The last request for each purpose whose success is not known. */
+const unsettled = new Map<string, { body: string; key: string }>();
+
+/** The same request keeps its key; one with another body (other values, a newer `ifUpdatedAt`) is another request. */
+function keyOf(purpose: string, body: string): string {
+  const last = unsettled.get(purpose);
+  if (last?.body === body) return last.key;
+  const key = crypto.randomUUID();
+  unsettled.set(purpose, { body, key });
+  return key;
+}
+
+/**
+ * The data of a mutation, sent on its own. For the same purpose the same request happens once, however often it is sent; it is
+ * sent again by itself when the answer is lost. @throws Failure
+ */
+export async function mutate<Data, Variables>(
+  { text }: Operation<Data, Variables>,
+  variables: Variables,
+  purpose: string = crypto.randomUUID(),
+): Promise<Data> {
+  const key = keyOf(purpose, JSON.stringify([text, variables]));
+  const once = () => post({ query: text, variables }, { 'idempotency-key': key });
+  const [answer] = await once().catch(async (error) => {
+    if (error instanceof Failure) throw error;
+    await new Promise((resolve) => setTimeout(resolve, resendAfter));
+    return once();
+  });
+  if (answer!.errors) throw failureOf(answer!.errors);
+  unsettled.delete(purpose);
+  return answer!.data as Data;
+}
+
+export function failureOf(errors: Answer['errors']): Failure {
+  const [first] = errors ?? [];
+  return new Failure(
+    first?.extensions?.problem ?? {
+      title: 'Something went wrong',
+      description: first?.message ?? 'The service returned an invalid response.',
+      retryable: true,
+    },
+  );
+}

@@ -1,0 +1,76 @@
+// Live updates: a subscription over server-sent events. Without one, or while it is broken, the page polls every few seconds.
+// A hidden page keeps no connection open.
+import { useEffect, useRef } from 'preact/hooks';
+import type { Operation } from '../generated/documents.ts';
+
+/** Milliseconds: between two questions, and before the connection is tried again, doubled up to the last. */
+const between = 5_000;
+const patience = { first: 1_000, last: 60_000 };
+
+interface Live<Data, Variables> {
+  operation: Operation<Data, Variables>;
+  variables: Variables;
+  /** Called for every event; the first of a connection contains the current state. */
+  take(data: Data, isFirst: boolean): void;
+  /** Asks instead, once. */
+  poll(): void;
+  /** Whether nothing will change from now on. */
+  isOver(): boolean;
+}
+
+export function useLive<Data, Variables>(live: Live<Data, Variables>): void {
+  const latest = useRef(live);
+  latest.current = live;
+  useEffect(() => follow(() => latest.current as Live<unknown, unknown>), []);
+}
+
+/** Gives the way to end it. */
+function follow(live: () => Live<unknown, unknown>): () => void {
+  let source: EventSource | undefined;
+  let wait = patience.first;
+  let again: ReturnType<typeof setTimeout> | undefined;
+  let polling: ReturnType<typeof setInterval> | undefined;
+
+  function connect(): void {
+    const { operation, variables } = live();
+    const query = new URLSearchParams({ query: operation.text, variables: JSON.stringify(variables) });
+    let isFirst = true;
+    source = new EventSource(`/graphql?${query}`);
+    source.addEventListener('next', ({ data: text }: MessageEvent<string>) => {
+      const { data } = JSON.parse(text) as { data?: unknown };
+      if (!data) return;
+      // Only now: a proxy in between may hold events back.
+      clearInterval(polling);
+      wait = patience.first;
+      live().take(data, isFirst);
+      isFirst = false;
+    });
+    source.addEventListener('complete', retry);
+    source.addEventListener('error', retry);
+  }
+  function retry(): void {
+    source?.close();
+    clearInterval(polling);
+    if (live().isOver()) return;
+    polling = setInterval(() => live().poll(), between);
+    again = setTimeout(connect, wait);
+    wait = Math.min(wait * 2, patience.last);
+  }
+  function stop(): void {
+    source?.close();
+    clearTimeout(again);
+    clearInterval(polling);
+  }
+  function start(): void {
+    stop();
+    if (document.hidden || live().isOver()) return;
+    polling = setInterval(() => live().poll(), between);
+    connect();
+  }
+  start();
+  document.addEventListener('visibilitychange', start);
+  return () => {
+    document.removeEventListener('visibilitychange', start);
+    stop();
+  };
+}

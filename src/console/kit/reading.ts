@@ -1,0 +1,182 @@
+// Reads for widgets: one record, or a list with further pages. Values are refreshed on one timer for the whole page, so that they
+// share a request, and not while the page is hidden.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import type { Operation } from '../generated/documents.ts';
+import { ask, type ProblemBody, problemOf } from './client.ts';
+
+const refreshIntervalMs = 10_000;
+const listeners = new Set<() => void>();
+const refresh = () => {
+  if (!document.hidden) for (const listener of listeners) listener();
+};
+setInterval(refresh, refreshIntervalMs);
+document.addEventListener('visibilitychange', refresh);
+
+/** Calls the listener at every refresh of the page. */
+export function useBeat(listener: () => void): void {
+  const latest = useRef(listener);
+  latest.current = listener;
+  useEffect(() => {
+    const call = () => latest.current();
+    listeners.add(call);
+    return () => void listeners.delete(call);
+  }, []);
+}
+
+export interface Reading<Data> {
+  /** What was read last; null before. */
+  data: Data | null;
+  /** Why the last read failed. */
+  problem: ProblemBody | null;
+  read(): void;
+  /** What came in another way. */
+  change(data: (before: Data | null) => Data): void;
+}
+
+export function useReading<Data, Variables>(
+  operation: Operation<Data, Variables>,
+  variables: Variables,
+  options: { alone?: boolean } = {},
+): Reading<Data> {
+  const [state, setState] = useState<{ data: Data | null; problem: ProblemBody | null }>({ data: null, problem: null });
+  const key = JSON.stringify(variables);
+  // A response is too late when other variables or a newer response have replaced it.
+  const present = useRef({ key, changes: 0 });
+  present.current.key = key;
+  const read = useCallback(() => {
+    const { changes } = present.current;
+    const isLate = () => present.current.key !== key || present.current.changes !== changes;
+    ask(operation, JSON.parse(key) as Variables, options).then(
+      (data) => isLate() || setState({ data, problem: null }),
+      (error) => isLate() || setState(({ data }) => ({ data, problem: problemOf(error) })),
+    );
+  }, [operation, key]);
+  useEffect(read, [read]);
+  const change = (to: (before: Data | null) => Data) => {
+    present.current.changes++;
+    setState(({ data }) => ({ data: to(data), problem: null }));
+  };
+  return { ...state, read, change };
+}
+
+/** The same, read again at every beat. */
+export function useFresh<Data, Variables>(operation: Operation<Data, Variables>, variables: Variables): Reading<Data> {
+  const reading = useReading(operation, variables);
+  useBeat(reading.read);
+  return reading;
+}
+
+export interface Page<Row> {
+  data: Row[];
+  nextCursor: string | null;
+}
+
+export interface List<Row> {
+  rows: Row[] | null;
+  problem: ProblemBody | null;
+  /** Whether there are more than those. */
+  goesOn: boolean;
+  isReading: boolean;
+  /** Reads the first page again. */
+  read(): void;
+  readOn(): void;
+}
+
+interface ListState<Row> {
+  rows: Row[] | null;
+  cursor: string | null;
+  problem: ProblemBody | null;
+  isReading: boolean;
+}
+
+/** A list page by page: the beginning at once, the rest when it is asked for. */
+export function useList<Data, Variables extends { cursor?: string | null | undefined }, Row>(
+  operation: Operation<Data, Variables>,
+  variables: Omit<Variables, 'cursor'>,
+  pageIn: (data: Data) => Page<Row>,
+  idOf: (row: Row) => string,
+): List<Row> {
+  const empty: ListState<Row> = { rows: null, cursor: null, problem: null, isReading: true };
+  const [state, setState] = useState(empty);
+  const key = JSON.stringify(variables);
+  const latest = useRef(key);
+  latest.current = key;
+
+  const readFrom = useCallback(
+    (cursor: string | null) => {
+      // A refresh of the first page shows no progress.
+      if (cursor !== null) setState((before) => ({ ...before, isReading: true }));
+      ask(operation, { ...JSON.parse(key), ...(cursor !== null && { cursor }) }).then(
+        (data) => {
+          if (latest.current !== key) return;
+          setState((before) => ({ ...joined(before, pageIn(data), cursor, idOf), problem: null, isReading: false }));
+        },
+        (error) =>
+          latest.current === key && setState((before) => ({ ...before, problem: problemOf(error), isReading: false })),
+      );
+    },
+    [operation, key],
+  );
+  useEffect(() => {
+    setState(empty);
+    readFrom(null);
+  }, [readFrom]);
+  return {
+    rows: state.rows,
+    problem: state.problem,
+    goesOn: state.cursor !== null,
+    isReading: state.isReading,
+    read: () => readFrom(null),
+    readOn: () => readFrom(state.cursor),
+  };
+}
+
+/** Merges a page into the list: after it, or before it for a refreshed first page. */
+function joined<Row>(
+  { rows, cursor }: ListState<Row>,
+  page: Page<Row>,
+  from: string | null,
+  idOf: (row: Row) => string,
+): Pick<ListState<Row>, 'rows' | 'cursor'> {
+  const firstPage = { rows: page.data, cursor: page.nextCursor };
+  if (rows === null) return firstPage;
+  if (from !== null) return { rows: [...rows, ...page.data], cursor: page.nextCursor };
+  const ids = new Set(page.data.map(idOf));
+  const last = rows.findLastIndex((row) => ids.has(idOf(row)));
+  // Where nothing is in both there may be a gap between them.
+  return last < 0 || rows.length - last === 1 ? firstPage : { rows: [...page.data, ...rows.slice(last + 1)], cursor };
+}
+
+/** What a single read gave, as a list that is whole. */
+export const listIn = <Data, Row>(
+  { data, problem, read }: Reading<Data>,
+  rowsIn: (data: Data) => Row[],
+): List<Row> => ({
+  rows: data && rowsIn(data),
+  problem,
+  goesOn: false,
+  isReading: false,
+  read,
+  readOn: read,
+});
+
+/** Changes filters in the address of the page together. */
+export function useFilters(): (changes: Record<string, string | null>) => void {
+  const { path, route } = useLocation();
+  return (changes) => {
+    const parameters = new URLSearchParams(location.search);
+    for (const [name, value] of Object.entries(changes)) {
+      if (value) parameters.set(name, value);
+      else parameters.delete(name);
+    }
+    route(`${path}${parameters.size > 0 ? `?${parameters}` : ''}`, true);
+  };
+}
+
+/** A filter in the address of the page. */
+export function useFilter(name: string): [value: string | null, set: (value: string | null) => void] {
+  const { query } = useLocation();
+  const set = useFilters();
+  return [query[name] || null, (value) => set({ [name]: value })];
+}

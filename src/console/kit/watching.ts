@@ -1,0 +1,57 @@
+// A sandbox as it works: what it shows of itself, as it comes.
+
+import { sandbox as oneSandbox, type SandboxQuery, sandboxLive } from '../generated/documents.ts';
+import type { ProblemBody } from './client.ts';
+import { useLive } from './live.ts';
+import { useReading } from './reading.ts';
+
+export type Detail = SandboxQuery['sandbox'];
+
+/** What is kept of it in the page: the newest. */
+const kept = { fragments: 1_000, metrics: 600 };
+
+export const isAlive = ({ sandbox: { status } }: { sandbox: Pick<Detail['sandbox'], 'status'> }): boolean =>
+  status === 'running' || status === 'stale';
+
+interface Watched {
+  detail: Detail | null;
+  problem: ProblemBody | null;
+  read(): void;
+  /** Whether it was ended from this page. */
+  end(): void;
+}
+
+/** With `charts` its metrics are read as well. */
+export function useSandbox(sandboxId: string, charts: boolean): Watched {
+  const { data, problem, read, change } = useReading(oneSandbox, { sandboxId, charts }, { alone: true });
+  const detail = data?.sandbox ?? null;
+  useLive({
+    operation: sandboxLive,
+    variables: { sandboxId, charts },
+    take({ sandboxUpdated: { sandbox, fragments, metrics = [] } }, isFirst) {
+      const { sessions, ...itself } = sandbox;
+      change((before) => {
+        const { liveFragments = [], metrics: measured = [] } = before?.sandbox ?? {};
+        return {
+          sandbox: {
+            sandbox: itself,
+            sessions,
+            liveFragments: (isFirst ? fragments : [...liveFragments, ...fragments]).slice(-kept.fragments),
+            metrics: (isFirst ? metrics : [...measured, ...metrics]).slice(-kept.metrics),
+          },
+        };
+      });
+      // Its end also ends the steps of a plan that has come before.
+      const hasPlan = detail?.liveFragments.some(({ kind }) => kind === 'plan');
+      if (!isFirst && hasPlan && !isAlive({ sandbox: itself })) read();
+    },
+    poll: read,
+    isOver: () => detail !== null && !isAlive(detail),
+  });
+  const end = () =>
+    change((before) => {
+      const ended = { ...before!.sandbox.sandbox, status: 'destroyed' as const, terminationReason: 'killed' };
+      return { sandbox: { ...before!.sandbox, sandbox: ended } };
+    });
+  return { detail, problem, read, end };
+}

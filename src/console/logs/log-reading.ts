@@ -1,0 +1,148 @@
+// Reads a log piece by piece: the newest one at once, older ones when they are asked for, newer ones while it is followed.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import {
+  type AgentRole,
+  type SandboxLogPart,
+  type SandboxLogQuery,
+  sandboxLog,
+  sandboxLogSize,
+} from '../generated/documents.ts';
+import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
+import { breaksIn, LogText, linesFrom } from './log-text.ts';
+
+export interface LogKey {
+  sandboxId: string;
+  role: AgentRole;
+  sessionId: string;
+  part: SandboxLogPart;
+}
+
+/** Characters of a log that the page holds. */
+const mostHeld = 128 * 1024 * 1024;
+/** Milliseconds between two questions whether a log has grown. */
+const followInterval = 2_000;
+
+interface State {
+  /** Bytes of the whole log. */
+  bytes: number;
+  /** Leads to the piece before the first that was read; null: the log was read from its beginning. */
+  cursor: string | null;
+  isReading: boolean;
+  problem: ProblemBody | null;
+}
+
+type LogPiece = SandboxLogQuery['sandboxLog'];
+const pieceAt = async (key: LogKey, cursor: string | null) => (await ask(sandboxLog, { ...key, cursor })).sandboxLog;
+
+/** With another log the component that calls it needs another key. */
+export function useLog(log: LogKey, follows: boolean) {
+  const text = useRef(new LogText());
+  const [state, setState] = useState<State>({ bytes: 0, cursor: null, isReading: true, problem: null });
+  const latest = useRef(state);
+  latest.current = state;
+  const isLeft = useRef(false);
+  const wantsAll = useRef(false);
+  const update = (changes: Partial<State>) => {
+    latest.current = { ...latest.current, ...changes };
+    setState(latest.current);
+  };
+
+  /** With the newest piece. */
+  function begin({ content, bytes, nextCursor, times }: LogPiece): void {
+    text.current = new LogText();
+    text.current.prepend(content, nextCursor === null, times);
+    update({ bytes, cursor: nextCursor, problem: null });
+  }
+
+  async function read(cursor: string | null): Promise<void> {
+    update({ isReading: true, problem: null });
+    try {
+      const piece = await pieceAt(log, cursor);
+      if (cursor === null) begin(piece);
+      else {
+        text.current.prepend(piece.content, piece.nextCursor === null, piece.times);
+        update({ cursor: piece.nextCursor });
+      }
+      update({ isReading: false });
+    } catch (error) {
+      update({ isReading: false, problem: problemOf(error) });
+    }
+  }
+  const canReadOlder = () => latest.current.cursor !== null && text.current.size < mostHeld;
+  async function readOlder(): Promise<void> {
+    if (!latest.current.isReading && canReadOlder()) await read(latest.current.cursor);
+  }
+  async function readAll(): Promise<void> {
+    wantsAll.current = true;
+    while (wantsAll.current && canReadOlder() && !latest.current.problem && !isLeft.current) await readOlder();
+    wantsAll.current = false;
+  }
+
+  /** Adds what was written since. */
+  async function refresh(): Promise<void> {
+    const { bytes: known, isReading } = latest.current;
+    if (isReading) return;
+    try {
+      if ((await ask(sandboxLogSize, log)).sandboxLog.bytes === known) return;
+      const piece = await pieceAt(log, null);
+      if (latest.current.bytes !== known) return;
+      const read = new TextEncoder().encode(piece.content);
+      const old = read.length - (piece.bytes - known);
+      // More was written than one piece holds: what was read before does not adjoin it.
+      if (old < 0 || known === 0) return begin(piece);
+      const before = breaksIn(new TextDecoder().decode(read.subarray(0, old)));
+      text.current.append(new TextDecoder().decode(read.subarray(old)), linesFrom(before, piece.times));
+      update({ bytes: piece.bytes, problem: null });
+    } catch (error) {
+      update({ problem: problemOf(error) });
+    }
+  }
+
+  /** The whole log in parts, also what the page does not hold. */
+  async function readParts(): Promise<string[]> {
+    const older: string[] = [];
+    const parts = text.current.parts();
+    for (let { cursor } = latest.current; cursor; ) {
+      const { content, nextCursor } = await pieceAt(log, cursor);
+      older.push(content);
+      cursor = nextCursor;
+    }
+    return [...older.reverse(), ...parts];
+  }
+
+  useEffect(() => {
+    void read(null);
+    return () => {
+      isLeft.current = true;
+    };
+  }, []);
+  const current = useRef(refresh);
+  current.current = refresh;
+  useEffect(() => {
+    if (!follows) return;
+    let asking: Promise<void> | null = null;
+    const timer = setInterval(() => {
+      if (document.hidden || asking) return;
+      asking = current.current().finally(() => {
+        asking = null;
+      });
+    }, followInterval);
+    return () => clearInterval(timer);
+  }, [follows]);
+
+  return {
+    ...state,
+    text: text.current,
+    /** Whether what was not read is more than the page holds. */
+    isFull: state.cursor !== null && text.current.size >= mostHeld,
+    isReadingAll: wantsAll.current,
+    retry: () => void (text.current.size > 0 ? readOlder() : read(null)),
+    readOlder,
+    readAll,
+    stop: () => {
+      wantsAll.current = false;
+    },
+    refresh,
+    readParts,
+  };
+}

@@ -1,0 +1,164 @@
+// The text of a log as it is read: the newest piece first, older ones before it, newer ones behind. Lines are found by their
+// offsets, so that a million of them take little more memory than their text.
+import { hasColours, plain } from '../kit/ansi.ts';
+
+interface Piece {
+  /** Whole lines, with line breaks between them. */
+  text: string;
+  /** Where each line begins. */
+  starts: Uint32Array;
+  /** When each line arrived, in milliseconds; 0: it is not known. */
+  times: Float64Array;
+}
+
+/** From this line of a piece on, until the next such line, lines arrived at that time. */
+export interface LogTime {
+  line: number;
+  at: number;
+}
+
+/** Characters of a piece that grows at its end. */
+const longestPiece = 1024 * 1024;
+
+export class LogText {
+  #pieces: Piece[] = [];
+  /** The end of a line that begins in an older piece; null: there is none. */
+  #head: string | null = null;
+  /** When that arrived. */
+  #headAt = 0;
+  #endsLine = true;
+  /** Lines. */
+  length = 0;
+  /** Lines that were put before the first ones. */
+  prepended = 0;
+  /** Characters. */
+  size = 0;
+
+  /** Puts the piece before the others. `isFirst`: the log begins with it. */
+  prepend(text: string, isFirst: boolean, times: readonly LogTime[] = []): void {
+    this.size += text.length;
+    const isEmpty = this.#head === null;
+    if (isEmpty) this.#endsLine = text.endsWith('\n');
+    const all = (isEmpty ? text.replace(/\n$/, '') : text) + (this.#head ?? '');
+    const begin = isFirst ? 0 : all.indexOf('\n') + 1;
+    // After a line break it is no end of a line, but all of it.
+    const known = !isEmpty && text.endsWith('\n') ? [...times, { line: breaksIn(text), at: this.#headAt }] : times;
+    this.#headAt = times[0]?.line === 0 ? times[0].at : 0;
+    this.#head = isFirst ? null : begin === 0 ? all : all.slice(0, begin - 1);
+    if (!isFirst && begin === 0) return;
+    const piece = pieceOf(all.slice(begin), isFirst ? known : linesFrom(1, known));
+    if (this.length > 0) this.prepended += piece.starts.length;
+    this.#pieces.unshift(piece);
+    this.length += piece.starts.length;
+  }
+
+  /** `times` count the lines from the first one of the text on, also where it continues a line. */
+  append(text: string, times: readonly LogTime[] = []): void {
+    if (text === '') return;
+    this.size += text.length;
+    const last = this.#pieces.pop();
+    const between = this.#endsLine ? '\n' : '';
+    this.#endsLine = text.endsWith('\n');
+    const more = text.replace(/\n$/, '');
+    if (!last) {
+      this.#head += between + more;
+      return;
+    }
+    this.length -= last.starts.length;
+    const isFull = between && last.text.length > longestPiece;
+    const added = isFull
+      ? [last, pieceOf(more, times)]
+      : [pieceOf(last.text + between + more, between ? times : linesFrom(1, times), last.times)];
+    this.#pieces.push(...added);
+    for (const { starts } of added) this.length += starts.length;
+  }
+
+  #find(line: number): [piece: Piece, at: number] {
+    let at = line;
+    for (const piece of this.#pieces) {
+      if (at < piece.starts.length) return [piece, at];
+      at -= piece.starts.length;
+    }
+    throw new RangeError(`no line ${line}`);
+  }
+
+  line(line: number): string {
+    const [piece, at] = this.#find(line);
+    return piece.text.slice(piece.starts[at]!, endOf(piece, at));
+  }
+
+  lengthOf(line: number): number {
+    const [piece, at] = this.#find(line);
+    return endOf(piece, at) - piece.starts[at]!;
+  }
+
+  /** When the line arrived; 0: it is not known. */
+  timeOf(line: number): number {
+    const [piece, at] = this.#find(line);
+    return piece.times[at]!;
+  }
+
+  /** The characters of each line, control sequences included. */
+  lengths(): Uint32Array {
+    const lengths = new Uint32Array(this.length);
+    let line = 0;
+    for (const piece of this.#pieces) {
+      for (let at = 0; at < piece.starts.length; at++) lengths[line++] = endOf(piece, at) - piece.starts[at]!;
+    }
+    return lengths;
+  }
+
+  /** The lines that hold the words, whatever their case. */
+  linesWith(words: string): number[] {
+    const wanted = words.toLowerCase();
+    const found: number[] = [];
+    let first = 0;
+    for (const piece of this.#pieces) {
+      const { text, starts } = piece;
+      const lower = text.toLowerCase();
+      if (hasColours(text) || lower.length !== text.length) {
+        for (let at = 0; at < starts.length; at++) {
+          const line = plain(text.slice(starts[at]!, endOf(piece, at)));
+          if (line.toLowerCase().includes(wanted)) found.push(first + at);
+        }
+      } else {
+        let at = 0;
+        for (let hit = lower.indexOf(wanted); hit >= 0; hit = lower.indexOf(wanted, endOf(piece, at))) {
+          while (at + 1 < starts.length && starts[at + 1]! <= hit) at++;
+          found.push(first + at);
+        }
+      }
+      first += starts.length;
+    }
+    return found;
+  }
+
+  /** All that was read, in parts. */
+  parts(): string[] {
+    const lines = this.#pieces.map(({ text }, i) =>
+      i < this.#pieces.length - 1 || this.#endsLine ? `${text}\n` : text,
+    );
+    return this.#head === null ? lines : [this.#head + (lines.length > 0 || this.#endsLine ? '\n' : ''), ...lines];
+  }
+}
+
+export const breaksIn = (text: string): number => text.split('\n').length - 1;
+
+const endOf = ({ text, starts }: Piece, at: number): number => (starts[at + 1] ?? text.length + 1) - 1;
+
+/** `known` are the times of the lines after those of `earlier`. */
+function pieceOf(text: string, known: readonly LogTime[], earlier: ArrayLike<number> = []): Piece {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  const times = new Float64Array(starts.length);
+  times.set(earlier);
+  const lines = times.subarray(earlier.length);
+  for (const [i, { line, at }] of known.entries()) lines.fill(at, line, known[i + 1]?.line);
+  return { text, starts: Uint32Array.from(starts), times };
+}
+
+/** The times of the lines from that one on, which are counted anew. */
+export const linesFrom = (first: number, times: readonly LogTime[]): LogTime[] =>
+  times
+    .filter((_, i) => (times[i + 1]?.line ?? Number.POSITIVE_INFINITY) > first)
+    .map(({ line, at }) => ({ line: Math.max(0, line - first), at }));

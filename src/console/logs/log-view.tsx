@@ -1,0 +1,100 @@
+// The text of a log with search, wrapping, following and download.
+import { useMemo, useState } from 'preact/hooks';
+import { plain } from '../kit/ansi.ts';
+import { Action, Empty, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { VirtualLines } from '../kit/virtual-lines.tsx';
+import { plural, size } from '../kit/words.tsx';
+import { type LogKey, useLog } from './log-reading.ts';
+
+/** `canGrow`: whether the session is still open. */
+export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
+  const [wanted, setWanted] = useState('');
+  const [wraps, setWraps] = useState(true);
+  const [isTimed, setTimed] = useState(false);
+  const [follows, setFollows] = useState(false);
+  const [toEnd, setToEnd] = useState(0);
+  const { text, bytes, cursor, isReading, problem, ...reading } = useLog(log, follows);
+  const found = useMemo(() => (wanted === '' ? null : text.linesWith(wanted)), [text, text.length, text.size, wanted]);
+  const lengths = useMemo(
+    () => () => {
+      const all = found ? Uint32Array.from(found, (line) => text.lengthOf(line)) : text.lengths();
+      return isTimed ? all.map((length) => length + timeLength) : all;
+    },
+    [found, text, text.length, text.size, isTimed],
+  );
+  const lineAt = (line: number) => (isTimed ? timeBefore(text.timeOf(line)) : '') + text.line(line);
+  if (text.size === 0) {
+    if (problem) return <Trouble problem={problem} retry={reading.retry} />;
+    return isReading ? <Skeleton rows={1} height={320} /> : <Empty>This part of the log is empty.</Empty>;
+  }
+  const lines = plural(text.length, 'line');
+  const follow = (isOn: boolean) => {
+    setFollows(isOn);
+    if (!isOn) return;
+    setToEnd((before) => before + 1);
+    void reading.refresh();
+  };
+  const save = async () => {
+    const parts = (await reading.readParts()).map(plain);
+    download(new Blob(parts, { type: 'text/plain' }), `${log.role}-${log.sessionId}-${log.part}.log`);
+  };
+  return (
+    <>
+      <div class="filters">
+        <label>
+          Find in the log
+          <input type="search" value={wanted} onInput={({ currentTarget }) => setWanted(currentTarget.value)} />
+        </label>
+        <span class="muted small" role="status">
+          {found ? `${found.length} of ${lines}` : lines}
+          {cursor && ` read, of ${size(bytes)}`}
+        </span>
+        <Toggle label="Wrap lines" isOn={wraps} set={setWraps} />
+        <Toggle label="Times" isOn={isTimed} set={setTimed} />
+        {canGrow && <Toggle label="Follow" isOn={follows} set={follow} />}
+        {cursor && !reading.isFull && (
+          <button type="button" class="quiet slim" onClick={reading.isReadingAll ? reading.stop : reading.readAll}>
+            {reading.isReadingAll ? 'Stop reading' : 'Read whole log'}
+          </button>
+        )}
+        <Action label="Download" act={save} />
+      </div>
+      {problem && <Trouble problem={problem} retry={reading.retry} />}
+      {reading.isFull && (
+        <p class="muted small">The beginning is not shown: the log is too long. Download it instead.</p>
+      )}
+      <VirtualLines
+        key={wanted}
+        count={found ? found.length : text.length}
+        lineAt={(index) => lineAt(found ? found[index]! : index)}
+        lengths={lengths}
+        origin={found ? found.findIndex((line) => line >= text.prepended) : text.prepended}
+        wraps={wraps}
+        toEnd={toEnd}
+        label="Content of the log"
+        onStart={found || problem ? undefined : reading.readOlder}
+      />
+    </>
+  );
+}
+
+/** Characters. */
+const timeLength = '00:00:00 '.length;
+
+/** The time of day when a line arrived, muted; blank when that is not known. */
+const timeBefore = (at: number): string =>
+  at === 0 ? ' '.repeat(timeLength) : `\u001b[90m${new Date(at).toTimeString().slice(0, 8)} \u001b[39m`;
+
+const Toggle = ({ label, isOn, set }: { label: string; isOn: boolean; set: (isOn: boolean) => void }) => (
+  <button type="button" class="quiet slim toggle" aria-pressed={isOn} onClick={() => set(!isOn)}>
+    {label}
+  </button>
+);
+
+function download(content: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

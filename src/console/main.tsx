@@ -1,0 +1,13 @@
+// Where the application begins: the page of the address is loaded, then takes the place of the heading that the server wrote.
+import './kit/language.ts';
+import 'uplot/dist/uPlot.min.css';
+import './style.css';
+import { render } from 'preact';
+import { App, preload } from './app.tsx';
+import { root } from './kit/page.ts';
+import { keepScroll } from './kit/scroll.ts';
+
+await preload(location.pathname);
+root.replaceChildren();
+keepScroll();
+render(<App />, root);

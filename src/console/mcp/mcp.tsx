@@ -1,0 +1,49 @@
+// The MCP servers that are bound to the projects of the organization.
+import { mcpBindings } from '../generated/documents.ts';
+import { Heading } from '../kit/heading.tsx';
+import { pageAt } from '../kit/page.ts';
+import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { listIn, useReading } from '../kit/reading.ts';
+import { Time } from '../kit/words.tsx';
+
+export function Mcp() {
+  const reading = useReading(mcpBindings, {});
+  return (
+    <>
+      <Heading title="MCP servers" />
+      <Card title="Bound servers">
+        <ListView
+          list={listIn(reading, (data) => data.mcpBindings.bindings)}
+          skeleton={<Skeleton rows={3} height={54} />}
+          empty={
+            <p>
+              Agents use no MCP server yet. Each <a href={pageAt('/projects')}>project</a> has a page on which to bind
+              those that its repository declares.
+            </p>
+          }
+        >
+          {(rows) => (
+            <ul class="rows">
+              {rows.map(({ projectId, projectName, serverName, status, statusDetail, transport, roles, updatedAt }) => (
+                <li key={`${projectId} ${serverName}`} class="next-row">
+                  <Pill status={status.replaceAll('_', ' ')} />
+                  <div class="grow">
+                    <a class="row-link" href={pageAt(`/projects/${projectId}/mcp`)}>
+                      {serverName}
+                    </a>
+                    <div class="muted small break">
+                      {[projectName, transport, roles.join(', '), statusDetail].filter(Boolean).join(' · ')}
+                    </div>
+                  </div>
+                  <div class="when">
+                    <Time at={updatedAt} />
+                  </div>
+                </li>
+              ))}
+            </ul>
+          )}
+        </ListView>
+      </Card>
+    </>
+  );
+}

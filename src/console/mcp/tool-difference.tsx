@@ -1,0 +1,72 @@
+// The definition of a tool, and how it differs from the one that was approved: read when it is shown.
+import { diffLines } from 'diff';
+import { useState } from 'preact/hooks';
+import { type McpToolDefinitionsQuery, mcpToolDefinitions } from '../generated/documents.ts';
+import { Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+import { ScrollBlock } from '../kit/scroll-block.tsx';
+import type { Tool } from './tool-review.tsx';
+
+/** How far two definitions may differ to be shown line by line. */
+const mostEdits = 500;
+
+export interface Definable {
+  projectId: string;
+  serverName: string;
+  tool: Tool;
+}
+
+type Definitions = McpToolDefinitionsQuery['mcpToolReview']['tools'][number];
+
+export function Definition(properties: Definable) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        Definition<span class="unseen"> of {properties.tool.name}</span>
+      </summary>
+      {isOpen && <Read {...properties} show={({ definition }) => <ScrollBlock>{definition}</ScrollBlock>} />}
+    </details>
+  );
+}
+
+export const Difference = (properties: Definable) => <Read {...properties} show={difference} />;
+
+/** One request for all that are shown at once: the client sends what is asked in one tick together. */
+function Read({ projectId, serverName, tool, show }: Definable & { show(one: Definitions): preact.JSX.Element }) {
+  const { data, problem, read } = useReading(mcpToolDefinitions, { projectId, serverName, names: [tool.name] });
+  if (problem) return <Trouble problem={problem} retry={read} />;
+  const one = data?.mcpToolReview.tools[0];
+  return one ? show(one) : <Skeleton rows={1} height={60} />;
+}
+
+/** Lines that were removed and added; both texts where they differ too much. */
+function difference({ definition, reviewedDefinition: before }: Definitions) {
+  if (!before) return <p class="muted">What was approved is not known: it was before definitions were kept.</p>;
+  if (!definition) return <p class="muted">The server no longer has it.</p>;
+  const parts = diffLines(before, definition, { maxEditLength: mostEdits });
+  if (!parts)
+    return (
+      <ScrollBlock class="result diff">
+        <del>{before}</del>
+        <ins>{definition}</ins>
+      </ScrollBlock>
+    );
+  return (
+    <ScrollBlock class="result diff">
+      {parts.map(({ added, removed, value }, i) => {
+        if (added) return <ins key={i}>{marked('+ ', value)}</ins>;
+        return removed ? <del key={i}>{marked('- ', value)}</del> : contextOf(value);
+      })}
+    </ScrollBlock>
+  );
+}
+
+const marked = (mark: string, value: string): string => value.replace(/^(?=.)/gm, mark);
+
+/** Of unchanged lines the two next to a change. */
+function contextOf(value: string): string {
+  const lines = value.split('\n').slice(0, -1);
+  const kept = lines.length > 5 ? [...lines.slice(0, 2), '…', ...lines.slice(-2)] : lines;
+  return kept.map((line) => `  ${line}\n`).join('');
+}

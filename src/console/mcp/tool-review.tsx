@@ -1,0 +1,190 @@
+// The tools of a bound server as a person reviews them: what is new, what has changed since it was approved, and for whom each is
+// approved. What needs a decision comes first. All words of a server are shown as text.
+import { useEffect, useState } from 'preact/hooks';
+import { type McpToolClaim, type McpToolReviewQuery, mcpToolReview, putMcpBinding } from '../generated/documents.ts';
+import { Failure, mutate, problemOf } from '../kit/client.ts';
+import { FormFrame } from '../kit/fields.tsx';
+import { type Form, useForm } from '../kit/form.ts';
+import { may } from '../kit/page.ts';
+import { Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+import { plural } from '../kit/words.tsx';
+import { type Definable, Definition, Difference } from './tool-difference.tsx';
+
+type Review = McpToolReviewQuery['mcpToolReview'];
+export type Tool = Review['tools'][number];
+type Choice = 'none' | 'builder' | 'all';
+
+interface Values {
+  /** What was chosen otherwise than it is, by the digest of the definition: for another definition it is chosen again. */
+  choices: Record<string, Choice>;
+}
+
+interface Properties {
+  projectId: string;
+  serverName: string;
+  /** When it is another object, the tools are read again. */
+  server: object;
+  done(words: string): void;
+}
+
+/** As many tools as are drawn before a person asks for more. */
+const atFirst = 50;
+
+export function ToolReview({ projectId, serverName, server, done }: Properties) {
+  const { data, problem, read } = useReading(mcpToolReview, { projectId, serverName });
+  const [visibleCount, setVisibleCount] = useState(atFirst);
+  const [wanted, setWanted] = useState('');
+  useEffect(read, [server]);
+  const review = data?.mcpToolReview;
+  const form = useForm<Values>({
+    name: `tools of ${projectId} ${serverName}`,
+    initial: { choices: {} },
+    async send({ choices }, key) {
+      const { binding, tools } = review!;
+      const approvedTools = tools.flatMap((tool) => {
+        const choice = choiceOf(tool, review!, choices);
+        return tool.digest && choice !== 'none' ? [{ name: tool.name, attestedReadOnly: choice === 'all' }] : [];
+      });
+      const input = { roles: binding.roles, approvedTools };
+      const ifUpdatedAt = binding.updatedAt;
+      await mutate(putMcpBinding, { projectId, serverName, input, ifUpdatedAt }, key).catch((error) => {
+        read();
+        throw isChanged(error) ? changedMeanwhile : error;
+      });
+      done(`Approved ${plural(approvedTools.length, 'tool')}.`);
+    },
+  });
+  if (!review) return problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={2} height={60} />;
+  const { tools } = review;
+  if (tools.length === 0) return null;
+  const news = tools.filter(({ change }) => change !== 'none');
+  const found = [...news, ...tools.filter(({ change }) => change === 'none')].filter(({ name, tool }) =>
+    `${name} ${tool?.description}`.toLowerCase().includes(wanted.toLowerCase()),
+  );
+  const rows = found.slice(0, visibleCount);
+  const list = (
+    <>
+      {tools.length > 10 && (
+        <div class="filters">
+          <label>
+            Find a tool
+            <input type="search" value={wanted} onInput={({ currentTarget }) => setWanted(currentTarget.value)} />
+          </label>
+        </div>
+      )}
+      <ul class="rows tools" aria-label={`Tools of ${serverName}`}>
+        {rows.map((tool) => (
+          <li key={tool.name}>
+            <About tool={tool} />
+            <ToolView key={tool.digest} projectId={projectId} serverName={serverName} tool={tool} />
+            {may('mcp:write') && tool.digest && (
+              <Choices key={tool.digest} form={form} serverName={serverName} tool={tool} review={review} />
+            )}
+          </li>
+        ))}
+      </ul>
+      {found.length > visibleCount && (
+        <div class="more-row">
+          <button type="button" class="quiet slim" onClick={() => setVisibleCount(visibleCount + atFirst)}>
+            Show more tools
+          </button>
+        </div>
+      )}
+    </>
+  );
+  return (
+    <div class="tool-review">
+      <h3>Tools</h3>
+      {problem && <Trouble problem={problem} retry={read} />}
+      <p class="muted small">
+        {tools.length} in all;{' '}
+        {news.length === 0 ? 'nothing is new since you approved' : `${news.length} new, changed or removed`}. A builder
+        gets every approved tool; the other roles get those that change nothing.
+      </p>
+      {may('mcp:write') ? (
+        <FormFrame form={form} action={`Approve tools of ${serverName}`}>
+          {list}
+        </FormFrame>
+      ) : (
+        list
+      )}
+    </div>
+  );
+}
+
+const ToolView = (properties: Definable) =>
+  /changed|removed/.test(properties.tool.change) ? <Difference {...properties} /> : <Definition {...properties} />;
+
+const isChanged = (error: unknown): boolean => problemOf(error).description.startsWith('ifUpdatedAt:');
+const changedMeanwhile = new Failure({
+  title: 'The server was changed meanwhile',
+  description: 'Its tools were read again just now. Review what is new, then approve.',
+  retryable: true,
+});
+
+/** A tool that has changed is chosen again: nobody approves it by leaving the form as it is. */
+function choiceOf({ name, change, digest }: Tool, { binding }: Review, chosen: Values['choices']): Choice {
+  const approval = change === 'changed' ? undefined : binding.approvedTools.find((tool) => tool.name === name);
+  return chosen[digest ?? ''] ?? (!approval ? 'none' : approval.attestedReadOnly ? 'all' : 'builder');
+}
+
+const options: readonly (readonly [Choice, string])[] = [
+  ['none', 'Nobody'],
+  ['builder', 'Builders'],
+  ['all', 'All roles: it changes nothing'],
+];
+
+interface ChoicesProperties {
+  form: Form<Values>;
+  serverName: string;
+  tool: Tool;
+  review: Review;
+}
+
+function Choices({ form, serverName, tool, review }: ChoicesProperties) {
+  const { choices } = form.values;
+  const present = choiceOf(tool, review, choices);
+  return (
+    <fieldset>
+      <legend class="unseen">
+        Who may use {tool.name} of {serverName}
+      </legend>
+      <div class="choices">
+        {options.map(([choice, words]) => (
+          <label key={choice} class="choice">
+            <input
+              type="radio"
+              name={`${serverName} ${tool.digest}`}
+              checked={choice === present}
+              onChange={() => form.set({ choices: { ...choices, [tool.digest!]: choice } })}
+            />
+            {words}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+const claimWords: Record<McpToolClaim, string> = {
+  reads_only: 'reads only',
+  destroys: 'destroys data',
+  reaches_outside: 'reaches outside',
+};
+
+/** What the server says of the tool, which is no more than its word. */
+const About = ({ tool: { name, change, claims, tool } }: { tool: Tool }) => (
+  <>
+    <div class="break">
+      <strong>
+        <code>{name}</code>
+      </strong>{' '}
+      {change !== 'none' && <span class="tag">{change}</span>}{' '}
+      {claims.length > 0 && (
+        <span class="muted small">The server says: {claims.map((one) => claimWords[one]).join(', ')}</span>
+      )}
+    </div>
+    {tool?.description && change !== 'changed' && <p class="tool-words">{tool.description}</p>}
+  </>
+);

@@ -1,0 +1,20 @@
+// Finds the line at which a log says that something failed.
+import { plain } from '../kit/ansi.ts';
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's red, as ECMA-48 has it
+const red = /\u001b\[(?:\d+;)*(?:31|91)m/;
+const words = /\b(?:not ok|error|errors|failed|failure|fatal|panic|exception|traceback|denied)\b|[✗✖✘]|^E\s{2,}|^FAIL/i;
+/** Sums that say that nothing failed. */
+const clean = /\b(?:0|no) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?):? 0\b/i;
+
+/** The first line of the last group of red lines, else of lines with words of failure; -1: none says so. */
+export function failingLine(lines: readonly string[]): number {
+  const isRed = (line: string) => red.test(line) && plain(line).trim() !== '';
+  const isFailure = (line: string) => words.test(plain(line)) && !clean.test(plain(line));
+  for (const fails of [isRed, isFailure]) {
+    let at = lines.findLastIndex(fails);
+    while (at > 0 && fails(lines[at - 1]!)) at--;
+    if (at >= 0) return at;
+  }
+  return -1;
+}

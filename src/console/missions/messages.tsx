@@ -1,0 +1,102 @@
+// What people say to the agents of a run and decide about it, and where they do so.
+import { useState } from 'preact/hooks';
+import { answerElicitation, type RunMessageFragment, sendMessage } from '../generated/documents.ts';
+import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
+import { Card, Empty, Trouble } from '../kit/pieces.tsx';
+import { Time } from '../kit/words.tsx';
+
+const did: Record<RunMessageFragment['kind'], string> = {
+  message: '',
+  answer: 'answered',
+  approval: 'approved the plan',
+  interrupt: 'interrupted the agent',
+  resume: 'let the agent continue',
+};
+
+interface Properties {
+  runId: string;
+  messages: readonly RunMessageFragment[];
+  /** Whether the person may say something now. */
+  isOpen: boolean;
+  /** Whether the agent waits for the answer to a question. */
+  isAsked: boolean;
+  onSent(): void;
+}
+
+export function Messages({ runId, messages, isOpen, isAsked, onSent }: Properties) {
+  const inOrder = [...messages].reverse();
+  return (
+    <Card title="Messages">
+      {inOrder.length > 0 ? (
+        <ol class="messages">
+          {inOrder.map((message) => (
+            <li key={message.id}>
+              <div class="step-head">
+                <strong>{message.author}</strong>
+                <span class="muted small">
+                  {did[message.kind]} <Time at={message.createdAt} />
+                </span>
+                {(message.kind === 'message' || message.kind === 'answer') && (
+                  <span class="muted small figures-inline">{receipt(message)}</span>
+                )}
+              </div>
+              {message.text && <p>{message.text}</p>}
+            </li>
+          ))}
+        </ol>
+      ) : (
+        <Empty>{isOpen ? 'Tell the agent what to do differently.' : 'Nobody said anything.'}</Empty>
+      )}
+      {isOpen && <Compose runId={runId} isAsked={isAsked} onSent={onSent} />}
+    </Card>
+  );
+}
+
+const receipt = ({ deliveredAt, acknowledgedAt }: RunMessageFragment): string => {
+  if (acknowledgedAt !== null) return 'read by the agent';
+  return deliveredAt === null ? 'not delivered yet' : 'delivered';
+};
+
+function Compose({ runId, isAsked, onSent }: Pick<Properties, 'runId' | 'isAsked' | 'onSent'>) {
+  const [text, setText] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ProblemBody | null>(null);
+  // Sent again after a lost answer, it is the same message.
+  const [messageId, setMessageId] = useState(crypto.randomUUID());
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (text.trim() === '' || isBusy) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      if (isAsked) await ask(answerElicitation, { runId, text });
+      else await ask(sendMessage, { runId, text, messageId });
+      setText('');
+      setMessageId(crypto.randomUUID());
+      onSent();
+    } catch (error) {
+      setProblem(problemOf(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <form class="compose" onSubmit={submit}>
+      <label for="message">{isAsked ? 'Answer to the agent' : 'Message to the agent'}</label>
+      <textarea
+        id="message"
+        rows={3}
+        maxLength={4_000}
+        value={text}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit(event);
+        }}
+      />
+      {problem && <Trouble problem={problem} />}
+      <button type="submit" class="slim" disabled={isBusy}>
+        {isAsked ? 'Send answer' : 'Send message'}
+      </button>
+    </form>
+  );
+}

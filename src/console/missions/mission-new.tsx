@@ -1,0 +1,119 @@
+// Start a mission: in which project, with which words, and within which bounds.
+import { useLocation } from 'preact-iso';
+import { type ProjectsQuery, projects, startMission } from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { may, pageAt } from '../kit/page.ts';
+import { Card, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+import { hasModel, TaskFields, useAgents } from './mission-task.tsx';
+
+export function NewMission() {
+  const { data, problem, read } = useReading(projects, { limit: 100 });
+  const known = data?.projects.data.filter(({ status }) => status === 'active');
+  return (
+    <>
+      <Heading title="Start a mission" above={[[pageAt('/runs'), 'Missions']]} />
+      {problem && <Trouble problem={problem} retry={read} />}
+      {!known && !problem && <Skeleton rows={4} height={72} />}
+      {known?.length === 0 && (
+        <Card title="A mission works in a project">
+          <p>A project connects a repository. There is no active one yet.</p>
+          <a class="button" href={pageAt('/projects')}>
+            Open projects
+          </a>
+        </Card>
+      )}
+      {known && known.length > 0 && <Mission projects={known} />}
+    </>
+  );
+}
+
+function Mission({ projects: known }: { projects: ProjectsQuery['projects']['data'] }) {
+  const { query, route } = useLocation();
+  const form = useForm({
+    name: 'mission',
+    initial: {
+      projectId: query.projectId ?? known[0]!.id,
+      prompt: '',
+      agentId: '',
+      budgetUsd: '',
+      planApproval: '',
+      issue: '',
+    },
+    async send({ projectId, prompt, agentId, budgetUsd, planApproval, issue }, key) {
+      const variables = {
+        projectId,
+        prompt,
+        ...(agentId && { agentId }),
+        ...(budgetUsd && { budgetUsd: Number(budgetUsd) }),
+        ...(planApproval && { planApproval: planApproval === 'yes' }),
+        ...(optional(issue) && { issue: optional(issue) }),
+      };
+      const { startMission: run } = await mutate(startMission, variables, key);
+      route(pageAt(`/runs/${run.id}`));
+    },
+  });
+  const agents = useAgents();
+  const { projectId, agentId } = form.values;
+  const isWithoutHost = known.find(({ id }) => id === projectId)?.missingConnectorKinds?.includes('scm');
+  const isScript = agents?.find(({ id }) => id === agentId)?.harness === 'shell';
+  return (
+    <Card title="Mission">
+      <FormFrame form={form} action="Start mission" isOff={!hasModel(agents, agentId)} cancel={pageAt('/runs')}>
+        <Choice
+          form={form}
+          name="projectId"
+          label="Project"
+          options={known.map(({ id, name }) => [id, name] as const)}
+        />
+        {isWithoutHost && !isScript && <NoSourceHost />}
+        <TaskFields
+          form={form}
+          agents={agents}
+          hint="The task for the agent, in your words. Its first line becomes the title."
+        />
+        <Choice
+          form={form}
+          name="planApproval"
+          label="Plan"
+          options={[
+            ['', 'As the organization has set it'],
+            ['yes', 'Wait until a person has approved it'],
+            ['no', 'Go on without approval'],
+          ]}
+        />
+        <Text
+          form={form}
+          name="budgetUsd"
+          label="Budget in US dollars"
+          hint="The mission ends when it has cost this much. Without one, when the credits allow no more."
+          type="number"
+          step="0.01"
+        />
+        <Text
+          form={form}
+          name="issue"
+          label="Issue"
+          hint="An issue of the project’s tracker, such as WEB-12 or #12. Without one, an issue is created."
+        />
+      </FormFrame>
+    </Card>
+  );
+}
+
+const NoSourceHost = () => (
+  <div class="note row" role="status">
+    <div>
+      <strong>No source host is connected to this project</strong>
+      <div>An agent gets an empty folder in place of the repository, and its changes are not pushed.</div>
+    </div>
+    {may('integrations:write') && (
+      <a class="button quiet slim" href={pageAt('/integrations?connect=repository')}>
+        Connect a repository
+      </a>
+    )}
+  </div>
+);

@@ -1,0 +1,80 @@
+// Who works on a mission and what is to be done: words for an agent with a model, or a script for an agent that runs scripts.
+import { type AgentNamesQuery, agentNames } from '../generated/documents.ts';
+import { Choice, Text } from '../kit/fields.tsx';
+import type { Form } from '../kit/form.ts';
+import { may, pageAt } from '../kit/page.ts';
+import { useReading } from '../kit/reading.ts';
+
+export type NamedAgent = AgentNamesQuery['agents']['data'][number];
+
+/** Null until they are read, and for a person who may not read them. */
+export function useAgents(): readonly NamedAgent[] | null {
+  const { data } = useReading(agentNames, {});
+  return data?.agents.data ?? null;
+}
+
+/** Whether a mission may start with this agent or, without one, with the team. */
+export const hasModel = (agents: readonly NamedAgent[] | null, agentId: string): boolean =>
+  agents === null ||
+  (agentId === ''
+    ? agents.some((agent) => agent.harness !== 'shell' && agent.hasModel)
+    : (agents.find(({ id }) => id === agentId)?.hasModel ?? true));
+
+interface TaskProperties<V> {
+  form: Form<V>;
+  agents: readonly NamedAgent[] | null;
+  /** What is said below the words of an agent. */
+  hint?: string;
+}
+
+export function TaskFields<V extends { agentId: string; prompt: string }>({ form, agents, hint }: TaskProperties<V>) {
+  const { agentId } = form.values;
+  const isScript = agents?.find(({ id }) => id === agentId)?.harness === 'shell';
+  return (
+    <>
+      {agents && (
+        <Choice
+          form={form}
+          name="agentId"
+          label="Agent"
+          hint="One agent works alone; otherwise the team of the organization does. A script needs no model."
+          options={[['', 'The organization’s team'], ...agents.map((agent) => [agent.id, wordsOf(agent)] as const)]}
+        />
+      )}
+      {!hasModel(agents, agentId) && <NoModel />}
+      {isScript ? (
+        <Text
+          form={form}
+          name="prompt"
+          label="Script"
+          hint="A POSIX shell script, which runs as it is written. No model reads it."
+          rows={8}
+          maxLength={20_000}
+          isCode
+          required
+        />
+      ) : (
+        <Text form={form} name="prompt" label="What is to be done" hint={hint} rows={8} maxLength={20_000} required />
+      )}
+    </>
+  );
+}
+
+const wordsOf = ({ name, harness, model, hasModel }: NamedAgent): string => {
+  if (harness === 'shell') return name === 'Script' ? 'Script' : `${name} (script)`;
+  return `${name} (${harness} with ${model}${hasModel ? '' : ', not connected'})`;
+};
+
+const NoModel = () => (
+  <div class="note row" role="status">
+    <div>
+      <strong>No model is connected</strong>
+      <div>An agent needs a language model. {!may('integrations:write') && 'An admin can connect one.'}</div>
+    </div>
+    {may('integrations:write') && (
+      <a class="button slim" href={pageAt('/integrations?connect=model')}>
+        Connect a model
+      </a>
+    )}
+  </div>
+);

@@ -1,0 +1,98 @@
+// How a mission is: its state, its outcome, what it has cost, how long it took, and what it belongs to.
+import type { RunPartsFragment } from '../generated/documents.ts';
+import { pageAt } from '../kit/page.ts';
+import { Meter, Pill } from '../kit/pieces.tsx';
+import { dollars, Lasted, Time } from '../kit/words.tsx';
+import { needWords, Outcome, stateOf } from './run-state.tsx';
+
+/** Whether it is being dispatched or is running. */
+export const isOpen = ({ status }: RunPartsFragment) => status === 'running' || status === 'dispatching';
+
+/** In a sentence: what it waits for, what goes on, or why it has ended so. */
+function headlineOf(run: RunPartsFragment): string {
+  const { status, needs, missionActivity, reason, lastError } = run;
+  if (needs) return needWords[needs];
+  if (status === 'running') return missionActivity ?? '';
+  if (status === 'dispatching') return reason ?? missionActivity ?? 'Waiting for a runtime';
+  return status === 'failed' ? (lastError ?? reason ?? '') : (reason ?? '');
+}
+
+export function Facts({ run }: { run: RunPartsFragment }) {
+  const headline = headlineOf(run);
+  const more = [run.reason, run.lastError].find((words) => words && words !== headline && !run.needs);
+  return (
+    <>
+      <div class="status-line" aria-live="polite">
+        <Pill status={stateOf(run)} />
+        <span class="headline">{headline}</span>
+        {isOpen(run) && run.missionProgress !== null && <span class="muted">{run.missionProgress} %</span>}
+      </div>
+      {isOpen(run) && <Meter value={run.missionProgress ?? 0} label="Progress" />}
+      {more && <p class={run.status === 'failed' ? 'note error' : 'note'}>{more}</p>}
+      <Outcome run={run} />
+      <Figures run={run} />
+    </>
+  );
+}
+
+function Figures({ run }: { run: RunPartsFragment }) {
+  const by = run.scheduledTask ?? run.automation;
+  const recurring = run.scheduledTaskId ? `/tasks/${run.scheduledTaskId}` : `/automations/${run.automationId}`;
+  return (
+    <dl class="figures">
+      <div>
+        <dt>Cost</dt>
+        <dd>
+          {dollars(run.missionCostUsd)}
+          {run.missionCostIncomplete && <span class="muted small"> at least</span>}
+        </dd>
+      </div>
+      <div>
+        <dt>Duration</dt>
+        <dd>
+          <Lasted from={run.startedAt} to={isOpen(run) ? null : run.finishedAt} />
+        </dd>
+      </div>
+      <div>
+        <dt>Started</dt>
+        <dd>
+          <Time at={run.startedAt ?? run.createdAt} />
+        </dd>
+      </div>
+      <div>
+        <dt>Started by</dt>
+        <dd>
+          {by ? <a href={pageAt(recurring)}>{by.name}</a> : null}
+          {by && run.startedBy && ', '}
+          {run.startedBy ?? (by ? null : run.kind === 'manual' ? 'a person or a program' : 'the schedule')}
+        </dd>
+      </div>
+      <div>
+        <dt>Project</dt>
+        <dd>
+          <a href={pageAt(`/projects/${run.projectId}`)}>{run.project?.name ?? run.projectId}</a>
+        </dd>
+      </div>
+      {run.continuesStep && (
+        <div>
+          <dt>Continues</dt>
+          <dd>
+            <a href={pageAt(`/runs/${run.continuesStep.runId}`)}>step {run.continuesStep.seq + 1} of another mission</a>
+          </dd>
+        </div>
+      )}
+      {run.prUrl && !run.outcome && (
+        <div>
+          <dt>Pull request</dt>
+          <dd>
+            <a href={run.prUrl}>#{run.prNumber}</a>
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>Issue</dt>
+        <dd>{run.issueUrl ? <a href={run.issueUrl}>{run.issue?.key ?? 'In the tracker'}</a> : (run.issueId ?? '–')}</dd>
+      </div>
+    </dl>
+  );
+}

@@ -1,0 +1,67 @@
+// The state of a mission in a word, what it waits for, and what came out of it.
+import type { RunPartsFragment, RunRowFragment } from '../generated/documents.ts';
+import { plural } from '../kit/words.tsx';
+
+export const needWords: Record<NonNullable<RunRowFragment['needs']>, string> = {
+  approval: 'Waiting for a person to approve the plan',
+  answer: 'Waiting for a person to answer a question',
+};
+
+/** Its state as a pill shows it: that it waits for a person, is interrupted, or its status. */
+export function stateOf({ status, needs, interruptedAt, outcome }: RunRowFragment): string {
+  if (needs) return needs === 'approval' ? 'needs approval' : 'needs an answer';
+  if (interruptedAt !== null) return 'interrupted';
+  // The mission ended without a fault, but nothing came of it.
+  return status === 'completed' && outcome?.result === 'no_changes' ? 'no changes' : status;
+}
+
+/** Lines as `+12 −3`; null when they were not counted. */
+const linesOf = ({ insertions, deletions }: NonNullable<RunRowFragment['outcome']>): string | null =>
+  insertions === null || deletions === null ? null : `+${insertions} −${deletions}`;
+
+/** Its outcome in a few words, for a row; null without one. */
+export function outcomeWords({ outcome }: Pick<RunRowFragment, 'outcome'>): string | null {
+  if (!outcome) return null;
+  if (outcome.result === 'no_changes') return 'No changes';
+  const { files, prNumber, prState } = outcome;
+  const parts = [
+    files === null ? 'Changes pushed' : `${linesOf(outcome)} in ${plural(files, 'file')}`,
+    prNumber !== null && `#${prNumber} ${prState ?? ''}`.trim(),
+  ];
+  return parts.filter(Boolean).join(', ');
+}
+
+/** What the mission left in the repository, also when that is nothing. */
+export function Outcome({ run: { outcome } }: { run: RunPartsFragment }) {
+  if (!outcome) return null;
+  if (outcome.result === 'no_changes') {
+    return (
+      <p class="outcome" role="note" aria-label="Outcome">
+        <strong>No changes.</strong> Nothing was committed: the repository is as it was.
+      </p>
+    );
+  }
+  const { commits, files, insertions, deletions, branch, prNumber, prUrl, prState } = outcome;
+  return (
+    <p class="outcome" role="note" aria-label="Outcome">
+      <strong>Changes</strong>
+      {files !== null && <span>{plural(files, 'file')}</span>}
+      {insertions !== null && deletions !== null && (
+        <span>
+          <span class="added">+{insertions}</span> <span class="removed">−{deletions}</span>
+        </span>
+      )}
+      {commits !== null && <span>{plural(commits, 'commit')}</span>}
+      {branch && (
+        <span>
+          branch <code>{branch}</code>
+        </span>
+      )}
+      {prUrl && (
+        <span>
+          <a href={prUrl}>Pull request #{prNumber}</a> {prState}
+        </span>
+      )}
+    </p>
+  );
+}

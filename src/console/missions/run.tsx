@@ -1,0 +1,170 @@
+// One mission: how it is, what came out, what its agents do and say, and what they hand in.
+
+import { useLocation } from 'preact-iso';
+import { ArtifactGrid } from '../artifacts/artifacts.tsx';
+import {
+  approvePlan,
+  cancelRun,
+  interruptRun,
+  run as oneRun,
+  type RunPartsFragment,
+  resumeRun,
+  runLive,
+} from '../generated/documents.ts';
+import { ask } from '../kit/client.ts';
+import { Copy, CopyAs } from '../kit/copy-as.tsx';
+import { Heading } from '../kit/heading.tsx';
+import { useLive } from '../kit/live.ts';
+import { may, pageAt } from '../kit/page.ts';
+import { Action, Card, Empty, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+import { SandboxRows } from '../sandboxes/sandboxes.tsx';
+import { LastLines } from './last-lines.tsx';
+import { Messages } from './messages.tsx';
+import { mayRerun, rerun } from './rerun.ts';
+import { Facts, isOpen } from './run-facts.tsx';
+import { titleOf } from './runs.tsx';
+import { Transcript } from './transcript.tsx';
+
+/** Whether an agent works on it, or will, that takes messages. */
+const canHear = (run: RunPartsFragment) =>
+  isOpen(run) && run.steps[0] !== undefined && run.steps[0].harness !== 'shell';
+
+export function Run({ id: runId }: { id: string }) {
+  const { data, problem, read, change } = useReading(oneRun, { runId });
+  const run = data?.run;
+  useLive({
+    operation: runLive,
+    variables: { runId },
+    take: ({ runUpdated }) => change(() => ({ run: runUpdated })),
+    poll: read,
+    isOver: () => run !== undefined && !isOpen(run),
+  });
+  const heading = (
+    <Heading title={run ? titleOf(run) : null} above={aboveOf(run)}>
+      <Copy text={runId} label="Copy id" describes="Copy id of the mission" />
+      <Copy text={location.origin + pageAt(`/runs/${runId}`)} label="Copy link" describes="Copy link to this page" />
+      <CopyAs
+        path={`/runs/${runId}`}
+        graphql={`{ run(runId: "${runId}") { id status missionCostUsd } }`}
+        client={`client.run({ runId: '${runId}' })`}
+        cli={`aep show ${runId}`}
+      />
+      {run && may('missions:run') && <RunAgain run={run} />}
+    </Heading>
+  );
+  if (!run) {
+    return (
+      <>
+        {heading}
+        {problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={3} height={120} />}
+      </>
+    );
+  }
+  const sandbox = run.sandboxes[0];
+  return (
+    <>
+      {heading}
+      {problem && <Trouble problem={problem} retry={read} />}
+      <Card
+        title="Status"
+        aside={
+          isOpen(run) &&
+          may('missions:run') && <Decisions run={run} show={(updatedRun) => change(() => ({ run: updatedRun }))} />
+        }
+      >
+        <Facts run={run} />
+      </Card>
+      <div class="columns">
+        <div class="column">
+          {run.status === 'failed' && sandbox && may('sandboxes:read') && <LastLines sandboxId={sandbox.sandboxId} />}
+          {run.prompt && (
+            <Card title="Prompt">
+              <p class="prompt">{run.prompt}</p>
+            </Card>
+          )}
+          <Transcript run={run} />
+        </div>
+        <div class="column">
+          {(run.messages.length > 0 || canHear(run) || run.needs === 'answer') && (
+            <Messages
+              runId={run.id}
+              messages={run.messages}
+              isOpen={(canHear(run) || run.needs === 'answer') && may('missions:run')}
+              isAsked={run.needs === 'answer'}
+              onSent={read}
+            />
+          )}
+          <Card title="Sandboxes">
+            {run.sandboxes.length > 0 ? <SandboxRows rows={run.sandboxes} /> : <Empty>None yet.</Empty>}
+          </Card>
+          <Card title="Artifacts">
+            {run.artifacts.length > 0 ? (
+              <ArtifactGrid rows={run.artifacts} small />
+            ) : (
+              <Empty>
+                {isOpen(run) ? 'Files that the agent hands in appear here.' : 'The agent handed in no files.'}
+              </Empty>
+            )}
+          </Card>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function RunAgain({ run }: { run: RunPartsFragment }) {
+  const { route } = useLocation();
+  if (!mayRerun(run)) return null;
+  return <Action label="Run again" act={async (key) => route(pageAt(`/runs/${await rerun(run, key)}`))} />;
+}
+
+const aboveOf = (run: RunPartsFragment | undefined): [string, string][] => [
+  [pageAt('/runs'), 'Missions'],
+  ...(run?.project ? [[pageAt(`/projects/${run.projectId}`), run.project.name] as [string, string]] : []),
+];
+
+interface DecisionsProperties {
+  run: RunPartsFragment;
+  show(run: RunPartsFragment): void;
+}
+
+/** What a person may decide about an open run. */
+function Decisions({ run, show }: DecisionsProperties) {
+  const variables = { runId: run.id };
+  return (
+    <div class="decisions">
+      {run.awaitsApproval && (
+        <Action
+          label="Approve plan"
+          class="slim"
+          act={async () => show((await ask(approvePlan, variables)).approvePlan)}
+        />
+      )}
+      {run.interruptedAt !== null ? (
+        <Action
+          label="Resume"
+          describes="Resume mission"
+          class="slim"
+          act={async () => show((await ask(resumeRun, variables)).resumeRun)}
+        />
+      ) : (
+        canHear(run) &&
+        !run.awaitsApproval && (
+          <Action
+            label="Interrupt"
+            describes="Interrupt mission"
+            act={async () => show((await ask(interruptRun, variables)).interruptRun)}
+          />
+        )
+      )}
+      <Action
+        label="Cancel"
+        describes="Cancel mission"
+        class="danger slim"
+        question={`“${titleOf(run)}” ends at once, and its sandboxes with it.`}
+        act={async () => show((await ask(cancelRun, variables)).cancelRun)}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+// What a person has lent to agents and clients, and taking it back.
+import { useState } from 'preact/hooks';
+import { type AgentDelegationsQuery, agentDelegations, revokeAgentDelegation } from '../generated/documents.ts';
+import { Access, Ended, LastUsed, Revoke } from '../integrations/credentials.tsx';
+import { mutate } from '../kit/client.ts';
+import { CopyAs } from '../kit/copy-as.tsx';
+import { Heading } from '../kit/heading.tsx';
+import { api } from '../kit/page.ts';
+import { Card, ListView, Said, Skeleton } from '../kit/pieces.tsx';
+import { listIn, useFresh } from '../kit/reading.ts';
+import { Time } from '../kit/words.tsx';
+
+type Delegation = AgentDelegationsQuery['agentDelegations']['data'][number];
+
+const isActive = ({ status }: Delegation): boolean => status === 'active';
+
+const revokedWords = (count: number): string =>
+  `Its access is revoked. ${['No live token was left', 'One live token stopped working'][count] ?? `${count} live tokens stopped working`}.`;
+
+export function Delegations() {
+  const reading = useFresh(agentDelegations, {});
+  const [said, say] = useState('');
+  const revoke = async (delegationId: string, key: string) => {
+    const { kind, revokedTokens } = (await mutate(revokeAgentDelegation, { delegationId }, key)).revokeAgentDelegation;
+    say(kind === 'revoked' ? revokedWords(revokedTokens) : 'It was already revoked.');
+    reading.read();
+  };
+  return (
+    <>
+      <Heading title="Connected agents">
+        <CopyAs
+          graphql="{ agentDelegations { data { id agentName clientName scopes status lastUsedAt } } }"
+          isPersonal
+        />
+      </Heading>
+      <p class="muted about">
+        Agents and clients with access to this organization. They act as you, within the scopes you granted.
+      </p>
+      <Said words={said} />
+      <Card title="Active">
+        <ListView
+          list={listIn(reading, (data) => data.agentDelegations.data.filter(isActive))}
+          skeleton={<Skeleton rows={2} height={64} />}
+          empty={<p>No agent has access yet. An agent or MCP client appears here after you approve its request.</p>}
+        >
+          {(rows) => (
+            <ul class="rows">
+              {rows.map((one) => (
+                <Row key={one.id} delegation={one} revoke={(key) => revoke(one.id, key)} />
+              ))}
+            </ul>
+          )}
+        </ListView>
+        <Ended
+          rows={(reading.data?.agentDelegations.data ?? [])
+            .filter((one) => !isActive(one))
+            .map((one) => ({
+              id: one.id,
+              name: nameOf(one),
+              words: (
+                <>
+                  {originOf(one)} · Granted <Time at={one.createdAt} /> ·{' '}
+                  {one.status === 'revoked' ? (
+                    'Revoked'
+                  ) : (
+                    <>
+                      Expired <Time at={one.expiresAt} />
+                    </>
+                  )}
+                </>
+              ),
+            }))}
+        />
+      </Card>
+    </>
+  );
+}
+
+const Row = ({ delegation, revoke }: { delegation: Delegation; revoke(key: string): Promise<unknown> }) => (
+  <li class="next-row wrap">
+    <div class="grow">
+      <strong class="break">
+        <bdi>{nameOf(delegation)}</bdi>
+      </strong>{' '}
+      <span class="tag">{originOf(delegation)}</span>
+      <div class="muted small">
+        <LastUsed at={delegation.lastUsedAt} /> · Granted <Time at={delegation.createdAt} /> · Expires{' '}
+        <Time at={delegation.expiresAt} /> · For {placeOf(delegation)}
+      </div>
+      <Access {...delegation} />
+    </div>
+    <Revoke name={nameOf(delegation)} warning="Every token that it holds stops working at once." act={revoke} />
+  </li>
+);
+
+const nameOf = ({ agentName, clientName }: Delegation): string => agentName ?? clientName ?? 'Unnamed';
+
+/** Who vouches for it: a name is its own word. */
+function originOf({ registrationType, provider }: Delegation): string {
+  if (provider) return `Vouched for by ${new URL(provider).host}`;
+  return registrationType === 'authorization_code' ? 'Client that you signed in to' : 'Agent that you claimed';
+}
+
+/** An agent takes tokens for the API and for MCP, one by one, from the same grant. */
+function placeOf({ registrationType, resource }: Delegation): string {
+  if (registrationType !== 'authorization_code') return 'the API and the MCP server';
+  if (resource === api.replace(/\/v1$/, '')) return 'the API';
+  return resource.endsWith('/mcp') ? 'the MCP server' : 'the agent-to-agent endpoint';
+}

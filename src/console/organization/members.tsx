@@ -1,0 +1,210 @@
+// The members of the organization and its invites: who is in, in which role, and who is asked.
+import { useState } from 'preact/hooks';
+import {
+  createInvite,
+  deleteMembership,
+  type MembersQuery,
+  members,
+  type OrgRole,
+  revokeInvite,
+  updateMembership,
+} from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { Choice, FormFrame, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { may, org as orgId } from '../kit/page.ts';
+import { Action, Card, Empty, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useFilter, useReading } from '../kit/reading.ts';
+import { plural, Time } from '../kit/words.tsx';
+
+type Member = MembersQuery['memberships']['memberships'][number];
+
+const roles: readonly (readonly [OrgRole, string])[] = [
+  ['viewer', 'Viewer: sees everything'],
+  ['member', 'Member: runs missions'],
+  ['admin', 'Admin: changes projects, agents and members'],
+  ['owner', 'Owner: everything, also billing and closing'],
+];
+
+export function Members() {
+  const { data, problem, read } = useReading(members, { orgId });
+  return (
+    <>
+      <Heading title="Members" />
+      {problem && <Trouble problem={problem} retry={read} />}
+      {data ? (
+        <div class="columns">
+          <People members={data.memberships.memberships} me={data.me} read={read} />
+          <div class="column">
+            {may('members:write') && <Invitation read={read} />}
+            <Invites invites={data.invites.invites} read={read} />
+          </div>
+        </div>
+      ) : (
+        !problem && <Skeleton rows={5} height={54} />
+      )}
+    </>
+  );
+}
+
+/** As many rows as are drawn before a person asks for more. */
+const atFirst = 100;
+
+function People({ members: all, me, read }: { members: Member[]; me: MembersQuery['me']; read(): void }) {
+  const [find, setWanted] = useFilter('find');
+  const wanted = find ?? '';
+  const [most, setMost] = useState(atFirst);
+  const found = all.filter(({ person, userId }) =>
+    `${person?.name} ${person?.email} ${userId}`.toLowerCase().includes(wanted.toLowerCase()),
+  );
+  return (
+    <Card title="Members" aside={plural(all.length, 'member')}>
+      {all.length > 10 && (
+        <div class="filters">
+          <label>
+            Find a member
+            <input type="search" value={wanted} onInput={({ currentTarget }) => setWanted(currentTarget.value)} />
+          </label>
+        </div>
+      )}
+      {found.length === 0 && <Empty>Nobody is called that.</Empty>}
+      <ul class="rows">
+        {found.slice(0, most).map((member) => (
+          <MemberRow key={member.userId} member={member} isMe={member.userId === me.userId} read={read} />
+        ))}
+      </ul>
+      {found.length > most && (
+        <div class="more-row">
+          <button type="button" class="quiet slim" onClick={() => setMost(most + atFirst)}>
+            Show more
+          </button>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function MemberRow({
+  member: { userId, role, person, createdAt },
+  isMe,
+  read,
+}: {
+  member: Member;
+  isMe: boolean;
+  read(): void;
+}) {
+  const [wanted, setWanted] = useState<OrgRole>(role);
+  const name = person?.name ?? userId;
+  return (
+    <li class="next-row wrap">
+      <div class="grow">
+        <strong class="break">
+          <bdi>{name}</bdi>
+        </strong>{' '}
+        {isMe && <span class="tag good">You</span>}
+        <div class="muted small break">
+          {person?.email} · joined <Time at={createdAt} />
+        </div>
+      </div>
+      {may('members:write') ? (
+        <>
+          <select
+            class="slim-select"
+            aria-label={`Role of ${name}`}
+            value={wanted}
+            onChange={({ currentTarget }) => setWanted(currentTarget.value as OrgRole)}
+          >
+            {roles.map(([one]) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+          {wanted !== role && (
+            <Action
+              label="Save"
+              describes={`Save the role of ${name}`}
+              class="slim"
+              act={(key) => mutate(updateMembership, { orgId, userId, role: wanted }, key).then(read)}
+            />
+          )}
+          <Action
+            label={isMe ? 'Leave' : 'Remove'}
+            describes={isMe ? 'Leave the organization' : `Remove ${name}`}
+            class="danger slim"
+            question={`The tokens, sign-ins and claimed agents of ${name} in this organization end, and recurring missions that they set are disabled.`}
+            act={(key) => mutate(deleteMembership, { orgId, userId }, key).then(read)}
+          />
+        </>
+      ) : (
+        <span class="tag">{role}</span>
+      )}
+    </li>
+  );
+}
+
+function Invitation({ read }: { read(): void }) {
+  const form = useForm({
+    name: 'invite',
+    initial: { email: '', role: 'member' },
+    async send({ email, role }, key) {
+      await mutate(createInvite, { email, role: role as OrgRole }, key);
+      read();
+    },
+  });
+  return (
+    <Card title="Invite somebody">
+      <FormFrame form={form} action="Send invite">
+        <Text form={form} name="email" label="Email" type="email" required />
+        <Choice form={form} name="role" label="Role" options={roles} />
+      </FormFrame>
+    </Card>
+  );
+}
+
+function Invites({ invites, read }: { invites: MembersQuery['invites']['invites']; read(): void }) {
+  return (
+    <Card title="Invites">
+      {invites.length === 0 && <Empty>Nobody is invited.</Empty>}
+      <ul class="rows">
+        {invites.map(({ id, email, role, status, expiresAtSec }) => (
+          <li key={id} class="next-row wrap">
+            <div class="grow">
+              <div class="break">{email}</div>
+              <div class="muted small">
+                {role}
+                {status === 'pending' && (
+                  <>
+                    {' '}
+                    · expires <Time at={expiresAtSec * 1_000} />
+                  </>
+                )}
+              </div>
+            </div>
+            <Pill status={status} />
+            {may('members:write') && (status === 'pending' || status === 'expired') && (
+              <Action
+                label="Resend"
+                describes={`Resend the invite of ${email}`}
+                act={async (key) => {
+                  if (status === 'pending') await mutate(revokeInvite, { inviteId: id }, `${key}-1`);
+                  await mutate(createInvite, { email, role }, key);
+                  read();
+                }}
+              />
+            )}
+            {may('members:write') && status === 'pending' && (
+              <Action
+                label="Revoke"
+                describes={`Revoke the invite of ${email}`}
+                class="danger slim"
+                act={(key) => mutate(revokeInvite, { inviteId: id }, key).then(read)}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

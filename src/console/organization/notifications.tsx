@@ -1,0 +1,73 @@
+// Which notices a person gets by email, in every organization.
+import { useState } from 'preact/hooks';
+import { type NoticeMailKind, type NoticeMailsQuery, noticeMails, updateNoticeMail } from '../generated/documents.ts';
+import { ask, mutate } from '../kit/client.ts';
+import { CopyAs } from '../kit/copy-as.tsx';
+import { Check, FormFrame } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { Card, Said, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+
+const labels: Record<NoticeMailKind, string> = {
+  credits: 'Credits are low or used up',
+  cost_cap: 'The daily cost cap is reached',
+  token_expiring: 'A token of mine expires within a day',
+  connector_broken: 'A connector is broken',
+  schedule_failing: 'A recurring mission keeps failing',
+  run_waiting: 'A mission waits for a runtime',
+  person_needed: 'A mission waits for a person to approve its plan or answer a question',
+};
+
+export function Notifications() {
+  const { data, problem, read } = useReading(noticeMails, {});
+  return (
+    <>
+      <Heading title="Notifications">
+        <CopyAs graphql="{ noticeMails { kind enabled } }" isPersonal />
+      </Heading>
+      <p class="muted about">
+        Notices that need action are emailed once: to owners and admins of an organization, and to the owner of a token.
+        Your choice counts in all of your organizations.
+      </p>
+      {problem && <Trouble problem={problem} retry={read} />}
+      {data ? <Choices choices={data.noticeMails} /> : !problem && <Skeleton rows={6} height={44} />}
+    </>
+  );
+}
+
+type Choices = NoticeMailsQuery['noticeMails'];
+
+const valuesOf = (choices: Choices) =>
+  Object.fromEntries(choices.map(({ kind, enabled }) => [kind, enabled])) as Record<NoticeMailKind, boolean>;
+
+function Choices({ choices }: { choices: Choices }) {
+  const [said, say] = useState('');
+  const form = useForm({
+    name: 'notifications',
+    initial: valuesOf(choices),
+    async current() {
+      say('');
+      return [valuesOf((await ask(noticeMails, {})).noticeMails), null];
+    },
+    async send(values, key) {
+      // Each kind is a change of its own; one that is as it was before changes nothing.
+      for (const { kind } of choices) {
+        await mutate(updateNoticeMail, { input: { kind, enabled: values[kind] } }, `${key} ${kind}`);
+      }
+      say('Saved.');
+    },
+  });
+  return (
+    <>
+      <Said words={said} />
+      <Card title="Email me when">
+        <FormFrame form={form} action="Save" labels={labels}>
+          {choices.map(({ kind }) => (
+            <Check key={kind} form={form} name={kind} label={labels[kind]} />
+          ))}
+        </FormFrame>
+      </Card>
+    </>
+  );
+}

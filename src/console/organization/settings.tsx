@@ -1,0 +1,117 @@
+// Settings of the organization: its name, what its missions may cost in a day, and whether plans wait for a person.
+
+import {
+  type OrganizationSettingsQuery,
+  organizationSettings,
+  updateOrchestrator,
+  updateOrganization,
+} from '../generated/documents.ts';
+import { ask, mutate } from '../kit/client.ts';
+import { Check, FormFrame, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { may, org as orgId, pageAt } from '../kit/page.ts';
+import { Card, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+import { dollars } from '../kit/words.tsx';
+
+type Read = OrganizationSettingsQuery;
+
+const readSettings = () => ask(organizationSettings, { orgId });
+
+export function Settings() {
+  const { data, problem, read } = useReading(organizationSettings, { orgId });
+  return (
+    <>
+      <Heading title="Settings" />
+      {problem && <Trouble problem={problem} retry={read} />}
+      {data ? (
+        <div class="stack">
+          <Name organization={data.organization} read={read} />
+          {data.orchestrator && <Missions orchestrator={data.orchestrator} read={read} />}
+          <Card title="Close the organization">
+            <p class="muted">
+              Owners close it on a page of its own, which shows what is settled, and can export its data.
+            </p>
+            <a href={pageAt('/closure')}>Close organization</a>
+          </Card>
+        </div>
+      ) : (
+        !problem && <Skeleton rows={4} height={96} />
+      )}
+    </>
+  );
+}
+
+const namesOf = ({ name, slug }: Read['organization']) => ({ name, slug });
+
+function Name({ organization, read }: { organization: Read['organization']; read(): void }) {
+  const form = useForm({
+    name: 'organization',
+    initial: namesOf(organization),
+    current: async () => [namesOf((await readSettings()).organization), null],
+    async send(input, key) {
+      await mutate(updateOrganization, { orgId, input }, key);
+      read();
+    },
+  });
+  return (
+    <Card title="Name">
+      {may('organizations:write') ? (
+        <FormFrame form={form} action="Save name" labels={{ name: 'Name', slug: 'Slug' }}>
+          <Text form={form} name="name" label="Name" maxLength={120} required />
+          <Text form={form} name="slug" label="Slug" hint="Its short name in commands." required />
+        </FormFrame>
+      ) : (
+        <p class="break">{organization.name}</p>
+      )}
+    </Card>
+  );
+}
+
+const boundsOf = ({ dailyCostCapUsd, planApproval }: Read['orchestrator']) => ({
+  dailyCostCapUsd: dailyCostCapUsd === null ? '' : String(dailyCostCapUsd),
+  planApproval,
+});
+
+function Missions({ orchestrator, read }: { orchestrator: Read['orchestrator']; read(): void }) {
+  const { dailySpendUsd, effectiveDailyCostCapUsd, defaultDailyCostCapUsd } = orchestrator;
+  const form = useForm({
+    name: 'orchestrator',
+    initial: boundsOf(orchestrator),
+    current: async () => [boundsOf((await readSettings()).orchestrator), null],
+    async send({ dailyCostCapUsd, planApproval }, key) {
+      const cap = dailyCostCapUsd === '' ? null : Number(dailyCostCapUsd);
+      await mutate(updateOrchestrator, { input: { dailyCostCapUsd: cap, planApproval } }, key);
+      read();
+    },
+  });
+  const labels = { dailyCostCapUsd: 'Daily cost cap', planApproval: 'Plans wait for approval' };
+  return (
+    <Card
+      title="Missions"
+      aside={`${dollars(dailySpendUsd)} of ${dollars(effectiveDailyCostCapUsd)} spent since midnight UTC`}
+    >
+      {may('orchestrator:write') ? (
+        <FormFrame form={form} action="Save" labels={labels}>
+          <Text
+            form={form}
+            name="dailyCostCapUsd"
+            label="Daily cost cap in US dollars"
+            hint={`No mission starts once it is reached, until midnight UTC. Empty: ${dollars(defaultDailyCostCapUsd)}.`}
+            type="number"
+            step="0.01"
+          />
+          <Check
+            form={form}
+            name="planApproval"
+            label="Plans wait for approval"
+            hint="A mission with a plan goes on when a person has approved it."
+          />
+        </FormFrame>
+      ) : (
+        <p>Missions may cost {dollars(effectiveDailyCostCapUsd)} a day.</p>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,56 @@
+// What to do where there is nothing yet: commands that make the first project and the first task.
+import { projects } from '../generated/documents.ts';
+import { api, may, pageAt } from '../kit/page.ts';
+import { Commands, Skeleton } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+
+/** Where nothing has run yet. */
+export function FirstSteps() {
+  const { data } = useReading(projects, { limit: 1 });
+  const project = data?.projects.data[0];
+  if (!data) return <Skeleton rows={3} />;
+  return (
+    <>
+      {project ? (
+        <>
+          <p>No mission yet.</p>
+          {may('missions:run') && (
+            <p>
+              <a class="button slim" href={pageAt(`/runs/new?projectId=${project.id}`)}>
+                Start mission
+              </a>
+            </p>
+          )}
+          <p>Or schedule a first task, with a token that may write scheduled tasks:</p>
+          <Commands>{taskCommand(project.id)}</Commands>
+        </>
+      ) : (
+        <>
+          <p>There is no project yet. A project connects a repository with its issues and missions.</p>
+          {may('projects:write') && (
+            <p>
+              <a class="button slim" href={pageAt('/projects/new')}>
+                Create project
+              </a>
+            </p>
+          )}
+          <p>Or create it with a token that may write projects:</p>
+          <Commands>
+            {`curl ${api}/projects -H "Authorization: Bearer $TOKEN" \\
+  --json '{"name": "Web shop", "repoFullName": "owner/repository"}'`}
+          </Commands>
+        </>
+      )}
+      <p>
+        <a href={pageAt('/tokens')}>Create a token</a>
+      </p>
+    </>
+  );
+}
+
+export const taskCommand = (projectId: string): string =>
+  `curl ${api}/scheduled-tasks -H "Authorization: Bearer $TOKEN" \\
+  --json '{"projectId": "${projectId}", "name": "Weekly check",
+    "prompt": "Look for outdated dependencies.",
+    "triggers": [{"kind": "schedule", "schedule": {"interval": "weekly",
+      "weekday": "monday", "time": "09:00", "timezone": "${Intl.DateTimeFormat().resolvedOptions().timeZone}"}}]}'`;

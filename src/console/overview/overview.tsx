@@ -1,0 +1,238 @@
+// The organization at a glance. Every widget declares what it reads; all of it goes in one request, and again at every beat.
+
+import {
+  busySandboxes,
+  endedRuns,
+  type OpenRunsQuery,
+  openRuns,
+  type RunRowFragment,
+  type SpendQuery,
+  setup,
+  spend,
+  upcoming,
+} from '../generated/documents.ts';
+import { Chart } from '../kit/chart.tsx';
+import { Heading } from '../kit/heading.tsx';
+import { may, now, pageAt } from '../kit/page.ts';
+import { Card, ListView, Meter, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { listIn, type Page, type Reading, useFresh } from '../kit/reading.ts';
+import { dollars, plural, Time } from '../kit/words.tsx';
+import { RunList, RunRows } from '../missions/runs.tsx';
+import { SandboxRows } from '../sandboxes/sandboxes.tsx';
+import { FirstSteps } from './first-steps.tsx';
+import { Lead } from './setup.tsx';
+
+export const Overview = () => (
+  <>
+    <Heading title="Overview" />
+    {may('setup:read') ? <WithLead /> : <Widgets />}
+  </>
+);
+
+/** The widgets read at once, and are shown with what is above them: nothing moves when that comes. */
+function WithLead() {
+  const { data, problem, read } = useFresh(setup, {});
+  const isKnown = data !== null || problem !== null;
+  return (
+    <>
+      {data ? <Lead data={data} read={read} /> : !problem && <Skeleton rows={6} height={96} />}
+      <Widgets hidden={!isKnown} />
+    </>
+  );
+}
+
+const Widgets = ({ hidden = false }: { hidden?: boolean }) => (
+  <div class="columns" hidden={hidden}>
+    <div class="column">
+      <Open />
+      <Recent />
+    </div>
+    <div class="column">
+      <CostToday />
+      <Sandboxes />
+      <Next />
+    </div>
+  </div>
+);
+
+function Open() {
+  const reading = useFresh(openRuns, {});
+  return (
+    <>
+      <Needy reading={reading} />
+      <Running reading={reading} />
+    </>
+  );
+}
+
+/** Missions that wait for a person come first, and are in this list alone. */
+function Needy({ reading }: { reading: Reading<OpenRunsQuery> }) {
+  const needy = reading.data?.needy;
+  if (!needy || needy.data.length === 0) return null;
+  return (
+    <Card
+      title="Needs you"
+      aside={<a href={pageAt('/runs?needsPerson=true')}>{plural(needy.data.length, 'mission')}</a>}
+    >
+      <RunRows rows={needy.data} />
+    </Card>
+  );
+}
+
+function Running({ reading }: { reading: Reading<OpenRunsQuery> }) {
+  const { running, waiting } = reading.data ?? {};
+  return (
+    <Card
+      title="Missions in progress"
+      aside={running && waiting && `${countOf(running)} running, ${countOf(withoutNeedy(waiting))} waiting`}
+    >
+      <ListView
+        list={listIn(reading, (data) => [...withoutNeedy(data.running).data, ...withoutNeedy(data.waiting).data])}
+        skeleton={<Skeleton rows={2} height={36} />}
+        empty={
+          <>
+            <p>No mission is in progress.</p>
+            {may('missions:run') && (
+              <a class="button quiet slim" href={pageAt('/runs/new')}>
+                Start mission
+              </a>
+            )}
+          </>
+        }
+      >
+        {(rows) => <RunRows rows={rows} />}
+      </ListView>
+    </Card>
+  );
+}
+
+const withoutNeedy = (page: Page<RunRowFragment>): Page<RunRowFragment> => ({
+  ...page,
+  data: page.data.filter(({ needs }) => needs === null),
+});
+
+/** With a plus where there are more than were read. */
+const countOf = ({ data, nextCursor }: Page<unknown>): string => `${data.length}${nextCursor ? '+' : ''}`;
+
+/** How many ended missions are shown. */
+const recent = 12;
+
+function Recent() {
+  const reading = useFresh(endedRuns, {});
+  const list = listIn(reading, ({ completed, failed, canceled, skipped }) =>
+    [completed, failed, canceled, skipped]
+      .flatMap(({ data }) => data)
+      .sort((a, b) => b.createdAt - a.createdAt)
+      .slice(0, recent),
+  );
+  return (
+    <Card title="Recent missions" aside={<a href={pageAt('/runs')}>All missions</a>}>
+      <RunList list={list} isExcerpt rows={8} empty={<FirstSteps />} />
+    </Card>
+  );
+}
+
+function CostToday() {
+  const { data, problem, read } = useFresh(spend, {});
+  return (
+    <Card title="Cost today" aside="UTC">
+      {problem && <Trouble problem={problem} retry={read} />}
+      {data ? <Spend orchestrator={data.orchestrator} /> : !problem && <Skeleton rows={1} height={238} />}
+    </Card>
+  );
+}
+
+const hour = 3_600_000;
+
+function Spend({ orchestrator }: SpendQuery) {
+  const { dailySpendUsd: spent, effectiveDailyCostCapUsd: cap, atDailyCostCap, spendByHour } = orchestrator;
+  const present = now();
+  const midnight = present - (present % (24 * hour));
+  const costs = new Map(spendByHour.map(({ t, usd }) => [t, usd]));
+  // From midnight to now, with what was spent up to each full hour; the cap extends to the next midnight.
+  const times = [midnight];
+  const sums: (number | null)[] = [0];
+  let sum = 0;
+  for (let t = midnight; t < present; t += hour) {
+    sum += costs.get(t) ?? 0;
+    times.push(Math.min(t + hour, present));
+    sums.push(sum);
+  }
+  times.push(midnight + 24 * hour);
+  sums.push(null);
+  const share = cap > 0 ? (spent / cap) * 100 : 100;
+  const tone = atDailyCostCap ? 'bad' : share >= 80 ? 'warn' : '';
+  const words = `${dollars(spent)} of ${dollars(cap)} spent since midnight UTC`;
+  return (
+    <>
+      <p class="big">
+        {dollars(spent)} <span class="muted">of {dollars(cap)}</span>
+      </p>
+      <Meter value={share} label={words} tone={tone} />
+      {atDailyCostCap && <p class="small bad-text">The daily cap is reached: no mission starts until midnight UTC.</p>}
+      <Chart
+        height={132}
+        times={times}
+        range={[midnight, midnight + 24 * hour]}
+        curves={[
+          { label: 'Spent', colour: '--accent', values: sums, area: true },
+          ...(spent === 0 || spent >= cap / 4
+            ? [{ label: 'Cap', colour: '--danger' as const, values: times.map(() => cap), dashed: true }]
+            : []),
+        ]}
+        unit={(usd) => (usd === 0 || usd >= 10 ? `$${usd}` : `$${usd.toFixed(2)}`)}
+        top={spent}
+        words={words}
+      />
+    </>
+  );
+}
+
+function Sandboxes() {
+  const reading = useFresh(busySandboxes, { limit: 8, status: 'running' });
+  return (
+    <Card title="Sandboxes" aside={reading.data && `${countOf(reading.data.sandboxes)} running`}>
+      <ListView
+        list={listIn(reading, (data) => data.sandboxes.data)}
+        skeleton={<Skeleton rows={2} height={74} />}
+        empty={<p>No sandbox is running. Each mission gets its own.</p>}
+      >
+        {(rows) => <SandboxRows rows={rows} />}
+      </ListView>
+    </Card>
+  );
+}
+
+function Next() {
+  const reading = useFresh(upcoming, {});
+  return (
+    <Card title="Next" aside={<a href={pageAt('/schedules')}>All schedules</a>}>
+      <ListView
+        list={listIn(reading, (data) => data.upcomingOccurrences.data)}
+        skeleton={<Skeleton rows={4} height={46} />}
+        empty={<p>Nothing is scheduled.</p>}
+      >
+        {(rows) => (
+          <ul class="rows">
+            {rows.map(({ at, name, scheduledTaskId, automationId, project }) => (
+              <li key={scheduledTaskId ?? automationId} class="next-row">
+                <div class="grow">
+                  <a
+                    class="row-link"
+                    href={pageAt(scheduledTaskId ? `/tasks/${scheduledTaskId}` : `/automations/${automationId}`)}
+                  >
+                    {name}
+                  </a>
+                  <div class="muted small clip">{project?.name}</div>
+                </div>
+                <div class="when">
+                  <Time at={at} />
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
+      </ListView>
+    </Card>
+  );
+}

@@ -1,0 +1,132 @@
+// Above the overview: notices, and setup progress until it is complete.
+
+import {
+  dismissNotice,
+  markMilestone,
+  type SetupMark,
+  type SetupMilestoneId,
+  type SetupQuery,
+} from '../generated/documents.ts';
+import { ask } from '../kit/client.ts';
+import { may, pageAt } from '../kit/page.ts';
+import { Action } from '../kit/pieces.tsx';
+
+/** How to reach a milestone, and where. */
+const steps: Record<SetupMilestoneId, readonly [hint: string, address: string, label: string]> = {
+  workspace: [
+    'A project connects a repository with a tracker and its missions.',
+    pageAt('/projects/new'),
+    'Create project',
+  ],
+  first_mission: ['Start a mission in a project and follow it to its end.', pageAt('/runs/new'), 'Start mission'],
+  first_review: ['A mission in which a reviewer reads the change reaches this step.', pageAt('/runs'), 'Open missions'],
+  first_merge: ['Review the change of a mission and merge it.', pageAt('/runs'), 'Open missions'],
+  preview_deployment: ['A mission opens one when it has a change to show.', pageAt('/runs'), 'Open missions'],
+  agent_instructions: ['Give an agent of your own instructions.', pageAt('/agents/new'), 'Create agent'],
+  mcp_servers: ['Each project has a page for its MCP servers.', pageAt('/projects'), 'Open projects'],
+  custom_sandbox: ['Set the sandbox template of an agent through the API.', '/reference', 'Open the API reference'],
+  teammate: ['Invite somebody by email.', pageAt('/members'), 'Open members'],
+  steer_mission: ['Send a message to a mission while it runs.', pageAt('/runs'), 'Open missions'],
+  checkpoints: ['Continue a mission from an earlier state.', pageAt('/runs'), 'Open missions'],
+  scheduled_task: [
+    'A scheduled task starts missions at the times that you set.',
+    pageAt('/tasks/new'),
+    'Create scheduled task',
+  ],
+  agent_to_pr: ['A preview environment shows the pull request of a change.', pageAt('/runs'), 'Open missions'],
+};
+
+interface Properties {
+  data: SetupQuery;
+  read(): void;
+}
+
+export const Lead = ({ data: { setup, notices }, read }: Properties) => (
+  <>
+    {notices && <Notices notices={notices.notices.filter(({ id }) => !id.startsWith('person_needed:'))} read={read} />}
+    {setup && !setup.complete && setup.next && <Setup setup={setup} next={setup.next} read={read} />}
+  </>
+);
+
+/** Missions that wait for a person have a list of their own below. */
+function Notices({ notices, read }: { notices: SetupQuery['notices']['notices']; read(): void }) {
+  if (notices.length === 0) return null;
+  return (
+    <section class="lead-part" aria-label="Notices">
+      {notices.map(({ id, kind, title, body, actionUrl }) => (
+        <div key={id} class={`note row ${kind === 'action' ? 'error' : ''}`}>
+          <div>
+            <strong>{title}</strong>
+            <div>{body}</div>
+          </div>
+          <div class="actions">
+            {actionUrl && (
+              <a class="button quiet slim" href={actionUrl}>
+                Open <span class="unseen">{title}</span>
+              </a>
+            )}
+            {may('setup:write') && (
+              <Action
+                label="Dismiss"
+                describes={`Dismiss ${title}`}
+                act={() => ask(dismissNotice, { noticeId: id }).then(read)}
+              />
+            )}
+          </div>
+        </div>
+      ))}
+      <p class="small">
+        <a href={pageAt('/notifications')}>Choose what is emailed to you</a>
+      </p>
+    </section>
+  );
+}
+
+function Setup({ setup, next, read }: { setup: SetupQuery['setup']; next: SetupMilestoneId; read(): void }) {
+  const [hint, address, label] = steps[next];
+  const { name } = setup.groups.flatMap((group) => group.milestones).find(({ id }) => id === next)!;
+  const mark = (id: SetupMilestoneId, words: string, described: string, as: SetupMark) =>
+    may('setup:write') && (
+      <Action
+        label={words}
+        describes={`${words} ${described}`}
+        act={() => ask(markMilestone, { milestoneId: id, mark: as }).then(read)}
+      />
+    );
+  return (
+    <section class="panel lead-part" aria-label="Setup">
+      <header class="panel-head">
+        <h2>Next step: {name}</h2>
+        <div class="aside">
+          {setup.reachedCount} of {setup.totalCount} done
+        </div>
+      </header>
+      <p class="muted">{hint}</p>
+      <div class="actions">
+        <a class="button slim" href={address}>
+          {label}
+        </a>
+        {mark(next, 'Skip', name, 'skipped')}
+      </div>
+      <details class="more">
+        <summary>All steps</summary>
+        {setup.groups.map((group) => (
+          <div key={group.id}>
+            <h3>{group.name}</h3>
+            <ul class="rows">
+              {group.milestones.map((one) => (
+                <li key={one.id} class="next-row">
+                  <div class="grow">{one.name}</div>
+                  {one.state === 'done' && <span class="tag good">Done</span>}
+                  {one.state === 'skipped' && <span class="tag">Skipped</span>}
+                  {one.state === 'open' && mark(one.id, 'Skip', one.name, 'skipped')}
+                  {one.state === 'skipped' && mark(one.id, 'Bring back', one.name, 'reset')}
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </details>
+    </section>
+  );
+}

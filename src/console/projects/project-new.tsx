@@ -1,0 +1,63 @@
+// Create a project of a repository.
+import { useLocation } from 'preact-iso';
+import { createProject, type ProjectTracker } from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { pageAt } from '../kit/page.ts';
+import { Card } from '../kit/pieces.tsx';
+
+export function NewProject() {
+  const { route } = useLocation();
+  const form = useForm({
+    name: 'project',
+    initial: { name: '', repoFullName: '', tracker: 'builtin', trackerTeamKey: '', issueCode: '' },
+    async send({ name, repoFullName, tracker, trackerTeamKey, issueCode }, key) {
+      const input = {
+        name,
+        repoFullName,
+        tracker: tracker as ProjectTracker,
+        ...(optional(trackerTeamKey) && { trackerTeamKey: optional(trackerTeamKey) }),
+        ...(optional(issueCode) && { issueCode: optional(issueCode) }),
+      };
+      route(pageAt(`/projects/${(await mutate(createProject, { input }, key)).createProject.id}`));
+    },
+  });
+  return (
+    <>
+      <Heading title="Create a project" above={[[pageAt('/projects'), 'Projects']]} />
+      <Card title="Project">
+        <FormFrame form={form} action="Create project" cancel={pageAt('/projects')}>
+          <Text form={form} name="name" label="Name" maxLength={120} required />
+          <Text
+            form={form}
+            name="repoFullName"
+            label="Repository"
+            hint="As owner/repository, at the source host that the organization has connected."
+            required
+          />
+          <Choice
+            form={form}
+            name="tracker"
+            label="Issues live in"
+            options={[
+              ['builtin', 'This console'],
+              ['linear', 'Linear'],
+              ['github', 'GitHub'],
+            ]}
+          />
+          {form.values.tracker !== 'builtin' && (
+            <Text form={form} name="trackerTeamKey" label="Team" hint="The key of the team in the tracker." />
+          )}
+          <Text
+            form={form}
+            name="issueCode"
+            label="Issue code"
+            hint="2 to 10 capital letters or digits, as in WEB-12. It may stay empty."
+          />
+        </FormFrame>
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+// Change a project: its name and repository, whether missions may start, and its end.
+import { useLocation } from 'preact-iso';
+import {
+  deleteProject,
+  type ProjectSettingsQuery,
+  type ProjectStatus,
+  projectSettings,
+  updateProject,
+} from '../generated/documents.ts';
+import { ask, mutate } from '../kit/client.ts';
+import { Check, FormFrame, optional, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { pageAt } from '../kit/page.ts';
+import { Action, Card, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+import { DeleteByName } from '../kit/typed-name.tsx';
+
+type Settings = ProjectSettingsQuery['project'];
+
+const valuesOf = ({ name, scmOwner, scmRepo, issueCode, autoMerge }: Settings) => ({
+  name,
+  repoFullName: `${scmOwner}/${scmRepo}`,
+  issueCode: issueCode ?? '',
+  autoMerge,
+});
+
+export function ProjectSettings({ id: projectId }: { id: string }) {
+  const { data, problem, read } = useReading(projectSettings, { projectId });
+  const project = data?.project;
+  return (
+    <>
+      <Heading
+        title="Project settings"
+        above={[
+          [pageAt('/projects'), 'Projects'],
+          [pageAt(`/projects/${projectId}`), project?.name ?? '…'],
+        ]}
+      />
+      {problem && <Trouble problem={problem} retry={read} />}
+      {project ? (
+        <div class="stack">
+          <Details project={project} read={read} />
+          <Status project={project} read={read} />
+          <End project={project} />
+        </div>
+      ) : (
+        !problem && <Skeleton rows={4} height={72} />
+      )}
+    </>
+  );
+}
+
+interface Properties {
+  project: Settings;
+  read(): void;
+}
+
+function Details({ project, read }: Properties) {
+  const { id: projectId } = project;
+  const form = useForm({
+    name: `project ${projectId}`,
+    initial: valuesOf(project),
+    current: async () => [valuesOf((await ask(projectSettings, { projectId })).project), null],
+    async send({ name, repoFullName, issueCode, autoMerge }, key) {
+      const input = { name, repoFullName, issueCode: optional(issueCode), autoMerge };
+      await mutate(updateProject, { projectId, input }, key);
+      read();
+    },
+  });
+  const labels = { name: 'Name', repoFullName: 'Repository', issueCode: 'Issue code', autoMerge: 'Merge by itself' };
+  return (
+    <Card title="Details">
+      <FormFrame form={form} action="Save" cancel={pageAt(`/projects/${projectId}`)} labels={labels}>
+        <Text form={form} name="name" label="Name" maxLength={120} required />
+        <Text form={form} name="repoFullName" label="Repository" hint="As owner/repository." required />
+        <Text
+          form={form}
+          name="issueCode"
+          label="Issue code"
+          hint="2 to 10 capital letters or digits; may stay empty."
+        />
+        <Check
+          form={form}
+          name="autoMerge"
+          label="Merge approved changes"
+          hint="A pull request merges without a person at the commit that a reviewer agent approved, once its checks pass."
+        />
+      </FormFrame>
+    </Card>
+  );
+}
+
+const moves: Record<ProjectStatus, readonly (readonly [to: ProjectStatus, label: string])[]> = {
+  active: [
+    ['paused', 'Pause'],
+    ['archived', 'Archive'],
+  ],
+  paused: [
+    ['active', 'Resume'],
+    ['archived', 'Archive'],
+  ],
+  archived: [['active', 'Restore']],
+};
+
+const Status = ({ project: { id: projectId, status }, read }: Properties) => (
+  <Card title="Status" aside={<Pill status={status} />}>
+    <p class="muted">Missions start only while the project is active; those under way continue.</p>
+    <div class="actions">
+      {moves[status].map(([to, label]) => (
+        <Action
+          key={to}
+          label={label}
+          describes={`${label} project`}
+          act={async (key) => {
+            await mutate(updateProject, { projectId, input: { status: to } }, key);
+            read();
+          }}
+        />
+      ))}
+    </div>
+  </Card>
+);
+
+function End({ project: { id: projectId, name } }: { project: Settings }) {
+  const { route } = useLocation();
+  return (
+    <Card title="Delete project">
+      <p class="muted">
+        All of its records end with it, and credentials that are bound to it are revoked. This cannot be undone.
+      </p>
+      <DeleteByName
+        name={name}
+        what="project"
+        remove={async (key) => {
+          await mutate(deleteProject, { projectId }, key);
+          route(pageAt('/projects'));
+        }}
+      />
+    </Card>
+  );
+}

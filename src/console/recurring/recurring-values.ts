@@ -1,0 +1,65 @@
+// The values of the form of a scheduled task or an automation, from a record and as the API takes it.
+import type { TaskPartsFragment, Weekday } from '../generated/documents.ts';
+import type { Schedule } from './next-times.ts';
+
+export interface RecurringValues {
+  projectId: string;
+  name: string;
+  prompt: string;
+  agentId: string;
+  triggers: Schedule[];
+  labels: string;
+  skipIfPreviousOpen: boolean;
+  templateKey: string | null;
+}
+
+export const recurringLabels = {
+  projectId: 'Project',
+  name: 'Name',
+  prompt: 'What is to be done',
+  agentId: 'Agent',
+  triggers: 'Times',
+  labels: 'Labels',
+  skipIfPreviousOpen: 'Skip while a mission is open',
+};
+
+/** Of this browser. */
+export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+export const emptyRecurring = (projectId: string): RecurringValues => ({
+  projectId,
+  name: '',
+  prompt: '',
+  agentId: '',
+  triggers: [{ interval: 'weekly', weekday: 'monday', time: '09:00', timezone: ownZone }],
+  labels: '',
+  skipIfPreviousOpen: true,
+  templateKey: null,
+});
+
+export const recurringValues = (one: TaskPartsFragment): RecurringValues => ({
+  projectId: one.projectId,
+  name: one.name,
+  prompt: one.prompt,
+  agentId: one.agentId ?? '',
+  triggers: one.triggers.map(({ schedule: { interval, time, timezone, weekday, dayOfMonth } }) => ({
+    ...{ interval, time, timezone, weekday, dayOfMonth },
+  })),
+  labels: one.labels.join(', '),
+  skipIfPreviousOpen: one.skipIfPreviousOpen,
+  templateKey: one.templateKey,
+});
+
+export const recurringInput = ({ agentId, triggers, labels, ...rest }: RecurringValues) => ({
+  ...rest,
+  agentId: agentId || null,
+  labels: labels.split(',').flatMap((label) => label.trim() || []),
+  triggers: triggers.map(({ interval, time, timezone, weekday, dayOfMonth }) => ({
+    kind: 'schedule' as const,
+    schedule: {
+      ...{ interval, time, timezone },
+      ...(interval === 'weekly' && { weekday: (weekday ?? 'monday') as Weekday }),
+      ...(interval === 'monthly' && { dayOfMonth: Number(dayOfMonth ?? 1) }),
+    },
+  })),
+});

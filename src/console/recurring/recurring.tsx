@@ -1,0 +1,101 @@
+// Recurring missions in rows: when the next one starts, how the last one ended, and a button that does not wait.
+import type { ComponentChildren } from 'preact';
+import { useLocation } from 'preact-iso';
+import type { ScheduledTasksQuery } from '../generated/documents.ts';
+import { may, pageAt } from '../kit/page.ts';
+import { Action, Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { useBeat, useList } from '../kit/reading.ts';
+import { scheduleWords, Time } from '../kit/words.tsx';
+import { type Kind, runNow } from './recurring-kinds.ts';
+
+type Row = ScheduledTasksQuery['page']['data'][number];
+
+interface RecurringProperties {
+  kind: Kind;
+  projectId: string;
+  empty: ComponentChildren;
+}
+
+/** The recurring missions of one kind in a project. */
+export function Recurring({ kind, projectId, empty }: RecurringProperties) {
+  const list = useRecurring(kind, projectId);
+  return (
+    <Card
+      title={`${kind.title}s`}
+      aside={may(kind.writes) && <a href={`${kind.base}/new?projectId=${projectId}`}>Create {kind.one}</a>}
+    >
+      <ListView list={list} skeleton={<Skeleton rows={2} height={64} />} empty={empty}>
+        {(rows) => <RecurringRows rows={rows.map((row) => [kind, row] as const)} within />}
+      </ListView>
+    </Card>
+  );
+}
+
+export function useRecurring(kind: Kind, projectId: string | null) {
+  const list = useList(
+    kind.list,
+    { projectId, limit: 20 },
+    (data) => data.page,
+    (one) => one.id,
+  );
+  useBeat(list.read);
+  return list;
+}
+
+interface RowsProperties {
+  rows: (readonly [Kind, Row])[];
+  /** Whether the page is of their project. */
+  within?: boolean;
+}
+
+export function RecurringRows({ rows, within = false }: RowsProperties) {
+  const { route } = useLocation();
+  return (
+    <ul class="rows">
+      {rows.map(([kind, { id, name, triggers, enabled, agentId, agent, nextRunAt, project, runs }]) => (
+        <li key={id} class="task-row">
+          <div class="grow">
+            <a class="row-link" href={`${kind.base}/${id}`}>
+              {name}
+            </a>
+            <div class="muted small">
+              {!within && [project?.name, kind.title, ''].filter((part) => part !== undefined).join(' · ')}
+              {scheduleWords(triggers)}
+              {agentId !== null && `, with ${agent?.name ?? 'an agent that was deleted'}`}
+            </div>
+          </div>
+          <div class="small task-times">
+            <div>
+              {nextRunAt !== null && enabled ? (
+                <>
+                  Next <Time at={nextRunAt} />
+                </>
+              ) : (
+                <Pill status="paused" />
+              )}
+            </div>
+            <Last run={runs[0]} />
+          </div>
+          {may('missions:run') && (
+            <Action
+              label="Run now"
+              describes={`Run now: ${name}`}
+              class="slim"
+              act={async (key) => route(pageAt(`/runs/${await runNow(kind, id, key)}`))}
+            />
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The newest mission and its outcome. */
+const Last = ({ run }: { run: Row['runs'][number] | undefined }) =>
+  run ? (
+    <a class="last-run muted" href={pageAt(`/runs/${run.id}`)}>
+      <Pill status={run.status} /> <Time at={run.createdAt} />
+    </a>
+  ) : (
+    <div class="muted">No mission yet</div>
+  );

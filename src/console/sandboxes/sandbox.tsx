@@ -1,0 +1,182 @@
+// One sandbox: how busy it is, what its agent does, and what was said in it.
+
+import { killSandbox } from '../generated/documents.ts';
+import { Chart } from '../kit/chart.tsx';
+import { ask } from '../kit/client.ts';
+import { Heading } from '../kit/heading.tsx';
+import { may, pageAt } from '../kit/page.ts';
+import { Action, Card, Empty, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { type Detail, isAlive, useSandbox } from '../kit/watching.ts';
+import { cpuPercent, duration, Lasted, megabytes, percent, Time } from '../kit/words.tsx';
+import { Log } from '../logs/log.tsx';
+import { Fragments } from '../missions/fragments.tsx';
+
+export function Sandbox({ id: sandboxId }: { id: string }) {
+  const { detail, problem, read, end } = useSandbox(sandboxId, true);
+  const run = detail?.sandbox.run;
+  const above: [string, string][] = run
+    ? [
+        [pageAt('/runs'), 'Missions'],
+        [pageAt(`/runs/${run.id}`), run.missionTitle ?? 'Untitled mission'],
+      ]
+    : [[pageAt('/overview'), 'Overview']];
+  const heading = <Heading title={detail && `Sandbox of the ${detail.sandbox.role}`} above={above} />;
+  if (!detail) {
+    return (
+      <>
+        {heading}
+        {problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={3} height={160} />}
+      </>
+    );
+  }
+  const kill = async () => {
+    await ask(killSandbox, { sandboxId });
+    end();
+  };
+  return (
+    <>
+      {heading}
+      {problem && <Trouble problem={problem} retry={read} />}
+      <Card
+        title="Status"
+        aside={
+          isAlive(detail) &&
+          may('sandboxes:write') && (
+            <Action
+              label="Kill"
+              describes="Kill sandbox"
+              class="danger slim"
+              question="The sandbox ends at once. What its agent has not finished is lost."
+              act={kill}
+            />
+          )
+        }
+      >
+        <Facts detail={detail} />
+      </Card>
+      <Metrics detail={detail} />
+      <div class="columns">
+        <div class="column">
+          <Log sandboxId={sandboxId} sessions={detail.sessions} />
+        </div>
+        <div class="column">
+          <Card title="What the agent does">
+            <Fragments sandboxId={sandboxId} fragments={detail.liveFragments} isOver={!isAlive(detail)} />
+          </Card>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Facts({ detail }: { detail: Detail }) {
+  const { sandbox } = detail;
+  const { createdAt, destroyedAt, lastHeartbeatAt, run, project, timeoutAt } = sandbox;
+  return (
+    <>
+      <div class="status-line" aria-live="polite">
+        <Pill status={sandbox.status} />
+        <span class="grow">
+          {sandbox.role} · {sandbox.harness} {sandbox.harnessVersion}
+          {sandbox.terminationReason && <span class="muted"> · {sandbox.terminationReason}</span>}
+        </span>
+      </div>
+      <dl class="figures">
+        <div>
+          <dt>Duration</dt>
+          <dd>
+            <Lasted from={createdAt} to={isAlive(detail) ? null : (destroyedAt ?? lastHeartbeatAt)} />
+          </dd>
+        </div>
+        <div>
+          <dt>Last heartbeat</dt>
+          <dd>
+            <Time at={lastHeartbeatAt} />
+          </dd>
+        </div>
+        <div>
+          <dt>Size</dt>
+          <dd>{sandbox.instanceType}</dd>
+        </div>
+        {timeoutAt !== null && destroyedAt === null && (
+          <div>
+            <dt>Ends at the latest</dt>
+            <dd>
+              <Time at={timeoutAt} />
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>Project</dt>
+          <dd>
+            <a href={pageAt(`/projects/${sandbox.projectId}`)}>{project?.name ?? sandbox.projectId}</a>
+          </dd>
+        </div>
+        {run && (
+          <div>
+            <dt>Mission</dt>
+            <dd>
+              <a href={pageAt(`/runs/${run.id}`)}>{run.missionTitle ?? run.id}</a>
+            </dd>
+          </div>
+        )}
+      </dl>
+    </>
+  );
+}
+
+/** Megabytes are counted in twos. */
+const powers = Array.from({ length: 16 }, (_, i) => 2 ** (i + 4));
+
+function Metrics({ detail: { metrics = [] } }: { detail: Detail }) {
+  const last = metrics.at(-1);
+  if (!last) {
+    return (
+      <Card title="Metrics">
+        <Empty>Its runtime has sent no measurements.</Empty>
+      </Card>
+    );
+  }
+  const times = metrics.map(({ t }) => t);
+  const highest = (values: number[]) => Math.max(...values);
+  const [cpu, memory, disk] = [
+    metrics.map(({ cpuPct }) => cpuPct),
+    metrics.map(({ memUsedMb }) => memUsedMb),
+    metrics.map(({ diskUsedPct }) => diskUsedPct),
+  ];
+  return (
+    <div class="charts">
+      <Card title="CPU" aside={cpuPercent(last.cpuPct)}>
+        <Chart
+          height={150}
+          times={times}
+          curves={[{ label: 'CPU', colour: '--accent', values: cpu, area: true }]}
+          unit={(value) => `${value} %`}
+          top={100}
+          words={`CPU: last ${cpuPercent(last.cpuPct)}, highest ${cpuPercent(highest(cpu))}, over ${duration(last.t - times[0]!)}`}
+        />
+      </Card>
+      <Card title="Memory" aside={`${megabytes(last.memUsedMb)} of ${megabytes(last.memTotalMb)}`}>
+        <Chart
+          height={150}
+          times={times}
+          curves={[{ label: 'Memory', colour: '--good', values: memory, area: true }]}
+          unit={megabytes}
+          steps={powers}
+          top={last.memTotalMb}
+          words={`Memory: last ${megabytes(last.memUsedMb)}, highest ${megabytes(highest(memory))}, of ${megabytes(last.memTotalMb)}`}
+        />
+      </Card>
+      <Card title="Disk" aside={percent(last.diskUsedPct)}>
+        <Chart
+          height={150}
+          times={times}
+          curves={[{ label: 'Disk', colour: '--warn', values: disk, area: true }]}
+          unit={(value) => `${value} %`}
+          top={100}
+          words={`Disk: last ${percent(last.diskUsedPct)}, highest ${percent(highest(disk))}`}
+        />
+      </Card>
+    </div>
+  );
+}
