@@ -110,7 +110,7 @@ describe('the service', () => {
     const server = createServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray());
       const { method, headers } = request;
-      const { url, isLost } = to(/answer: (\w+)\(/.exec(body.toString('latin1'))?.[1] ?? method!);
+      const { url, isLost } = to(/answer: ?(\w+)\(/.exec(body.toString('latin1'))?.[1] ?? method!);
       const onward = forward(url + request.url, { method, headers }, (answer) => {
         if (isLost) {
           answer.resume().on('end', () => response.destroy());
