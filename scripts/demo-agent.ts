@@ -1,7 +1,7 @@
 // `npm run demo:agent`: a mission of a real harness on a sample repository, without a key: its model is a script. Starts a service of
 // its own on a temporary folder, which goes on until Ctrl-C, and uses it as its users do: operator commands and the public API.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +9,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { startModels } from '../test/support/stand-in-models.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'demo-agent-'));
+// As root the database has an ordinary account: where that cannot reach the folder, its data would be kept elsewhere, and stay.
+if (process.getuid?.() === 0) chmodSync(folder, 0o711);
 const repository = path.join(folder, 'repositories/demo/dates');
 const git = (...args: string[]) => {
   const by = ['-c', 'user.name=Demo', '-c', 'user.email=demo@example.com'];
