@@ -1,9 +1,10 @@
 // The storage, in a folder and in a bucket: contents are there whole or not at all, and nothing leaves its place.
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { type BucketStorage, bucketStorage, readBucket } from '#foundation/storage/s3.ts';
 import type { Storage } from '#foundation/storage/storage.ts';
@@ -145,6 +146,25 @@ test('files are for their owner’s eyes alone', () => {
   const file = files().find((name) => name.endsWith('cnt_1'))!;
   expect(file).toBe(path.join('not', 'yet', '_1', 'cnt_1'));
   expect(statSync(path.join(home, file)).mode & 0o777).toBe(0o600);
+});
+
+test.skipIf(!existsSync('/dev/full'))('503 · a full disk: nothing is kept, and there is room again later', async () => {
+  const full = await open('/dev/full', 'w');
+  const files = Object.getPrototypeOf(full) as FileHandle;
+  const { writeFile } = files;
+  // The system's own error, in place of a disk that is filled.
+  const writing = vi.spyOn(files, 'writeFile').mockImplementationOnce((data) => writeFile.call(full, data));
+  const upload = () => stores.folder.write('cnt_full', chunks('Hello'), 100);
+  await expect(upload()).rejects.toMatchObject({
+    status: 503,
+    body: { retryable: true },
+    cause: { code: 'ENOSPC', syscall: 'write' },
+  });
+  expect(kept().filter((name) => name.includes('cnt_full'))).toEqual([]);
+  expect(await upload()).toBe(5);
+  await stores.folder.remove('cnt_full');
+  writing.mockRestore();
+  await full.close();
 });
 
 describe('a bucket', () => {

@@ -21,16 +21,17 @@ export function folderStorage(folder: string): Storage {
   return {
     async write(key, content, maxBytes) {
       const file = fileOf(key);
-      await Promise.all([path.dirname(file), unfinished].map((one) => mkdir(one, { recursive: true, mode: 0o700 })));
       const partial = path.join(unfinished, `${key}.${randomBytes(6).toString('hex')}`);
-      const handle = await open(partial, 'wx', 0o600);
+      let handle: FileHandle | undefined;
       try {
+        await Promise.all([path.dirname(file), unfinished].map((one) => mkdir(one, { recursive: true, mode: 0o700 })));
+        handle = await open(partial, 'wx', 0o600);
         const size = await fill(handle, content, maxBytes);
         await handle.close();
         await rename(partial, file);
         return size;
       } catch (error) {
-        await handle.close();
+        await handle?.close();
         await rm(partial, { force: true });
         throw isFull(error) ? Object.assign(unavailable(), { cause: error }) : error;
       }
