@@ -1,8 +1,10 @@
 // Setup: milestones are reached by what happened, in its transaction, and marks never undo that.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Requirement } from '#domain/lifecycle/setup/requirements.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
+import { connectIntegration } from '#domain/projects/projects/connectors.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { openEnvironment, type Place, startSandbox } from '../support/runtime-records.ts';
@@ -76,7 +78,7 @@ describe('GET /setup', () => {
     expect(await read(acme)).toMatchObject({
       orgId: acme.organization.id,
       reachedCount: 0,
-      totalCount: 13,
+      totalCount: 12,
       complete: false,
       next: 'workspace',
       activeGroup: 'first_mission',
@@ -89,6 +91,24 @@ describe('GET /setup', () => {
       })),
     });
     expect(await world.knex('setup_milestones').where({ orgId: acme.organization.id })).toEqual([]);
+  });
+
+  it('200 · says what agents need that is not connected yet', async () => {
+    await world.knex('runtime_harnesses').delete();
+    const { organization, session } = await found();
+    const missing = async () => {
+      const { body } = await world.graphql('{ setup { requirements { id isMet } } }', { session });
+      return body.data.setup.requirements.flatMap(({ id, isMet }: Requirement) => (isMet ? [] : [id]));
+    };
+    const connect = (vendorKind: 'llm' | 'scm', vendor: 'openai' | 'github', credentials?: string) =>
+      connectIntegration({ orgId: organization.id, vendorKind, vendor, displayName: vendor, credentials });
+    expect(await missing()).toEqual(['model', 'source_host']);
+    await connect('llm', 'openai');
+    expect(await missing()).toEqual(['model', 'source_host']);
+    await connect('llm', 'openai', 'secret');
+    expect(await missing()).toEqual(['source_host']);
+    await connect('scm', 'github', 'secret');
+    expect(await missing()).toEqual([]);
   });
 
   it('200 · the first mission is named as soon as it has an issue, and is reached when one completes', async () => {
@@ -123,7 +143,10 @@ describe('GET /setup', () => {
     await reached('preview_deployment', () =>
       world.knex('environments').where({ id: environment.id }).update({ status: 'active' }),
     );
-    await reached('agent_to_pr', () => openEnvironment(place, { prNumber: 17 }));
+    const mission = await run(place);
+    await reached('agent_to_pr', () =>
+      world.knex('runs').where({ id: mission }).update({ prNumber: 17, prState: 'open' }),
+    );
     const agent = {
       name: 'Builder',
       role: 'builder',

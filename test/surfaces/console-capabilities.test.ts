@@ -69,7 +69,6 @@ const others: Record<string, string> = {
   slugAvailability: 'the form of the slug says so when it is sent',
   slugPreview: 'an organization gets its slug from its name',
   updateSetupGroup: 'steps are skipped one by one',
-  updateSetupGuide: 'the console shows no guides',
 };
 
 test('every root field has a page or a reason', () => {

@@ -7,6 +7,7 @@ import type { Browser, Page, Response } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
+import { connectIntegration } from '#domain/projects/projects/connectors.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
 import type { Sandbox } from '#domain/work/sandboxes/model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
@@ -283,8 +284,23 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     const page = await open(bob.session);
     await page.goto('/console/overview');
     const card = page.getByRole('region', { name: 'Setup' });
+    // The runtimes of this world have models.
+    await card.getByRole('heading', { name: 'Next step: Connect a source host' }).waitFor();
+    await card.getByRole('link', { name: 'Connect source host', exact: true }).waitFor();
+    await card.getByText('1 of 14 done').waitFor();
+    const code = { vendor: 'github', vendorKind: 'scm', displayName: 'Code', credentials: 'secret' } as const;
+    await connectIntegration({ orgId: bob.organization.id, ...code });
+    await page.reload();
     await card.getByRole('heading', { name: 'Next step: Create a project' }).waitFor();
-    await card.getByText('0 of 13 done').waitFor();
+    await card.getByText('Guides: 0 of 3 completed').click();
+    await card.getByRole('button', { name: 'Start: Watch your missions' }).click();
+    await card.getByText('1 of 3: The overview').waitFor();
+    for (const step of [2, 3]) {
+      await card.getByRole('button', { name: 'Next: Watch your missions' }).click();
+      await card.getByText(`${step} of 3: `).waitFor();
+    }
+    await card.getByRole('button', { name: 'Finish: Watch your missions' }).click();
+    await card.getByText('Guides: 1 of 3 completed').waitFor();
     await project('Search', bob);
     await page.reload();
     await card.getByRole('heading', { name: 'Next step: Complete a mission' }).waitFor();

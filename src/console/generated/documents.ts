@@ -695,11 +695,11 @@ export type SetupMark =
 export type SetupMilestoneId =
   /** An agent got instructions of its own. */
   | 'agent_instructions'
-  /** A preview environment showed a pull request. */
+  /** A mission opened a pull request. */
   | 'agent_to_pr'
   /** A mission returned to a checkpoint. */
   | 'checkpoints'
-  /** An agent got another sandbox template than the standard one. */
+  /** Reserved: every agent has the standard sandbox template. In no group, and not counted. */
   | 'custom_sandbox'
   /** A change was merged. */
   | 'first_merge'
@@ -728,6 +728,13 @@ export type SetupMilestoneState =
   | 'open'
   /** It was marked as skipped and not reached. */
   | 'skipped';
+
+/** What agents need before a mission can start. */
+export type SetupRequirementId =
+  /** A language model: a connector with credentials, or a key of a runtime. */
+  | 'model'
+  /** A source host with credentials, or the built-in one: agents read and push repositories there. */
+  | 'source_host';
 
 /** Where the person returns to after signing in to the server. */
 export type StartMcpOAuthRequest = {
@@ -915,6 +922,14 @@ export type UpdateScheduledTaskRequestTriggersSchedule = {
   timezone: Scalars['String']['input'];
   /** Required when `interval` is weekly. */
   weekday?: InputMaybe<Weekday>;
+};
+
+/** How far the caller has followed a guide. */
+export type UpdateSetupGuideRequest = {
+  /** Whether the guide is completed; false follows it again. */
+  completed?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The step that is shown, 0 to 20. */
+  step: Scalars['Int']['input'];
 };
 
 /** Marks a milestone. */
@@ -1553,7 +1568,7 @@ export type BusySandboxesQuery = { sandboxes: { nextCursor: string | null, data:
 export type SetupQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SetupQuery = { setup: { complete: boolean, next: SetupMilestoneId | null, reachedCount: number, totalCount: number, groups: Array<{ id: SetupGroupId, name: string, milestones: Array<{ id: SetupMilestoneId, name: string, state: SetupMilestoneState }> }> }, notices: { notices: Array<{ id: string, kind: NoticeKind, title: string, body: string, actionUrl: string | null }> } };
+export type SetupQuery = { setup: { complete: boolean, next: SetupMilestoneId | null, reachedCount: number, totalCount: number, requirements: Array<{ id: SetupRequirementId, isMet: boolean }>, guides: Array<{ id: string, step: number, completedAt: number | null }>, groups: Array<{ id: SetupGroupId, name: string, milestones: Array<{ id: SetupMilestoneId, name: string, state: SetupMilestoneState }> }> }, notices: { notices: Array<{ id: string, kind: NoticeKind, title: string, body: string, actionUrl: string | null }> } };
 
 export type MarkMilestoneMutationVariables = Exact<{
   milestoneId: Scalars['String']['input'];
@@ -1562,6 +1577,15 @@ export type MarkMilestoneMutationVariables = Exact<{
 
 
 export type MarkMilestoneMutation = { updateSetupMilestone: { complete: boolean } };
+
+export type FollowGuideMutationVariables = Exact<{
+  guideId: Scalars['String']['input'];
+  step: Scalars['Int']['input'];
+  completed: Scalars['Boolean']['input'];
+}>;
+
+
+export type FollowGuideMutation = { updateSetupGuide: { complete: boolean } };
 
 export type DismissNoticeMutationVariables = Exact<{
   noticeId: Scalars['String']['input'];
@@ -2126,11 +2150,15 @@ export const busySandboxes: Operation<BusySandboxesQuery, BusySandboxesQueryVari
 };
 
 export const setup: Operation<SetupQuery, SetupQueryVariables> = {
-  text: 'query Setup{setup{complete next reachedCount totalCount groups{id name milestones{id name state}}}notices{notices{id kind title body actionUrl}}}',
+  text: 'query Setup{setup{complete next reachedCount totalCount requirements{id isMet}guides{id step completedAt}groups{id name milestones{id name state}}}notices{notices{id kind title body actionUrl}}}',
 };
 
 export const markMilestone: Operation<MarkMilestoneMutation, MarkMilestoneMutationVariables> = {
   text: 'mutation MarkMilestone($milestoneId:String!$mark:SetupMark!){updateSetupMilestone(milestoneId:$milestoneId input:{mark:$mark}){complete}}',
+};
+
+export const followGuide: Operation<FollowGuideMutation, FollowGuideMutationVariables> = {
+  text: 'mutation FollowGuide($guideId:String!$step:Int!$completed:Boolean!){updateSetupGuide(guideId:$guideId input:{step:$step completed:$completed}){complete}}',
 };
 
 export const dismissNotice: Operation<DismissNoticeMutation, DismissNoticeMutationVariables> = {

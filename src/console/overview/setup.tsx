@@ -6,13 +6,33 @@ import {
   type SetupMark,
   type SetupMilestoneId,
   type SetupQuery,
+  type SetupRequirementId,
 } from '../generated/documents.ts';
 import { ask } from '../kit/client.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action } from '../kit/pieces.tsx';
+import { Guides } from './guides.tsx';
+
+type Step = readonly [hint: string, address: string, label: string];
+
+/** What to connect first: without it a mission of an agent does not start. */
+const requirements: Record<SetupRequirementId, readonly [name: string, ...Step]> = {
+  model: [
+    'Connect a model',
+    'Agents work with a model of Anthropic or OpenAI: connect one with its API key.',
+    pageAt('/integrations?connect=model'),
+    'Connect model',
+  ],
+  source_host: [
+    'Connect a source host',
+    'Agents read repositories from a source host and push their changes to it.',
+    pageAt('/integrations?connect=repository'),
+    'Connect source host',
+  ],
+};
 
 /** How to reach a milestone, and where. */
-const steps: Record<SetupMilestoneId, readonly [hint: string, address: string, label: string]> = {
+const steps: Record<Exclude<SetupMilestoneId, 'custom_sandbox'>, Step> = {
   workspace: [
     'A project connects a repository with a tracker and its missions.',
     pageAt('/projects/new'),
@@ -24,7 +44,6 @@ const steps: Record<SetupMilestoneId, readonly [hint: string, address: string, l
   preview_deployment: ['A mission opens one when it has a change to show.', pageAt('/runs'), 'Open missions'],
   agent_instructions: ['Give an agent of your own instructions.', pageAt('/agents/new'), 'Create agent'],
   mcp_servers: ['Each project has a page for its MCP servers.', pageAt('/projects'), 'Open projects'],
-  custom_sandbox: ['Set the sandbox template of an agent through the API.', '/reference', 'Open the API reference'],
   teammate: ['Invite somebody by email.', pageAt('/members'), 'Open members'],
   steer_mission: ['Send a message to a mission while it runs.', pageAt('/runs'), 'Open missions'],
   checkpoints: ['Continue a mission from an earlier state.', pageAt('/runs'), 'Open missions'],
@@ -33,7 +52,11 @@ const steps: Record<SetupMilestoneId, readonly [hint: string, address: string, l
     pageAt('/tasks/new'),
     'Create scheduled task',
   ],
-  agent_to_pr: ['A preview environment shows the pull request of a change.', pageAt('/runs'), 'Open missions'],
+  agent_to_pr: [
+    'A mission in a repository at GitHub pushes a branch and opens a pull request.',
+    pageAt('/runs/new'),
+    'Start mission',
+  ],
 };
 
 interface Properties {
@@ -83,8 +106,11 @@ function Notices({ notices, read }: { notices: SetupQuery['notices']['notices'];
 }
 
 function Setup({ setup, next, read }: { setup: SetupQuery['setup']; next: SetupMilestoneId; read(): void }) {
-  const [hint, address, label] = steps[next];
-  const { name } = setup.groups.flatMap((group) => group.milestones).find(({ id }) => id === next)!;
+  const milestones = setup.groups.flatMap((group) => group.milestones);
+  const unmet = setup.requirements.find(({ isMet }) => !isMet);
+  const name = unmet ? requirements[unmet.id][0] : milestones.find(({ id }) => id === next)!.name;
+  const [hint, address, label] = unmet ? stepOfRequirement(unmet.id) : stepOf(next);
+  const met = setup.requirements.filter(({ isMet }) => isMet).length;
   const mark = (id: SetupMilestoneId, words: string, described: string, as: SetupMark) =>
     may('setup:write') && (
       <Action
@@ -98,7 +124,7 @@ function Setup({ setup, next, read }: { setup: SetupQuery['setup']; next: SetupM
       <header class="panel-head">
         <h2>Next step: {name}</h2>
         <div class="aside">
-          {setup.reachedCount} of {setup.totalCount} done
+          {setup.reachedCount + met} of {setup.totalCount + setup.requirements.length} done
         </div>
       </header>
       <p class="muted">{hint}</p>
@@ -106,17 +132,30 @@ function Setup({ setup, next, read }: { setup: SetupQuery['setup']; next: SetupM
         <a class="button slim" href={address}>
           {label}
         </a>
-        {mark(next, 'Skip', name, 'skipped')}
+        {!unmet && mark(next, 'Skip', name, 'skipped')}
       </div>
       <details class="more">
         <summary>All steps</summary>
+        <h3>Connect</h3>
+        <ul class="rows">
+          {setup.requirements.map(({ id, isMet }) => (
+            <li key={id} class="next-row">
+              <a class="grow" href={stepOfRequirement(id)[1]}>
+                {requirements[id][0]}
+              </a>
+              {isMet && <span class="tag good">Done</span>}
+            </li>
+          ))}
+        </ul>
         {setup.groups.map((group) => (
           <div key={group.id}>
             <h3>{group.name}</h3>
             <ul class="rows">
               {group.milestones.map((one) => (
                 <li key={one.id} class="next-row">
-                  <div class="grow">{one.name}</div>
+                  <a class="grow" href={stepOf(one.id)[1]}>
+                    {one.name}
+                  </a>
                   {one.state === 'done' && <span class="tag good">Done</span>}
                   {one.state === 'skipped' && <span class="tag">Skipped</span>}
                   {one.state === 'open' && mark(one.id, 'Skip', one.name, 'skipped')}
@@ -127,6 +166,14 @@ function Setup({ setup, next, read }: { setup: SetupQuery['setup']; next: SetupM
           </div>
         ))}
       </details>
+      {may('setup:write') && <Guides guides={setup.guides} read={read} />}
     </section>
   );
 }
+
+const stepOf = (id: SetupMilestoneId): Step => steps[id as keyof typeof steps];
+
+const stepOfRequirement = (id: SetupRequirementId): Step => {
+  const [, ...step] = requirements[id];
+  return step;
+};

@@ -1,6 +1,7 @@
 // The milestones of setup by group, and the guides, in the order in which they are shown (docs/contract.md#setup-and-notices).
 // Pure.
 
+/** Those of the contract. `custom_sandbox` is in no group: every agent has the standard template. */
 export const milestoneIds = [
   'workspace',
   'first_mission',
@@ -51,7 +52,6 @@ export const groups: readonly Group[] = [
       { id: 'preview_deployment', name: 'Open a preview environment' },
       { id: 'agent_instructions', name: 'Give an agent instructions' },
       { id: 'mcp_servers', name: 'Connect an MCP server' },
-      { id: 'custom_sandbox', name: 'Choose a sandbox template' },
       { id: 'teammate', name: 'Invite a teammate' },
     ],
   },
@@ -62,7 +62,7 @@ export const groups: readonly Group[] = [
       { id: 'steer_mission', name: 'Steer a running mission' },
       { id: 'checkpoints', name: 'Return to a checkpoint' },
       { id: 'scheduled_task', name: 'Schedule a task' },
-      { id: 'agent_to_pr', name: 'Preview a pull request' },
+      { id: 'agent_to_pr', name: 'Open a pull request' },
     ],
   },
 ];

@@ -7,6 +7,7 @@ import { range } from '#graph/validation.ts';
 import { groupIds, guideIds, guideStep, milestoneIds } from './milestones.ts';
 import { marks, milestoneStates } from './model.ts';
 import * as operations from './operations.ts';
+import { type Requirement as RequirementRecord, readRequirements, requirementIds } from './requirements.ts';
 
 const MilestoneId = wordSet('SetupMilestoneId', milestoneIds, 'A milestone of setup.', {
   workspace: 'A project was created.',
@@ -16,12 +17,12 @@ const MilestoneId = wordSet('SetupMilestoneId', milestoneIds, 'A milestone of se
   preview_deployment: 'A preview environment became active.',
   agent_instructions: 'An agent got instructions of its own.',
   mcp_servers: 'An MCP server was bound to a project.',
-  custom_sandbox: 'An agent got another sandbox template than the standard one.',
+  custom_sandbox: 'Reserved: every agent has the standard sandbox template. In no group, and not counted.',
   teammate: 'A second person joined.',
   steer_mission: 'A running mission got a message.',
   checkpoints: 'A mission returned to a checkpoint.',
   scheduled_task: 'A scheduled task was created.',
-  agent_to_pr: 'A preview environment showed a pull request.',
+  agent_to_pr: 'A mission opened a pull request.',
 });
 const GroupId = wordSet('SetupGroupId', groupIds, 'A group of milestones.', {
   first_mission: 'What it takes to get the first change merged.',
@@ -100,6 +101,19 @@ const FirstMission = builder.objectRef<operations.FirstMission>('SetupFirstMissi
   }),
 });
 
+const Requirement = wordSet('SetupRequirementId', requirementIds, 'What agents need before a mission can start.', {
+  model: 'A language model: a connector with credentials, or a key of a runtime.',
+  source_host: 'A source host with credentials, or the built-in one: agents read and push repositories there.',
+});
+
+const SetupRequirement = builder.objectRef<RequirementRecord>('SetupRequirement').implement({
+  description: 'What agents need before a mission can start.',
+  fields: (t) => ({
+    id: t.expose('id', { type: Requirement.type, description: 'Which requirement it is.' }),
+    isMet: t.exposeBoolean('isMet', { description: 'Whether it is connected now.' }),
+  }),
+});
+
 const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress').implement({
   description: 'How far an organization has set up the service.',
   fields: (t) => ({
@@ -123,6 +137,12 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
       description: 'The counts of that group; null when no milestone is open.',
     }),
     groups: t.expose('groups', { type: [SetupGroup], description: 'In the order in which to do them.' }),
+    requirements: t.field({
+      type: [SetupRequirement],
+      beyondRest: true,
+      description: 'What agents need, in the order in which to connect it.',
+      resolve: ({ orgId }) => readRequirements(orgId),
+    }),
     firstMission: t.expose('firstMission', {
       type: FirstMission,
       nullable: true,

@@ -1,0 +1,103 @@
+// Guides through the console: a few sentences each, with the page that they speak of. A person follows each at their own pace.
+
+import { followGuide, type SetupQuery } from '../generated/documents.ts';
+import { ask } from '../kit/client.ts';
+import { pageAt } from '../kit/page.ts';
+import { Action } from '../kit/pieces.tsx';
+
+type Guide = SetupQuery['setup']['guides'][number];
+
+interface Content {
+  name: string;
+  steps: readonly (readonly [sentence: string, address: string, label: string])[];
+}
+
+const runs = pageAt('/runs');
+const contents: Record<string, Content> = {
+  'mission-control': {
+    name: 'Watch your missions',
+    steps: [
+      ['The overview shows missions in progress as they change, and their sandboxes.', runs, 'Open missions'],
+      [
+        'A mission that asks a question or waits for a plan to be approved is listed first.',
+        pageAt('/runs?needsPerson=true'),
+        'Open missions that need you',
+      ],
+      [
+        'Cost today shows what missions have cost since midnight UTC; at the daily cap none starts.',
+        pageAt('/settings'),
+        'Open settings',
+      ],
+    ],
+  },
+  'mission-detail': {
+    name: 'Follow one mission',
+    steps: [
+      [
+        'The page of a mission shows its agents, their tool calls and their log while they work.',
+        runs,
+        'Open missions',
+      ],
+      ['Send a message to steer the agent: it reads it while it works.', runs, 'Open missions'],
+      ['Interrupt a mission to think, resume it, or cancel it.', runs, 'Open missions'],
+    ],
+  },
+  'mission-results': {
+    name: 'Use the result',
+    steps: [
+      [
+        'A mission that has ended says what it changed: commits, files, branch and pull request.',
+        runs,
+        'Open missions',
+      ],
+      ['Screenshots, reports and other files of missions are kept as artifacts.', runs, 'Open missions'],
+      ['Continue from a step to ask for more: the next mission begins with its files.', runs, 'Open missions'],
+    ],
+  },
+};
+
+export const Guides = ({ guides, read }: { guides: Guide[]; read(): void }) => (
+  <details class="more">
+    <summary>
+      Guides: {guides.filter(({ completedAt }) => completedAt !== null).length} of {guides.length} completed
+    </summary>
+    <ul class="rows">
+      {guides.map((guide) => (
+        <GuideRow key={guide.id} guide={guide} read={read} />
+      ))}
+    </ul>
+  </details>
+);
+
+function GuideRow({ guide, read }: { guide: Guide; read(): void }) {
+  const { name, steps } = contents[guide.id]!;
+  const isCompleted = guide.completedAt !== null;
+  // A program may have recorded a later step than there is.
+  const step = Math.min(guide.step, steps.length);
+  const shown = isCompleted ? undefined : steps[step - 1];
+  const follow = (label: string, to: number, completed = false) => (
+    <Action
+      label={label}
+      describes={`${label}: ${name}`}
+      act={() => ask(followGuide, { guideId: guide.id, step: to, completed }).then(read)}
+    />
+  );
+  return (
+    <li class="next-row">
+      <div class="grow">
+        <strong>{name}</strong>
+        {shown && (
+          <div>
+            {step} of {steps.length}: {shown[0]} <a href={shown[1]}>{shown[2]}</a>
+          </div>
+        )}
+      </div>
+      {isCompleted && <span class="tag good">Done</span>}
+      {isCompleted || step === 0
+        ? follow(isCompleted ? 'Start again' : 'Start', 1)
+        : step < steps.length
+          ? follow('Next', step + 1)
+          : follow('Finish', step, true)}
+    </li>
+  );
+}

@@ -1,0 +1,25 @@
+// What agents of an organization need before a mission can start: read from what is connected now, never stored.
+import type { Id } from '#foundation/ids.ts';
+import { lookUp } from '#foundation/postgres/database.ts';
+import { harnessesFor, isModelKnown } from '../../projects/agents/runnable.ts';
+
+export const requirementIds = ['model', 'source_host'] as const;
+
+export interface Requirement {
+  id: (typeof requirementIds)[number];
+  isMet: boolean;
+}
+
+const requirementsSql = `select
+  exists (select from (${harnessesFor('$1::text', 'null::text')}) w
+    where ${isModelKnown('w.harness', 'w.vendor', '$1::text')}) as model,
+  exists (select from integrations where org_id = $1 and vendor_kind = 'scm'
+    and (has_credentials or vendor = 'builtin')) as source_host`;
+
+export async function readRequirements(orgId: Id<'organization'>): Promise<Requirement[]> {
+  const [row] = await lookUp<{ model: boolean; sourceHost: boolean }>(requirementsSql, [orgId]);
+  return [
+    { id: 'model', isMet: row!.model },
+    { id: 'source_host', isMet: row!.sourceHost },
+  ];
+}
