@@ -38,6 +38,7 @@ export const service: Record<ServiceSetting, Description> = {
   V8_FLAGS: [null, '`off` leaves the flags of V8 as Node sets them'],
   DATA_DIR: [null, 'the embedded database, the service key, artifact contents'],
   SMTP_URL: ['the development mailbox', 'the mailbox exists on loopback only'],
+  CONTACT_URL: ['none', 'https or mailto address at which people ask the operator for the enterprise plan'],
   MAIL_FROM: ['`no-reply@` the host of `PUBLIC_URL`', 'sender of emails'],
   CLAIM_GRANT_TYPE: [null, 'the published name of the claim grant'],
   TRUSTED_ISSUERS: ['none', 'JSON: `[{"issuer", "displayName", "jwksUri"?, "clientIds"?, "maySendEvents"?}]`'],

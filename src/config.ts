@@ -53,6 +53,7 @@ export interface Config {
   /** Null: mail goes to the development mailbox. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
+  readonly contactUrl: string | null;
   readonly claimGrantType: string;
   readonly trustedIssuers: readonly Readonly<TrustedIssuer>[];
   /** The API endpoints of the connectors' vendors. */
@@ -119,6 +120,7 @@ export const settings = z.object({
     (value) => hasProtocol(value, 'smtp:', 'smtps:') && new URL(value).hostname !== '',
   ).optional(),
   MAIL_FROM: matching('an email address, or a name followed by one in angle brackets', isSender).optional(),
+  CONTACT_URL: matching('an https or mailto address', (it) => /^(https:\/\/|mailto:\S+@)\S+$/.test(it)).optional(),
   CLAIM_GRANT_TYPE: matching(
     'an absolute URI',
     (value) => /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/.test(value) && !/["\\]/.test(value),
@@ -210,6 +212,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     addresses: Object.freeze(addresses),
     secretKey: set.SECRET_KEY ?? null,
     smtpUrl: set.SMTP_URL ?? null,
+    contactUrl: set.CONTACT_URL ?? null,
     mailFrom: set.MAIL_FROM ?? `no-reply@${new URL(baseHost).hostname}`,
     claimGrantType: set.CLAIM_GRANT_TYPE,
     trustedIssuers: set.TRUSTED_ISSUERS,

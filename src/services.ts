@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { bindTrustedIssuers } from '#domain/identity/agent-identities/id-jag/issuers.ts';
 import { bindTokenQuota } from '#domain/identity/tokens/operations.ts';
 import { bindCreditsGrace } from '#domain/lifecycle/billing-summary/settle.ts';
+import { bindContactUrl } from '#domain/money/billing/catalog.ts';
 import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
 import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
 import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
@@ -83,6 +84,7 @@ export async function openServices(config: Config): Promise<Services> {
   bindVendorAddresses(config.vendorAddresses);
   bindCheckLog((line) => log.warn(line));
   bindInvitesPerDay(config.invitesPerDay);
+  bindContactUrl(config.contactUrl);
   bindCreditsGrace(config.creditsGraceSeconds);
   bindTokenQuota(config.tokensPerPerson);
   // Only a service with the settings loads the library.

@@ -108,7 +108,7 @@ describe('a new organization', () => {
           },
         ],
       },
-      enterprise: { contactUrl: `${world.url}/console`, blurb: expect.any(String) },
+      enterprise: { contactUrl: null, blurb: expect.any(String) },
       limits: { free: { projects: 100, agentsAtOnce: 100 }, packs: { projects: 250, agentsAtOnce: 200 } },
     });
   });

@@ -73,6 +73,24 @@ describe('causes', () => {
     expect(await ids(acme)).toEqual([`cost_cap_80:${day}:110`]);
     world.clock.turn(days(1));
     expect(await ids(acme)).toEqual([]);
+    await world.rest('PATCH', '/orchestrator', { session: acme.session, body: { dailyCostCapUsd: 0 } });
+    expect(await read(acme)).toMatchObject([{ title: 'The daily cost cap is 0', kind: 'warning' }]);
+  });
+
+  it('as many projects as the plan holds, or more', async () => {
+    const { organization, session } = await found();
+    const add = (from: number, to: number) =>
+      world.knex.raw(
+        `insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
+          select 'prj_' || :orgId || n, :orgId, 'p' || n, 'P', 'active', 'builtin', 'acme', 'p' || n, 0 from generate_series(:from::int, :to::int) n`,
+        { orgId: organization.id, from, to },
+      );
+    await add(2, 99);
+    expect(await ids({ session })).toEqual([]);
+    await add(100, 101);
+    expect(await read({ session })).toMatchObject([
+      { id: 'plan_limit:free:100', body: expect.stringContaining('holds 100 projects, and there are 101') },
+    ]);
   });
 
   it('a token 14, 7 and 1 days before its end, until it ends; one for a day needs none', async () => {

@@ -55,7 +55,6 @@ const untouched = {
   defaultModel: 'claude-opus-4-5',
   isBuiltin: true,
   inferenceEnabled: true,
-  planApproval: false,
   dailyCostCapUsd: null,
   defaultDailyCostCapUsd: 100,
   effectiveDailyCostCapUsd: 100,

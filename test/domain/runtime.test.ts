@@ -591,6 +591,20 @@ describe('heartbeats', () => {
 });
 
 describe('reports', () => {
+  it('of a script are shown in full, and charged up to a bound', async () => {
+    const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
+    const before = await spent();
+    const query = `mutation ($projectId: String!) {
+      startMission(projectId: $projectId, agentId: "agn_builtin_shell", prompt: "echo ::cost 1e3") { id } }`;
+    await world.graphql(query, { token: alice, variables: { projectId } });
+    const { runId, leaseId } = (await claim({ harnesses: ['shell'] })).data as { runId: string; leaseId: string };
+    await say('reportCost', { runId, leaseId, costId: 'one', usd: 0.25 });
+    for (const costId of ['two', 'three']) await say('reportCost', { runId, leaseId, costId, usd: 1_000 });
+    expect((await run(runId)).missionCostUsd).toBe(2_000.25);
+    expect((await spent()) - before).toBeCloseTo(10, 6);
+    await say('finishRun', { runId, leaseId, status: 'completed' });
+  });
+
   it('count a cost once, for the run, the session and the day', async () => {
     const { held, place, session } = await sitting();
     const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;

@@ -174,9 +174,9 @@ export interface Artifact {
   sizeBytes: number;
   /** Description for display; null without one. */
   caption: string | null;
-  /** The acceptance criterion that it speaks of. */
+  /** The acceptance criterion that it is evidence for. Runtimes may report it; the local runner does not. */
   criterion: string | null;
-  /** Whether that was met. */
+  /** Whether that criterion is met, as the runtime reported it; null when it reported none. */
   criterionPassed: boolean | null;
   /** When it was registered. */
   createdAt: string;
@@ -184,7 +184,7 @@ export interface Artifact {
   expiresAt: string;
   /** Where its content is downloaded: valid for about an hour, without a credential. */
   url: string;
-  /** Address of a viewer for a trace; null for other kinds. */
+  /** Address of a viewer for a trace, where the runtime reported one; the local runner reports none. */
   traceViewerUrl: string | null;
 }
 /** One page of a list of Artifact records. */
@@ -872,8 +872,8 @@ export interface DismissNoticeParameters {
 }
 /** What is agreed with the operator of the service. */
 export interface EnterpriseOffer {
-  /** The address at which to ask for it. */
-  contactUrl: string;
+  /** The address at which to ask for it; null where the operator has set none. */
+  contactUrl: string | null;
   /** What it offers, in one sentence. */
   blurb: string;
 }
@@ -1490,8 +1490,6 @@ export interface Orchestrator {
   isBuiltin: boolean;
   /** Whether it may ask its model, once for each mission, which of the organization’s agents fit the task. */
   inferenceEnabled: boolean;
-  /** Whether a person has to approve the plan of each mission before an agent follows it. */
-  planApproval: boolean;
   /** The organization’s own cap; null leaves it to the default. */
   dailyCostCapUsd: number | null;
   /** The cap without a choice of the organization, US dollars per UTC day. */

@@ -10,7 +10,7 @@ import { countCost, type ReportedCost } from '../../work/mission-costs/count.ts'
 import { costOfTokens, priceOf } from '../../work/mission-costs/prices.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
-import { addStepUsage, placeStep, type Tokens } from '../../work/runs/steps.ts';
+import { addStepUsage, isScript, placeStep, type Tokens } from '../../work/runs/steps.ts';
 import { appendLogPiece, type Fragment, insertFragments, type LogPiece } from '../../work/sandboxes/append.ts';
 import { endRunningSandbox } from '../../work/sandboxes/end.ts';
 import { insertSandbox, recordSession, type SessionKey } from '../../work/sandboxes/register.ts';
@@ -21,7 +21,8 @@ export const reportCost = (caller: Caller, cost: ReportedCost & { runId: string;
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, cost);
     if (cost.incomplete) await markCostIncomplete(trx, run.id);
-    if (await countCost(trx, run, cost)) await addStepUsage(trx, run.id, null, cost.usd);
+    const isClaim = await isScript(trx, run.id);
+    if (await countCost(trx, run, { ...cost, isClaim })) await addStepUsage(trx, run.id, null, cost.usd);
   });
 
 export interface Usage extends Tokens {

@@ -4,8 +4,10 @@ import { ownOrganization } from '#access/reach.ts';
 import type { Scope } from '#access/scopes.ts';
 import { days, isoTime, minutes, now } from '#foundation/clock.ts';
 import { listExpiringTokens } from '../../identity/tokens/operations.ts';
+import { currentPlan } from '../../money/billing/operations.ts';
 import { findLowCredits } from '../../money/credits/low.ts';
 import { listBrokenIntegrations } from '../../projects/integrations/operations.ts';
+import { countProjects } from '../../projects/projects/operations.ts';
 import { dayOf } from '../../work/mission-costs/cap.ts';
 import { findOrchestrator } from '../../work/orchestrator/operations.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
@@ -45,10 +47,22 @@ async function lowCredits(caller: Caller): Promise<Condition[]> {
 }
 
 async function costCap(caller: Caller): Promise<Condition[]> {
-  const { effectiveDailyCostCapUsd: cap, dailySpendUsd: spent } = await findOrchestrator(caller);
-  const percent = capPercents.find((share) => cap > 0 && spent >= (cap * share) / 100);
-  if (!percent) return [];
+  const { effectiveDailyCostCapUsd: cap, dailySpendUsd: spent, updatedAt } = await findOrchestrator(caller);
   const day = dayOf(now());
+  if (cap === 0) {
+    return [
+      {
+        id: `cost_cap_zero:${updatedAt}`,
+        kind: 'warning',
+        title: 'The daily cost cap is 0',
+        body: 'No mission starts until the cap is raised in the settings.',
+        page: '/settings',
+        createdAt: updatedAt ?? day,
+      },
+    ];
+  }
+  const percent = capPercents.find((share) => spent >= (cap * share) / 100);
+  if (!percent) return [];
   const isReached = percent === 100;
   return [
     {
@@ -58,6 +72,25 @@ async function costCap(caller: Caller): Promise<Condition[]> {
       body: `Missions have cost ${spent.toFixed(2)} of ${cap.toFixed(2)} USD since midnight UTC. At the cap no mission starts until the next midnight UTC.`,
       page: '/overview',
       createdAt: day,
+    },
+  ];
+}
+
+/** Told before a creation is refused with 402: also an upgrade of the service may bring a limit. */
+async function planLimit(caller: Caller): Promise<Condition[]> {
+  const orgId = ownOrganization(caller);
+  const { plan, projects: limit } = await currentPlan(orgId);
+  if (limit === null) return [];
+  const count = await countProjects(orgId);
+  if (count < limit) return [];
+  return [
+    {
+      id: `plan_limit:${plan}:${limit}`,
+      kind: 'warning',
+      title: 'The plan has no room for another project',
+      body: `The plan ${plan} holds ${limit} projects, and there are ${count}. They stay, but none is created until some are deleted or a larger plan is chosen.`,
+      page: '/billing',
+      createdAt: dayOf(now()),
     },
   ];
 }
@@ -149,6 +182,7 @@ const personsNeeded = async (caller: Caller): Promise<Condition[]> =>
 export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promise<Condition[]>][] = [
   ['billing:read', lowCredits],
   ['orchestrator:read', costCap],
+  ['projects:write', planLimit],
   ['setup:read', expiringTokens],
   ['integrations:read', brokenConnectors],
   ['scheduled-tasks:read', failingSchedules],

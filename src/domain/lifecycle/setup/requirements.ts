@@ -2,6 +2,7 @@
 import type { Id } from '#foundation/ids.ts';
 import { lookUp } from '#foundation/postgres/database.ts';
 import { harnessesFor, isModelKnown } from '../../projects/agents/runnable.ts';
+import { hasSourceHost } from '../../projects/integrations/operations.ts';
 
 export const requirementIds = ['model', 'source_host'] as const;
 
@@ -13,8 +14,7 @@ export interface Requirement {
 const requirementsSql = `select
   exists (select from (${harnessesFor('$1::text', 'null::text')}) w
     where ${isModelKnown('w.harness', 'w.vendor', '$1::text')}) as model,
-  exists (select from integrations where org_id = $1 and vendor_kind = 'scm'
-    and (has_credentials or vendor = 'builtin')) as source_host`;
+  ${hasSourceHost('$1')} as source_host`;
 
 export async function readRequirements(orgId: Id<'organization'>): Promise<Requirement[]> {
   const [row] = await lookUp<{ model: boolean; sourceHost: boolean }>(requirementsSql, [orgId]);

@@ -1,5 +1,4 @@
 // What can be bought, and what each plan allows (docs/decisions/0035-test-money-and-events.md). Prices are in US cents.
-import { addresses } from '#foundation/http/addresses.ts';
 import { credits } from '#limits.ts';
 
 export const billingPlans = ['free', 'pack', 'team', 'enterprise'] as const;
@@ -72,7 +71,14 @@ export const modeOf: Record<BillingPlan, BillingMode> = {
 export const referencePerCreditUsd = pack.cents / 100 / pack.credits;
 export const trialCredits: number = credits.trial;
 
+let contactUrl: string | null = null;
+
+/** Binds where people ask the operator for the plan `enterprise` (CONTACT_URL). */
+export function bindContactUrl(url: string | null): void {
+  contactUrl = url;
+}
+
 export const enterpriseOffer = () => ({
-  contactUrl: `${addresses().issuer}/console`,
+  contactUrl,
   blurb: 'Larger volumes, invoices and limits of your own: ask the operator of this service.',
 });

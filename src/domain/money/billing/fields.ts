@@ -61,10 +61,13 @@ const TeamPlanOffer = builder.objectRef<{ plans: readonly catalog.TeamPlan[] }>(
   }),
 });
 
-const EnterpriseOffer = builder.objectRef<{ contactUrl: string; blurb: string }>('EnterpriseOffer').implement({
+const EnterpriseOffer = builder.objectRef<{ contactUrl: string | null; blurb: string }>('EnterpriseOffer').implement({
   description: 'What is agreed with the operator of the service.',
   fields: (t) => ({
-    contactUrl: t.exposeString('contactUrl', { description: 'The address at which to ask for it.' }),
+    contactUrl: t.exposeString('contactUrl', {
+      nullable: true,
+      description: 'The address at which to ask for it; null where the operator has set none.',
+    }),
     blurb: t.exposeString('blurb', { description: 'What it offers, in one sentence.' }),
   }),
 });

@@ -125,6 +125,11 @@ export const hasModelConnector = (orgId: string, vendor: string): string =>
   `exists (select from integrations i where i.org_id = ${orgId} and i.vendor_kind = 'llm' and i.vendor = ${vendor}
     and i.has_credentials)`;
 
+/** A condition: the organization has connected a source host that agents can use. */
+export const hasSourceHost = (orgId: string): string =>
+  `exists (select from integrations i where i.org_id = ${orgId} and i.vendor_kind = 'scm'
+    and (i.has_credentials or i.vendor = 'builtin'))`;
+
 const modelConnectorsSql = `select ${columnsOf(Integration)} from integrations
   where org_id = any($1) and vendor_kind = 'llm' and has_credentials order by created_at, id`;
 

@@ -45,9 +45,13 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
     caption: t.exposeString('caption', { nullable: true, description: 'Description for display; null without one.' }),
     criterion: t.exposeString('criterion', {
       nullable: true,
-      description: 'The acceptance criterion that it speaks of.',
+      description:
+        'The acceptance criterion that it is evidence for. Runtimes may report it; the local runner does not.',
     }),
-    criterionPassed: t.exposeBoolean('criterionPassed', { nullable: true, description: 'Whether that was met.' }),
+    criterionPassed: t.exposeBoolean('criterionPassed', {
+      nullable: true,
+      description: 'Whether that criterion is met, as the runtime reported it; null when it reported none.',
+    }),
     createdAt: t.field({
       type: 'IsoTime',
       description: 'When it was registered.',
@@ -64,7 +68,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
     }),
     traceViewerUrl: t.exposeString('traceViewerUrl', {
       nullable: true,
-      description: 'Address of a viewer for a trace; null for other kinds.',
+      description: 'Address of a viewer for a trace, where the runtime reported one; the local runner reports none.',
     }),
     project: t.belongsTo('project', {
       link: 'projects:read',

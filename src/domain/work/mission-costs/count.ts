@@ -8,7 +8,8 @@ import { addCost } from '../runs/cost.ts';
 import { cancelRuns } from '../runs/finish.ts';
 import type { Run } from '../runs/model.ts';
 import { addSessionCost, sandboxOfRun } from '../sandboxes/register.ts';
-import { recordMissionCost } from './ledger.ts';
+import { scriptCostUsd } from './cap.ts';
+import { costOfRun, recordMissionCost } from './ledger.ts';
 
 export interface ReportedCost {
   /** The runtime's own id: a repeated cost counts once. */
@@ -21,13 +22,19 @@ export interface ReportedCost {
   incomplete?: boolean | undefined;
 }
 
+export interface CountedCost extends ReportedCost {
+  /** Whether a script says so: the run shows all of it, the ledger takes it up to a bound. */
+  isClaim?: boolean;
+}
+
 /** Counts a cost of a run that is locked. Returns false when it was counted before. */
-export async function countCost(trx: Transaction, run: Run, cost: ReportedCost): Promise<boolean> {
+export async function countCost(trx: Transaction, run: Run, cost: CountedCost): Promise<boolean> {
   const { id: runId, orgId, projectId } = run;
   const { usd, role, sessionId } = cost;
   const sandboxId = cost.sandboxId ? await sandboxOfRun(trx, runId, cost.sandboxId) : null;
   const id = derivedId('missionCost', runId, cost.costId);
-  const isNew = await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId, usd, at: now() });
+  const charged = cost.isClaim ? Math.min(usd, await claimableUsd(trx, run)) : usd;
+  const isNew = await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId, usd: charged, at: now() });
   if (!isNew) return false;
   await addCost(trx, runId, usd);
   if (sandboxId && role && sessionId) {
@@ -37,6 +44,10 @@ export async function countCost(trx: Transaction, run: Run, cost: ReportedCost):
   await endAtBudget(trx, run, run.missionCostUsd + usd);
   return true;
 }
+
+/** The share of a script's claims that the ledger has room for: the cap and the credits belong to the whole organization. */
+const claimableUsd = async (trx: Transaction, { id, budgetUsd }: Run): Promise<number> =>
+  Math.max(0, (budgetUsd ?? scriptCostUsd) - (await costOfRun(trx, id)) / 1_000_000);
 
 async function endAtBudget(trx: Transaction, { id, budgetUsd }: Run, spentUsd: number): Promise<void> {
   if (budgetUsd === null || spentUsd < budgetUsd) return;

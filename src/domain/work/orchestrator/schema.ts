@@ -65,6 +65,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
         'Whether it may ask its model, once for each mission, which of the organization’s agents fit the task.',
     }),
     planApproval: t.exposeBoolean('planApproval', {
+      beyondRest: true,
       description: 'Whether a person has to approve the plan of each mission before an agent follows it.',
     }),
     dailyCostCapUsd: t.exposeFloat('dailyCostCapUsd', {

@@ -133,6 +133,14 @@ const addUsageSql = `update run_steps set cost_usd = cost_usd + $3, input_tokens
     output_tokens = output_tokens + $7, session_id = coalesce(session_id, $8)
   where run_id = $1 and id = coalesce($2, (select id from run_steps where run_id = $1 order by seq desc limit 1))`;
 
+const isScriptSql = `select harness = 'shell' as is_script from run_steps where run_id = $1 order by seq desc limit 1`;
+
+/** Whether the latest step of the run is a script. */
+export async function isScript(trx: Transaction, runId: Run['id']): Promise<boolean> {
+  const [step] = await sql<{ isScript: boolean }>(isScriptSql, [runId], trx);
+  return step?.isScript ?? false;
+}
+
 /** Adds a cost and its tokens to the step, or without one to the latest of the run. */
 export async function addStepUsage(
   trx: Transaction,
