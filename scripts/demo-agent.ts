@@ -89,7 +89,9 @@ function offered(): Promise<string | undefined> {
 }
 
 async function run(harness: string): Promise<void> {
-  admin('org:create', '--name', 'Workshop', '--owner', 'demo@example.com', '--slug', 'workshop');
+  // An owner of its own: a person has the trial credits once, and the missions of the demo take those of its owner.
+  const owner = 'workshop@example.com';
+  admin('org:create', '--name', 'Workshop', '--owner', owner, '--slug', 'workshop');
   for (const [kind, ...more] of [
     ['tracker'],
     ['scm', '--external-org', path.join(folder, 'repositories')],
@@ -97,7 +99,7 @@ async function run(harness: string): Promise<void> {
     admin('integration:create', '--org', 'workshop', '--vendor', 'builtin', '--kind', kind!, '--name', kind!, ...more);
   }
   const scopes = ['--scopes', 'all', '--days', '1'];
-  const { token } = admin('token:create', '--email', 'demo@example.com', '--org', 'workshop', ...scopes);
+  const { token } = admin('token:create', '--email', owner, '--org', 'workshop', ...scopes);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const ask = async (method: string, where: string, body?: object) => {
     const answered = await fetch(url + where, { method, headers, ...(body && { body: JSON.stringify(body) }) });
@@ -115,7 +117,8 @@ async function run(harness: string): Promise<void> {
   const { data } = await ask('POST', '/graphql', { query, variables: { projectId, prompt, agentId } });
   const { id } = data.startMission;
   console.log(`\nThe mission is done by ${harness}. Its model is a script: nothing was sent to a vendor.`);
-  console.log(`Watch it at ${url}/console/o/workshop/runs/${id}`);
+  console.log(`Watch it at ${url}/console/o/workshop/runs/${id} after you have signed in as ${owner}:`);
+  console.log(`  ${admin('sign-in-link', '--email', owner).url}`);
   let run = await ask('GET', `/v1/runs/${id}`);
   while (run.status === 'dispatching' || run.status === 'running') {
     await wait(500);

@@ -69,7 +69,8 @@ async function open(): Promise<void> {
     if (config.localRunner) runner = startLocalRunner(config.localRunner, services.log);
     await runner;
     // Last, below all log lines of the start.
-    services.log.print(await welcome());
+    const { ANTHROPIC_API_KEY, OPENAI_API_KEY } = (config.localRunner ?? {}) as Record<string, string>;
+    services.log.print(await welcome(Boolean(ANTHROPIC_API_KEY || OPENAI_API_KEY)));
   }
 
   /** Finishes open requests, then closes everything. */

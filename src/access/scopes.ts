@@ -153,14 +153,15 @@ export function scopesOfRole(role: OrgRole): ReadonlySet<Scope> {
   return scopes;
 }
 
-export const scopePresets = ['read', 'missions', 'all'] as const;
+export const scopePresets = ['read', 'missions', 'all', 'docs'] as const;
 export type ScopePreset = (typeof scopePresets)[number];
 
-/** Named sets of scopes. `all` leaves out billing and setup, so that it stays within the 25 scopes of one token. */
+/** Named sets of scopes. `all` leaves out billing and setup, so that it stays within the 25 scopes of one token; `docs` has them in place of what no command of the documentation takes. */
 const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
   read: (scope) => scope.endsWith(':read'),
   missions: (scope) => missionScopes.has(scope),
   all: (scope) => !/^(billing|setup):/.test(scope),
+  docs: (scope) => !/^(organizations|members|sandboxes|environments):write$/.test(scope),
 };
 
 /** What it takes to set up missions, run them and see what they do. */

@@ -1,6 +1,7 @@
 // The text that `npm start` prints at the end: the addresses and, if the demo exists, a sign-in link and a token for it.
 import { presetScopes } from '#access/scopes.ts';
 import { createToken } from '#domain/identity/tokens/operations.ts';
+import { readRequirements } from '#domain/lifecycle/setup/requirements.ts';
 import { pageOfSlug } from '#domain/organization/organizations/pages.ts';
 import { Person } from '#domain/organization/people/model.ts';
 import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
@@ -10,8 +11,11 @@ import { mailboxAddress } from '#foundation/mail/mail.ts';
 import { missionName } from './recurring-missions.ts';
 import { demoCaller, demoOwner, demoProjects, findDemo, seedDemo } from './seed.ts';
 
-/** Seeds the demo when there is no account yet. Every start creates a new token, which expires after a day. */
-export async function welcome(): Promise<string> {
+/**
+ * Seeds the demo when there is no account yet. Every start creates a new token, which expires after a day.
+ * @param hasModelKey whether the local runner has a key of a vendor of models
+ */
+export async function welcome(hasModelKey: boolean): Promise<string> {
   const { issuer, baseHost } = addresses();
   const lines = [
     `Console        ${issuer}/console`,
@@ -26,7 +30,7 @@ export async function welcome(): Promise<string> {
   if (!demo) return `\n${lines.join('\n')}\n`;
   const page = (path: string) => pageOfSlug(demo.organization.slug, path);
   const caller = demoCaller(demo.owner, demo.organization);
-  const scopes = presetScopes('all', caller.scopes);
+  const scopes = presetScopes('docs', caller.scopes);
   const { token } = await createToken(caller, { name: 'First steps', scopes, expiresInDays: 1 });
   const authorization = `-H 'Authorization: Bearer ${token}'`;
   lines.push(
@@ -36,6 +40,12 @@ export async function welcome(): Promise<string> {
     'Call the API with a token of the demo organization (one day):',
     `  curl ${authorization} ${baseUrl()}/projects`,
   );
+  const unmet = (await readRequirements(demo.organization.id)).filter(({ isMet }) => !isMet);
+  // The local runner reports its keys when it first asks for work, which may be after this.
+  const missing = unmet.filter(({ id }) => id !== 'model' || !hasModelKey);
+  const names = { model: 'a model', source_host: 'a source host with credentials' };
+  if (missing.length > 0)
+    lines.push(`Agents: connect ${missing.map(({ id }) => names[id]).join(' and ')} at ${page('/integrations')}`);
   const task = await ScheduledTask.find({ orgId: demo.organization.id, name: missionName });
   if (task) {
     lines.push(

@@ -23,6 +23,7 @@ it('presets hold what their names say', () => {
   const owned = scopesOfRole('owner');
   const all = catalog.map(({ scope }) => scope);
   expect(presetScopes('all', owned)).toEqual(all.filter((scope) => !/^(billing|setup):/.test(scope)));
+  expect(presetScopes('docs', owned)).toEqual(expect.arrayContaining(['setup:read', 'billing:write', 'missions:run']));
   expect(presetScopes('read', owned)).toEqual(all.filter((scope) => scope.endsWith(':read')));
   expect(presetScopes('read', scopesOfRole('viewer'))).not.toContain('billing:read');
   const missions = presetScopes('missions', scopesOfRole('member'));

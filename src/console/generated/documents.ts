@@ -668,6 +668,8 @@ export type ScheduleInterval =
 export type ScopePreset =
   /** Every scope but those of billing and setup. */
   | 'all'
+  /** What the commands of the documentation take, those of billing and setup included. */
+  | 'docs'
   /** What it takes to set up missions, run them and see what they do. */
   | 'missions'
   /** Every scope that only reads. */

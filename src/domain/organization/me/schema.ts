@@ -70,6 +70,7 @@ const ScopePreset = wordSet('ScopePreset', scopePresets, 'A named set of scopes 
   read: 'Every scope that only reads.',
   missions: 'What it takes to set up missions, run them and see what they do.',
   all: 'Every scope but those of billing and setup.',
+  docs: 'What the commands of the documentation take, those of billing and setup included.',
 });
 
 const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({

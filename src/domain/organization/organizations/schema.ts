@@ -126,7 +126,8 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createOrganization: t.field({
-    description: 'Founds an organization; the caller becomes its owner.',
+    description:
+      'Founds an organization; the person of the caller becomes its owner. A token stays with its own organization: to reach the new one, sign in and create a token there.',
     scope: 'organizations:write',
     rest: { route: 'POST /organizations', status: 201, errors: [409] },
     type: OrganizationType,
