@@ -130,7 +130,7 @@ const refusing = (problem: () => Problem): Surface => ({
 });
 /** A Host that is not one of the service's, which a page would send after DNS rebinding. */
 const misdirected = refusing(misdirectedRequest);
-const severalHosts = refusing(() => invalid('Host: must be sent once.'));
+const severalHosts = refusing(() => invalid.field('Host', 'must be sent once'));
 
 /** Operators request these by IP address. */
 const probed: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);

@@ -435,6 +435,22 @@ const cases: Record<string, Case> = {
     { 'src/graph/page.ts': 'import a;', 'src/graph/context.ts': '// What a resolver is handed.\n' },
     'src/graph/page.ts does not open with a comment that says what it contains.',
   ],
+  'nobody parses a description': [
+    layering.errorsCarryData,
+    {
+      'src/surfaces/rest/answers.ts': "if (problem.description.startsWith('name:')) answer();",
+      'src/foundation/problem.ts': 'body.description.startsWith(marks);',
+    },
+    'src/surfaces/rest/answers.ts parses a description: read fields, missingScopes or the code of the problem.',
+  ],
+  'a problem names its field in data': [
+    layering.errorsCarryData,
+    {
+      'src/domain/agents/operations.ts': 'throw invalid(\n  `${name}: is required.`);',
+      'src/domain/agents/model.ts': "throw invalid('The body is empty.'), conflict.field('name', 'is taken');",
+    },
+    'src/domain/agents/operations.ts names a field in a sentence: write invalid.field(path, message).',
+  ],
   'a test is told in at most 100 lines': [
     layering.testsHaveAtMost100Lines,
     {

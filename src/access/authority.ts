@@ -33,7 +33,7 @@ export const refusedScopes = (requested: readonly string[], caller: Caller): str
 /** @throws 400 for more scopes than one credential may hold, whichever way it is created */
 export function requireFewScopes(scopes: readonly string[]): void {
   const { scopesPerToken: max } = tokens;
-  if (scopes.length > max) throw invalid(`scopes: must be at most ${max} entries.`);
+  if (scopes.length > max) throw invalid.field('scopes', `must be at most ${max} entries`);
 }
 
 export const capabilities = [

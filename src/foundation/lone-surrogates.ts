@@ -21,5 +21,6 @@ export function refuseLoneSurrogates(text: string, value: unknown): void {
 }
 
 function refuse(path: string): never {
-  throw invalid(`${path || 'The body'}: contains a lone surrogate, which is not Unicode text.`);
+  const message = 'contains a lone surrogate, which is not Unicode text';
+  throw path ? invalid.field(path, message) : invalid(`The body ${message}.`);
 }

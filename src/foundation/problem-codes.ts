@@ -69,6 +69,11 @@ const entries = {
     remedy:
       'The description says which. With `Retry-After`, the first call with this `Idempotency-Key` is still running.',
   },
+  record_changed: {
+    status: 409,
+    meaning: 'The record was changed after you read it: its `updatedAt` is no longer the `ifUpdatedAt` of the call.',
+    remedy: 'Read the record again, then repeat the change.',
+  },
   model_required: {
     status: 409,
     meaning:

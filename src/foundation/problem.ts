@@ -6,8 +6,22 @@ import { type ProblemCode, problemCodes } from './problem-codes.ts';
 
 export type Category = 'auth' | 'rate_limit' | 'timeout' | 'validation' | 'infrastructure' | 'agent' | 'unknown';
 
+/** What is wrong with one member of the input, or with a header; an empty path is the whole input. */
+export interface FieldError {
+  path: string;
+  message: string;
+}
+
+/** What programs act on. The description is printed from it. */
+export interface ProblemData {
+  fields?: readonly FieldError[];
+  missingScopes?: readonly string[];
+  retryAfterSeconds?: number;
+  conflictingProjectId?: string;
+}
+
 /** The contract's `Error` record; DuplicateProjectError adds its one field. */
-export interface ProblemBody {
+export interface ErrorBody {
   category: Category;
   title: string;
   description: string;
@@ -16,22 +30,46 @@ export interface ProblemBody {
   conflictingProjectId?: string;
 }
 
+export type ProblemDetails = ErrorBody & ProblemData;
+
+type ProblemHeaders = Record<string, string>;
+type ProblemOptions = ProblemData & { headers?: ProblemHeaders };
+
 export class Problem extends GraphQLError {
   readonly status: number;
-  readonly body: ProblemBody;
-  readonly headers: Record<string, string>;
+  /** The contract's record alone. */
+  readonly body: ErrorBody;
+  /** The record and the data. */
+  readonly details: ProblemDetails;
+  readonly headers: ProblemHeaders;
 
-  constructor(status: number, body: ProblemBody, headers: Record<string, string> = {}) {
-    super(body.description, { extensions: { code: body.code ?? body.category, problem: body } });
+  constructor(status: number, error: ErrorBody, { headers, ...data }: ProblemOptions = {}) {
+    const { conflictingProjectId, retryAfterSeconds } = data;
+    const body = { ...error, ...(conflictingProjectId !== undefined && { conflictingProjectId }) };
+    const details = { ...body, ...data };
+    super(body.description, { extensions: { code: body.code ?? body.category, problem: details } });
     this.status = status;
     this.body = body;
-    this.headers = headers;
+    this.details = details;
+    const retryAfter = retryAfterSeconds === undefined ? null : { 'retry-after': String(retryAfterSeconds) };
+    this.headers = { ...headers, ...retryAfter };
   }
 }
 
+/** `name: must be at least 1 character; scopes.0: must be a string.` */
+export function describeFields(fields: readonly FieldError[]): string {
+  const parts = fields.map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  return parts.join('; ').replace(/\.?$/, '.');
+}
+
 function problemFactory(category: Category, title: string, code: ProblemCode, retryable = false) {
-  return (description: string, headers?: Record<string, string>) =>
-    new Problem(problemCodes[code].status, { category, title, description, retryable, code }, headers);
+  const create = (description: string, options?: ProblemOptions) =>
+    new Problem(problemCodes[code].status, { category, title, description, retryable, code }, options);
+  const fields = (fields: readonly FieldError[], options?: ProblemOptions) =>
+    create(describeFields(fields), { fields, ...options });
+  /** A message has no full stop at its end: the description prints it. */
+  const field = (path: string, message: string, options?: ProblemOptions) => fields([{ path, message }], options);
+  return Object.assign(create, { field, fields });
 }
 
 /** 400: unreadable, of a wrong type, out of bounds, or an unknown value. The description names each field. */
@@ -44,12 +82,19 @@ export const paymentRequired = (code: 'credits_exhausted' | 'daily_cost_cap' | '
 export const forbidden = problemFactory('auth', 'Forbidden', 'forbidden');
 export const agentNotClaimed = problemFactory('auth', 'Agent not claimed', 'agent_not_claimed');
 export const methodNotAllowed = (allow: string) =>
-  problemFactory('validation', 'Method not allowed', 'method_not_allowed')(`Allowed here: ${allow}.`, { allow });
+  problemFactory(
+    'validation',
+    'Method not allowed',
+    'method_not_allowed',
+  )(`Allowed here: ${allow}.`, {
+    headers: { allow },
+  });
 export const conflict = problemFactory('validation', 'Conflict', 'conflict');
+const recordChanged = problemFactory('validation', 'Record changed', 'record_changed');
 /** @throws 409 when the record was changed since the caller has seen it */
 export function refuseChanged({ updatedAt }: { updatedAt: number }, seen: number | null | undefined): void {
   if (seen != null && updatedAt !== seen)
-    throw conflict('ifUpdatedAt: the record was changed meanwhile. Read it again.');
+    throw recordChanged.field('ifUpdatedAt', 'the record was changed meanwhile. Read it again');
 }
 /** 409: a closed organization is read-only until it is erased. */
 export const organizationClosed = () =>
@@ -68,26 +113,20 @@ export const tooLarge = (limit: number) =>
     'Payload too large',
     'payload_too_large',
   )(`The body is limited to ${limit} bytes.`, {
-    connection: 'close',
+    headers: { connection: 'close' },
   });
 export const unsupportedMediaType = problemFactory('validation', 'Unsupported media type', 'unsupported_media_type');
 /** 421 (RFC 9110 §15.5.20). */
 export const misdirectedRequest = () =>
-  problemFactory(
-    'validation',
-    'Misdirected request',
-    'misdirected_request',
-  )('Host: is not a name of this service. PUBLIC_URL, ISSUER_URL, MCP_URL and A2A_URL set its names.');
+  problemFactory('validation', 'Misdirected request', 'misdirected_request').field(
+    'Host',
+    'is not a name of this service. PUBLIC_URL, ISSUER_URL, MCP_URL and A2A_URL set its names',
+  );
 export const unprocessable = problemFactory('validation', 'Unprocessable request', 'idempotency_key_reused');
 export const badGateway = problemFactory('infrastructure', 'Upstream failed', 'upstream_failed', true);
 /** 503 with `Retry-After`: a service that this one depends on limits its rate. */
 export const upstreamBusy = (description: string, retryAfterSeconds: number) =>
-  problemFactory(
-    'rate_limit',
-    'Upstream is busy',
-    'upstream_busy',
-    true,
-  )(description, { 'retry-after': String(retryAfterSeconds) });
+  problemFactory('rate_limit', 'Upstream is busy', 'upstream_busy', true)(description, { retryAfterSeconds });
 /** 503 with `Retry-After`: a service that this one depends on does not answer. */
 export const upstreamUnavailable = (description: string, retryAfterSeconds: number) =>
   problemFactory(
@@ -95,7 +134,7 @@ export const upstreamUnavailable = (description: string, retryAfterSeconds: numb
     'Upstream is unavailable',
     'upstream_unavailable',
     true,
-  )(`${description} Try again in ${retryAfterSeconds} s.`, { 'retry-after': String(retryAfterSeconds) });
+  )(`${description} Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
 export const gatewayTimeout = problemFactory('timeout', 'Upstream timed out', 'upstream_timeout', true);
 
 /** 403 for a caller that lacks scopes: each is named as `missing-scope:<scope>` (docs/contract.md#errors). */
@@ -104,7 +143,7 @@ export const missingScopes = (scopes: readonly string[]) =>
     'auth',
     'Missing scope',
     'missing_scope',
-  )(`The credential lacks ${scopes.map((scope) => `missing-scope:${scope}`).join(', ')}.`);
+  )(`The credential lacks ${scopes.map((scope) => `missing-scope:${scope}`).join(', ')}.`, { missingScopes: scopes });
 
 /** 404: unknown, or of another organization; the answer is the same. */
 export const notFound = (noun: string) => problemFactory('validation', 'Not found', 'not_found')(`No such ${noun}.`);
@@ -116,7 +155,7 @@ export const tooMany = (retryAfterSeconds: number, description = 'Too many reque
     'Too many requests',
     'rate_limited',
     true,
-  )(`${description} Try again in ${retryAfterSeconds} s.`, { 'retry-after': String(retryAfterSeconds) });
+  )(`${description} Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
 
 /** 503 with `Retry-After`: the database is unreachable or overloaded. */
 export const unavailable = (retryAfterSeconds = 2) =>
@@ -125,7 +164,7 @@ export const unavailable = (retryAfterSeconds = 2) =>
     'Temporarily unavailable',
     'unavailable',
     true,
-  )('The service is temporarily unavailable. Try again shortly.', { 'retry-after': String(retryAfterSeconds) });
+  )('The service is temporarily unavailable. Try again shortly.', { retryAfterSeconds });
 
 /** 503 with `Retry-After`: this process, or the caller's share of it, is at capacity. */
 export const tooBusy = (description: string, retryAfterSeconds: number) =>
@@ -134,7 +173,7 @@ export const tooBusy = (description: string, retryAfterSeconds: number) =>
     'Too busy',
     'too_busy',
     true,
-  )(`${description} Try again in ${retryAfterSeconds} s.`, { 'retry-after': String(retryAfterSeconds) });
+  )(`${description} Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
 
 export const isTooBusy = ({ body }: Problem): boolean => body.code === 'too_busy';
 

@@ -6,7 +6,7 @@ import ComplexityPlugin from '@pothos/plugin-complexity';
 import ZodPlugin from '@pothos/plugin-zod';
 import { invalid } from '#foundation/problem.ts';
 import type { Context } from './context.ts';
-import { describeIssues } from './validation.ts';
+import { fieldErrorsOf } from './validation.ts';
 
 export const builder = new SchemaBuilder<{
   Context: Context;
@@ -23,7 +23,7 @@ export const builder = new SchemaBuilder<{
   // The first plugin is outermost: a caller is admitted before its input is validated.
   plugins: ['exposure', ZodPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
-  zod: { validationError: (error) => invalid(describeIssues(error)) },
+  zod: { validationError: (error) => invalid.fields(fieldErrorsOf(error)) },
   complexity: { defaultComplexity: 1, defaultListMultiplier: 10 },
 });
 

@@ -1,5 +1,6 @@
 // Validation errors as sentences: each field by its name on the wire, and what it must be.
 import { z } from 'zod';
+import { describeFields, type FieldError } from '#foundation/problem.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 
 /** The sentence of one issue, without the field's name. Bounds are named. */
@@ -32,14 +33,15 @@ const article = (type: string): string =>
 
 z.config({ customError: sentence });
 
-/** `name: must be at least 1 character; scopes.0: must be a string.` The argument `input` is the body and not named. */
-export function describeIssues(error: z.ZodError): string {
-  const parts = error.issues.map((issue) => {
-    const path = issue.path.filter((step, depth) => !(depth === 0 && step === 'input')).join('.');
-    return path ? `${path}: ${issue.message}` : issue.message;
-  });
-  return `${parts.join('; ')}.`;
-}
+/** What is wrong with each field. The argument `input` is the body and not named. */
+export const fieldErrorsOf = (error: z.ZodError): FieldError[] =>
+  error.issues.map(({ path, message }) => ({
+    path: path.filter((step, depth) => !(depth === 0 && step === 'input')).join('.'),
+    message,
+  }));
+
+/** The same as a text, for protocols whose errors have no fields. */
+export const describeIssues = (error: z.ZodError): string => describeFields(fieldErrorsOf(error));
 
 /** Text without NUL, which PostgreSQL cannot store, and without lone surrogates, which are not UTF-8. */
 export const plainText = () =>

@@ -1,7 +1,7 @@
 // The Authorization header → the caller, for one resource (RFC 6750, RFC 9728; docs/contract.md#tokens-and-resources). Looked up on
 // every request, never cached: a revocation must act on the next call, on every process.
 import type { Caller } from '#access/principal.ts';
-import type { Scope } from '#access/scopes.ts';
+import { isGrantable } from '#access/scopes.ts';
 import { callerOfAgentToken } from '#domain/identity/agent-identities/caller.ts';
 import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
 import { type Resource, resourceMetadataUrl } from '#domain/identity/oauth/resources.ts';
@@ -10,11 +10,12 @@ import { callerOfToken } from '#domain/identity/tokens/operations.ts';
 import { callerOfServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { seconds } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
-import type { Exchange } from '#foundation/http/http.ts';
+import type { Exchange, Headers } from '#foundation/http/http.ts';
 import { networkOf } from '#foundation/http/network.ts';
 import type { Throttle } from '#foundation/http/throttle.ts';
-import { missingScopes, Problem, unauthenticated } from '#foundation/problem.ts';
+import { type Problem, unauthenticated } from '#foundation/problem.ts';
 import { callerOfCookie, sessionSecret } from './cookie.ts';
+import { answerProblem } from './frame.ts';
 
 type LookUp = (secret: string, resource: Resource) => Promise<Caller | null>;
 
@@ -64,6 +65,7 @@ export function createAuthenticate(failures: Throttle, resource: Resource) {
     const caller = header === undefined ? await withoutHeader(exchange) : await look(header, exchange);
     if (!caller) throw challenge(resource, header !== undefined);
     exchange.credentialId = caller.credentialId;
+    exchange.scopes = caller.scopes;
     return caller;
   };
 }
@@ -89,24 +91,29 @@ function challenge(resource: Resource, presented: boolean) {
     presented
       ? 'The bearer token is malformed, unknown, expired, revoked or issued for another resource.'
       : 'A bearer token is required in the Authorization header.',
-    { 'www-authenticate': `Bearer ${parameters.join(', ')}` },
+    { headers: { 'www-authenticate': `Bearer ${parameters.join(', ')}` } },
   );
 }
 
 /**
- * 403 with a challenge that names the scopes to ask for: those that the caller has and the one that is missing, because a client
- * replaces its token (RFC 6750 §3.1; MCP 2025-11-25, Authorization: Scope Challenge Handling).
+ * The challenge of a 403 for missing scopes (RFC 6750 §3.1); no header for another problem. It names the scopes to ask for: those
+ * of the credential and the missing ones, because a client replaces its token (docs/decisions/0038-challenge-names-all-scopes.md).
  */
-export function insufficientScope(resource: Resource, { scopes }: Caller, missing: Scope): Problem {
-  const { status, body } = missingScopes([missing]);
+function challengeFor({ details }: Problem, resource: Resource, { scopes }: Exchange): Headers {
+  if (!details.missingScopes) return {};
+  // A token request may name anything, at any length, as a scope: the header lists those that exist.
+  const grantable = [...new Set([...(scopes ?? []), ...details.missingScopes])].filter(isGrantable);
   const parameters = [
     'error="insufficient_scope"',
-    `scope="${[...new Set([...scopes, missing])].join(' ')}"`,
+    ...(grantable.length > 0 ? [`scope="${grantable.join(' ')}"`] : []),
     `resource_metadata="${resourceMetadataUrl(resource)}"`,
-    `error_description="The scope ${missing} is missing."`,
   ];
-  return new Problem(status, body, { 'www-authenticate': `Bearer ${parameters.join(', ')}` });
+  return { 'www-authenticate': `Bearer ${parameters.join(', ')}` };
 }
+
+/** Answers a problem of a resource: the REST API, MCP or A2A. */
+export const refuseFor = (resource: Resource) => (exchange: Exchange, problem: Problem) =>
+  answerProblem(exchange, problem, challengeFor(problem, resource, exchange));
 
 /** Whether the holder of the credential can ask a person for more: everyone but the owner of a personal access token. */
 export const canStepUp = ({ req }: Exchange): boolean => !/^Bearer +pat_/i.test(req.headers.authorization ?? '');

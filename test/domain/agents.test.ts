@@ -327,8 +327,9 @@ it('over GraphQL a change of what another has changed meanwhile is refused, also
   expect(others).toEqual([]);
   expect(answers.filter(({ updatedAt }) => !updatedAt)).toEqual(
     [1, 2].map(() => ({
-      ...{ category: 'validation', title: 'Conflict', retryable: false, code: 'conflict' },
+      ...{ category: 'validation', title: 'Record changed', retryable: false, code: 'record_changed' },
       description: 'ifUpdatedAt: the record was changed meanwhile. Read it again.',
+      fields: [{ path: 'ifUpdatedAt', message: 'the record was changed meanwhile. Read it again' }],
     })),
   );
   expect(await change('low', taken.updatedAt)).toMatchObject({ effort: 'low' });

@@ -293,6 +293,30 @@ export const theRunnerReadsSettingsAndSendsRequestsInFewFiles: Rule = (tree) =>
     return breaches;
   });
 
+const factories = 'invalid|conflict|forbidden|unprocessable|unsupportedMediaType';
+const fieldInSentence = new RegExp(`\\b(${factories})\\(\\s*['\`]([\\w.-]|\\$\\{[^}]*\\})+: `);
+/** The texts of this file are shown as the state of a configuration file; its `invalid` is its own. */
+const textsOfItsOwn = 'src/domain/execution/mcp-servers/declared.ts';
+
+/** An error says in data what programs act on: its description is printed in one place and parsed in none. */
+export const errorsCarryData: Rule = (tree) =>
+  Object.entries(tree)
+    .filter(([file]) => /^(src|clients)\//.test(file) && file !== 'src/foundation/problem.ts' && !isGenerated(file))
+    .flatMap(([file, whole]) => {
+      const text = uncommented(whole);
+      const breaches: string[] = [];
+      if (
+        /description\.(startsWith|endsWith|includes|match|matchAll|replace|search|slice|split)\(|\/missing-scope/.test(
+          text,
+        ) ||
+        /\.split\('; '\)/.test(text)
+      )
+        breaches.push(`${file} parses a description: read fields, missingScopes or the code of the problem.`);
+      if (fieldInSentence.test(text) && file !== textsOfItsOwn)
+        breaches.push(`${file} names a field in a sentence: write invalid.field(path, message).`);
+      return breaches;
+    });
+
 export const clockNetworkAndEnvironmentHaveOneModule: Rule = (tree) =>
   sourceFiles(tree).flatMap(([file, whole]) => {
     const text = uncommented(whole);

@@ -8,7 +8,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import type { ProblemBody } from '#foundation/problem.ts';
+import type { ProblemDetails } from '#foundation/problem.ts';
 import { exposureOf, isGraphOnly, type RootExposure } from '#graph/exposure.ts';
 import { type RequestRecord, requestRecords } from '#graph/input.ts';
 import { bodyArgument } from '#graph/projection/arguments.ts';
@@ -101,7 +101,7 @@ function bodyFor({ body, field, parameters }: RestRoute, args: Arguments): unkno
 export interface Outcome {
   status: number;
   data?: unknown;
-  problem?: ProblemBody;
+  problem?: ProblemDetails;
   answer: Answer;
 }
 
@@ -154,7 +154,7 @@ const statuses: Record<string, number> = {
 };
 
 /** The status that REST has for a problem (docs/contract.md#errors). */
-export function statusOf(problem: ProblemBody): number {
+export function statusOf(problem: ProblemDetails): number {
   if (problem.conflictingProjectId) return 409;
   const status = statuses[problem.code ?? ''];
   if (!status)

@@ -386,10 +386,10 @@ describe('who may do what', () => {
     const challenge = (scope: string) =>
       `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${world.url}/.well-known/oauth-protected-resource/a2a"`;
     for (const method of ['SendMessage', 'SendStreamingMessage', 'CancelTask']) {
-      expect(await ask(reader, method)).toEqual([403, challenge('missions:run')]);
+      expect(await ask(reader, method)).toEqual([403, challenge('missions:read missions:run')]);
     }
     for (const method of ['GetTask', 'ListTasks', 'SubscribeToTask', 'CreateTaskPushNotificationConfig']) {
-      expect(await ask(runner, method)).toEqual([403, challenge('missions:read')]);
+      expect(await ask(runner, method)).toEqual([403, challenge('missions:run missions:read')]);
     }
   });
 

@@ -119,8 +119,21 @@ describe('the methods', () => {
     expect(body).toEqual({
       jsonrpc: '2.0',
       id: 'a-1',
-      error: { code, message: expect.any(String), data: [errorInfo(reason)] },
+      error: { code, message: expect.any(String), data: expect.arrayContaining([errorInfo(reason)]) },
     });
+  });
+
+  test('an error carries the problem behind it, with what is wrong with each field', async () => {
+    const problem = {
+      ...{ category: 'validation', title: 'Invalid request', retryable: false, code: 'invalid_request' },
+      description: 'id: must be at least 1 character.',
+      fields: [{ path: 'id', message: 'must be at least 1 character' }],
+    };
+    const details = { '@type': `${world.url}/reference/errors`, ...problem };
+    expect((await call('GetTask', '1.0')).body.error.data).toEqual([errorInfo('INVALID_PARAMS'), details]);
+    expect((await call('tasks/get', '0.3')).body.error.data).toMatchObject([
+      { ...details, description: 'id: is required.', fields: [{ path: 'id', message: 'is required' }] },
+    ]);
   });
 
   test('a method that the version does not have is not found', async () => {

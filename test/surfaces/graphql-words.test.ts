@@ -106,7 +106,7 @@ beforeAll(async () => {
     authenticate: async ({ req }) => {
       if (req.headers.authorization === 'Bearer person') return person;
       if (req.headers.authorization === 'Bearer agent') return unclaimed;
-      throw unauthenticated('A bearer token is required.', { 'www-authenticate': 'Bearer' });
+      throw unauthenticated('A bearer token is required.', { headers: { 'www-authenticate': 'Bearer' } });
     },
     callerStill: async (_exchange, caller) => caller,
     meter: async (_exchange, _caller, operations) => {
@@ -382,7 +382,14 @@ test('200 · a query by GET, with variables as JSON', async () => {
   const response = await fetch(`${url}?${search}`, { headers: { authorization: 'Bearer person' } });
   expect(await response.json()).toEqual({ data: { rows: { data: [{ id: '0' }] } }, extensions: cost(3) });
   const broken = await fetch(`${url}?query={hello}&variables={`, { headers: { authorization: 'Bearer person' } });
-  expect([broken.status, await broken.json()]).toEqual([400, refusal('variables: must be JSON.')]);
+  const { errors } = await broken.json();
+  expect([broken.status, errors[0].extensions.problem]).toEqual([
+    400,
+    {
+      ...invalidRequest('variables: must be JSON.').problem,
+      fields: [{ path: 'variables', message: 'must be JSON' }],
+    },
+  ]);
 });
 
 test('a broken Host header does no harm', async () => {

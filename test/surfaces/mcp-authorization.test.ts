@@ -272,8 +272,7 @@ test('403 · insufficient_scope names the scopes to ask for and the metadata; a 
   expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
     403,
     'Bearer error="insufficient_scope", scope="projects:read projects:write", ' +
-      `resource_metadata="${world.url}/.well-known/oauth-protected-resource/mcp", ` +
-      'error_description="The scope projects:write is missing."',
+      `resource_metadata="${world.url}/.well-known/oauth-protected-resource/mcp"`,
   ]);
   expect(refused.body.description).toContain('missing-scope:projects:write');
   expect((await ask(token, 'resources/read', { uri: 'aep://runs/run_1' })).headers.get('www-authenticate')).toContain(

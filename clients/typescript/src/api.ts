@@ -2778,6 +2778,7 @@ export type ErrorCode =
   | 'method_not_allowed'
   | 'not_acceptable'
   | 'conflict'
+  | 'record_changed'
   | 'model_required'
   | 'organization_closed'
   | 'lease_lost'
@@ -2809,6 +2810,7 @@ export const errorStatuses = {
   method_not_allowed: 405,
   not_acceptable: 406,
   conflict: 409,
+  record_changed: 409,
   model_required: 409,
   organization_closed: 409,
   lease_lost: 409,

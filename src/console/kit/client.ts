@@ -8,6 +8,7 @@ export interface ProblemBody {
   description: string;
   retryable: boolean;
   code?: string;
+  fields?: { path: string; message: string }[];
 }
 
 export class Failure extends Error {
@@ -17,6 +18,10 @@ export class Failure extends Error {
     this.problem = problem;
   }
 }
+
+/** Whether a change was refused because the record was changed after it was read. */
+export const isRecordChanged = (error: unknown): boolean =>
+  error instanceof Failure && error.problem.code === 'record_changed';
 
 /** What went wrong, in the API's words where it said any. */
 export const problemOf = (error: unknown): ProblemBody =>

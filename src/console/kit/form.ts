@@ -1,7 +1,7 @@
 // Keeps the values of a form until the service has taken them: nothing is lost when a connection, a session or a page ends, a
 // repetition is the same request, and who edits what another has changed meanwhile is told.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type ProblemBody, problemOf } from './client.ts';
+import { isRecordChanged, type ProblemBody, problemOf } from './client.ts';
 import { org, person } from './page.ts';
 
 interface Kept<V> {
@@ -103,7 +103,7 @@ export function useForm<V extends object>({
           break;
         } catch (error) {
           // It was changed between the two requests: what is it now?
-          if (!isChanged(error) || tries === mostTries) throw error;
+          if (!isRecordChanged(error) || tries === mostTries) throw error;
         }
       }
       // An empty form has not been filled in wrong (CSS, :user-invalid).
@@ -143,7 +143,6 @@ export function useForm<V extends object>({
 
 /** How often a form is sent to a record that changes all the time. */
 const mostTries = 3;
-const isChanged = (error: unknown): boolean => problemOf(error).description.startsWith('ifUpdatedAt:');
 
 function readKept<V>(place: string): Kept<V> | null {
   try {
@@ -160,17 +159,18 @@ const differences = <V extends object>(theirs: V, mine: V, base: V) =>
     .filter((name) => !isSame(theirs[name], base[name]))
     .map((name) => ({ name, theirs: theirs[name], mine: mine[name] }));
 
-/** Takes `name: must be at least 1 character; triggers.0.schedule.time: must …` apart by the fields of the form. */
+/** The errors of the form's own fields by their names, and the problem that remains: of fields that the form does not have. */
 function fieldErrors(problem: ProblemBody | null, names: string[]) {
   const fields: Record<string, string> = {};
   const others: string[] = [];
-  for (const part of problem?.description.split('; ') ?? []) {
-    const [, path, words] = /^(?:input\.)?([\w.]+): (.+)$/s.exec(part) ?? [];
-    const name = names.find((one) => path === one || path?.startsWith(`${one}.`));
-    if (name && words) fields[name] ??= capital(words.replace(/\.?$/, '.'));
-    else others.push(part);
+  for (const { path, message } of problem?.fields ?? []) {
+    const name = names.find((one) => path === one || path.startsWith(`${one}.`));
+    if (name) fields[name] ??= capital(sentence(message));
+    else others.push(sentence(path ? `${path}: ${message}` : message));
   }
-  return { fields, rest: problem && others.length > 0 ? { ...problem, description: others.join('; ') } : null };
+  if (!problem?.fields) return { fields, rest: problem };
+  return { fields, rest: others.length > 0 ? { ...problem, description: others.join(' ') } : null };
 }
 
+const sentence = (words: string): string => words.replace(/\.?$/, '.');
 const capital = (words: string): string => words[0]!.toUpperCase() + words.slice(1);

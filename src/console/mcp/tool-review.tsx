@@ -2,7 +2,7 @@
 // approved. What needs a decision comes first. All words of a server are shown as text.
 import { useEffect, useState } from 'preact/hooks';
 import { type McpToolClaim, type McpToolReviewQuery, mcpToolReview, putMcpBinding } from '../generated/documents.ts';
-import { Failure, mutate, problemOf } from '../kit/client.ts';
+import { Failure, isRecordChanged, mutate } from '../kit/client.ts';
 import { FormFrame } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
 import { may } from '../kit/page.ts';
@@ -50,7 +50,7 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
       const ifUpdatedAt = binding.updatedAt;
       await mutate(putMcpBinding, { projectId, serverName, input, ifUpdatedAt }, key).catch((error) => {
         read();
-        throw isChanged(error) ? changedMeanwhile : error;
+        throw isRecordChanged(error) ? changedMeanwhile : error;
       });
       done(`Approved ${plural(approvedTools.length, 'tool')}.`);
     },
@@ -116,7 +116,6 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
 const ToolView = (properties: Definable) =>
   /changed|removed/.test(properties.tool.change) ? <Difference {...properties} /> : <Definition {...properties} />;
 
-const isChanged = (error: unknown): boolean => problemOf(error).description.startsWith('ifUpdatedAt:');
 const changedMeanwhile = new Failure({
   title: 'The server was changed meanwhile',
   description: 'Its tools were read again just now. Review what is new, then approve.',

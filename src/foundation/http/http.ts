@@ -34,6 +34,8 @@ export interface Exchange {
   /** For the log line and the metrics: the route's template, the credential. Never a secret, never a raw path with ids. */
   route?: string;
   credentialId?: string;
+  /** Scopes of the credential. */
+  scopes?: ReadonlySet<string>;
 }
 
 export type Handler = (exchange: Exchange) => Promise<void> | void;
@@ -107,8 +109,8 @@ export const redirect = (exchange: Exchange, location: string, headers: Headers 
 /** The whole body. @throws 413 as soon as it is too large, 415 for one that is compressed; a slow sender is disconnected */
 export async function readBody({ req }: Exchange, limit: number): Promise<Buffer> {
   if ((req.headers['content-encoding'] || 'identity').toLowerCase() !== 'identity') {
-    throw unsupportedMediaType('Content-Encoding: send the body as it is, not compressed.', {
-      'accept-encoding': 'identity',
+    throw unsupportedMediaType.field('Content-Encoding', 'send the body as it is, not compressed', {
+      headers: { 'accept-encoding': 'identity' },
     });
   }
   if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
@@ -136,7 +138,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export async function readText(exchange: Exchange, limit: number): Promise<string> {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(exchange.req.headers['content-type'] ?? '')?.[1];
   if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
-    throw unsupportedMediaType('Content-Type: send the body in UTF-8.');
+    throw unsupportedMediaType.field('Content-Type', 'send the body in UTF-8');
   }
   const body = await readBody(exchange, limit);
   try {

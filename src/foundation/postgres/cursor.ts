@@ -47,7 +47,7 @@ export function unpackCursor(binding: string, cursor: string): [at: number, id: 
   const isOurs = id && sameBytes(bytes.subarray(0, SIGNATURE_BYTES), sign(binding, position));
   // Compared as text: base64url has several encodings of the same bytes.
   if (!at || !isOurs || bytes.toString('base64url') !== cursor) {
-    throw invalid('cursor: must be the nextCursor of this list with the same filter.');
+    throw invalid.field('cursor', 'must be the nextCursor of this list with the same filter');
   }
   return [Number(at), id];
 }

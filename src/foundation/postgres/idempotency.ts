@@ -64,8 +64,9 @@ export async function once(
   work: () => Promise<Answered>,
 ): Promise<Answered & { replayed: boolean }> {
   if (key.length < text.idempotencyKey.min || key.length > text.idempotencyKey.max || !/^[\x20-\x7e]+$/.test(key)) {
-    throw invalid(
-      `Idempotency-Key: must be ${text.idempotencyKey.min} to ${text.idempotencyKey.max} printable ASCII characters.`,
+    throw invalid.field(
+      'Idempotency-Key',
+      `must be ${text.idempotencyKey.min} to ${text.idempotencyKey.max} printable ASCII characters`,
     );
   }
   const id = hash(`${credentialId} ${orgId}`, key);
@@ -134,7 +135,10 @@ function thisCall(): { trx: Transaction; call: Call } | { trx?: undefined; call?
   const call = trx && calls.get(trx);
   if (!call) return {};
   if (!call.isAlone)
-    throw invalid('Idempotency-Key: a mutation with this field must have no other, as it is committed in steps.');
+    throw invalid.field(
+      'Idempotency-Key',
+      'a mutation with this field must have no other, as it is committed in steps',
+    );
   return { trx, call };
 }
 
@@ -171,11 +175,11 @@ async function claim(id: Buffer, fingerprint: Buffer): Promise<Row | undefined> 
   if (claimed) return undefined;
   const row = await read(id);
   if (row && !row.fingerprint.equals(fingerprint))
-    throw unprocessable('Idempotency-Key: was used for another request.');
+    throw unprocessable.field('Idempotency-Key', 'was used for another request');
   const isOurs = async () =>
     (await sql<{ ours: boolean }>('select pg_try_advisory_xact_lock($1) as ours', [lock]))[0]!.ours;
   if (row && (row.status !== null || (row.firstStep !== null && (await isOurs())))) return row;
-  throw conflict('Idempotency-Key: the first request is still running.', { 'retry-after': '1' });
+  throw conflict.field('Idempotency-Key', 'the first request is still running', { retryAfterSeconds: 1 });
 }
 
 async function read(id: Buffer): Promise<Row | undefined> {

@@ -13,7 +13,7 @@ import {
 import { z } from 'zod';
 import { invalid } from '#foundation/problem.ts';
 import { type RequestRecord, requestRecords } from '../input.ts';
-import { describeIssues } from '../validation.ts';
+import { fieldErrorsOf } from '../validation.ts';
 import { inlineReferences, type Json, nonNullSchema } from './json-schema.ts';
 
 export interface FlatArguments {
@@ -45,7 +45,7 @@ export function recordOfArguments(args: readonly GraphQLArgument[], description:
 /** @throws 400 that names each member and what it must be */
 export function parsed<T>(zod: z.ZodType<T>, values: unknown): T {
   const result = zod.safeParse(values);
-  if (!result.success) throw invalid(describeIssues(result.error));
+  if (!result.success) throw invalid.fields(fieldErrorsOf(result.error));
   return result.data;
 }
 

@@ -8,19 +8,37 @@ import {
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
 import { Run } from '#domain/work/runs/model.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { isTooBusy, notFound, type Problem, toProblem } from '#foundation/problem.ts';
+import { errorsPath } from '#foundation/problem-codes.ts';
 
 /** The code of JSON-RPC 2.0 §5.1 for errors that servers define. */
 const serverError = -32_000;
 
 const unknownRun = notFound(Run.noun).body.description;
 
-/** The protocol's error for anything thrown; `report` gets the faults of the service. */
-export function a2aErrorOf(error: unknown, report: (error: unknown) => void): Error {
+/** A call whose failure is told. */
+export interface Failing {
+  report(error: unknown): void;
+  /** Why it failed, when it did. */
+  problem?: Problem;
+}
+
+/** The protocol's error for anything thrown. The call reports the faults of the service, and keeps the problem for `withDetails`. */
+export function a2aErrorOf(error: unknown, call: Failing): Error {
   if (error instanceof A2AError) return error;
   const problem = toProblem(error);
-  if (problem.status >= 500 && !isTooBusy(problem)) report(error);
+  if (problem.status >= 500 && !isTooBusy(problem)) call.report(error);
+  call.problem = problem;
   return translated(problem);
+}
+
+/** The JSON-RPC error with the record of the problem behind it among its details (google.rpc.Status). */
+export function withDetails(error: unknown, { problem }: Failing): unknown {
+  if (!problem) return error;
+  const detail = { '@type': `${addresses().baseHost}${errorsPath}`, ...problem.details };
+  const { data = [] } = error as { data?: unknown };
+  return { ...(error as object), data: [data, detail].flat() };
 }
 
 function translated({ status, body }: Problem): Error {

@@ -23,15 +23,14 @@ import { cancelRun } from '#domain/work/runs/operations.ts';
 import { invalid, notFound, Problem } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { a2a, a2aPush } from './bounds.ts';
-import { a2aErrorOf, unsupported } from './errors.ts';
+import { a2aErrorOf, type Failing, unsupported } from './errors.ts';
 import { eventsOfTask, type Followed, followTask, isFinalTask } from './follow.ts';
 import { checkShape } from './order.ts';
 import { type Answer, receive } from './send.ts';
 
 /** What the methods know of their call, in addition to its parameters. */
-export interface Call extends Followed {
+export interface Call extends Followed, Failing {
   caller: Caller;
-  report(error: unknown): void;
 }
 
 export const callKey = 'call';
@@ -110,7 +109,7 @@ export function createHandler(): A2ARequestHandler {
     resubscribe: stream(async function* (call, params) {
       const runId = checkShape(id, params.id, 'id');
       const task = await readTask(call.caller, runId, { artifacts: false });
-      if (isFinalTask(task)) throw invalid('id: the task is final and no longer changes: get it.');
+      if (isFinalTask(task)) throw invalid.field('id', 'the task is final and no longer changes: get it');
       yield* eventsOfTask(followTask(call.caller, runId, call));
     }),
 
@@ -124,7 +123,7 @@ export function createHandler(): A2ARequestHandler {
     listTasks: method(async ({ caller }, params) => {
       const { min, max, default: standard } = a2a.pageSize;
       const limit = checkShape(z.int().min(min).max(max), params.pageSize ?? standard, 'pageSize');
-      if (params.statusTimestampAfter) throw invalid('statusTimestampAfter: this filter is not supported.');
+      if (params.statusTimestampAfter) throw invalid.field('statusTimestampAfter', 'this filter is not supported');
       const page = await listTasks(caller, {
         limit,
         contextId: params.contextId ? checkShape(id, params.contextId, 'contextId') : undefined,
@@ -180,7 +179,7 @@ const method =
     try {
       return await run(call, params);
     } catch (error) {
-      throw a2aErrorOf(error, call.report);
+      throw a2aErrorOf(error, call);
     }
   };
 
@@ -190,7 +189,7 @@ const stream = <P>(run: (call: Call, params: P) => AsyncGenerator<StreamResponse
     try {
       yield* run(call, params);
     } catch (error) {
-      throw a2aErrorOf(error, call.report);
+      throw a2aErrorOf(error, call);
     }
   };
 
@@ -224,6 +223,6 @@ const withoutSecrets = ({ id: configId, runId, url, authentication }: PushConfig
 function statusOf(state: TaskState | undefined): RunStatus | undefined {
   if (state === undefined || state === TaskState.TASK_STATE_UNSPECIFIED) return undefined;
   const found = Object.entries(taskStates).find(([, one]) => one === state);
-  if (!found) throw invalid('status: no task of this agent has this state.');
+  if (!found) throw invalid.field('status', 'no task of this agent has this state');
   return found[0] as RunStatus;
 }

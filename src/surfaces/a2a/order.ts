@@ -3,7 +3,7 @@ import type { Message, Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
 import { invalid } from '#foundation/problem.ts';
-import { describeIssues } from '#graph/validation.ts';
+import { fieldErrorsOf } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { a2a } from './bounds.ts';
 
@@ -34,13 +34,13 @@ export interface Asked extends z.output<typeof Members> {
 
 /** @throws 400 naming the member and its bound; ContentTypeNotSupportedError for files */
 export function readMessage(message: Message | undefined): Asked {
-  if (!message) throw invalid('message: is required.');
+  if (!message) throw invalid.field('message', 'is required');
   const { parts, metadata } = message;
   if (parts.length === 0 || parts.length > a2a.parts)
-    throw invalid(`message.parts: must be 1 to ${a2a.parts} entries.`);
+    throw invalid.field('message.parts', `must be 1 to ${a2a.parts} entries`);
   const words = parts.flatMap(wordsOf).join('\n\n');
   if (words.length > text.prompt.max) {
-    throw invalid(`message.parts: the text must be at most ${text.prompt.max} characters.`);
+    throw invalid.field('message.parts', `the text must be at most ${text.prompt.max} characters`);
   }
   checkShape(bounded({ min: 0, max: text.prompt.max }), words, 'message.parts');
   const members = checkShape(Members, Object.assign({}, metadata, ...parts.flatMap(membersOf)), 'message.metadata');
@@ -65,6 +65,7 @@ const membersOf = ({ content }: Part): object[] =>
 export function checkShape<T>(shape: z.ZodType<T>, value: unknown, name: string): T {
   const { success, data, error } = shape.safeParse(value);
   if (success) return data;
-  const described = describeIssues(error);
-  throw invalid(error.issues[0]!.path.length > 0 ? `${name}.${described}` : `${name}: ${described}`);
+  throw invalid.fields(
+    fieldErrorsOf(error).map(({ path, message }) => ({ path: path ? `${name}.${path}` : name, message })),
+  );
 }

@@ -36,7 +36,7 @@ async function steer(caller: Caller, runId: string, asked: Asked): Promise<boole
   const { messageId, text, approvePlan: approves } = asked;
   if (!isOpen(run) && !(await wasSent(run.id, messageId))) return false;
   await refuseContext(caller, runId, asked);
-  if (text.trim() === '' && !approves) throw invalid('message.parts: must have a text for the agent.');
+  if (text.trim() === '' && !approves) throw invalid.field('message.parts', 'must have a text for the agent');
   try {
     if (text.trim() !== '') {
       await sendMessage(caller, { runId, text: checkShape(messageText, text, 'message.parts'), messageId });
@@ -52,7 +52,8 @@ const messageText = z.string().max(stepText.message.max);
 
 async function refuseContext(caller: Caller, runId: string, { contextId }: Asked): Promise<Task> {
   const task = await readTask(caller, runId, { artifacts: false });
-  if (contextId && contextId !== task.contextId) throw invalid('message.contextId: is not the context of the task.');
+  if (contextId && contextId !== task.contextId)
+    throw invalid.field('message.contextId', 'is not the context of the task');
   return task;
 }
 
@@ -74,7 +75,7 @@ async function projectOfContext(caller: Caller, { contextId }: Asked): Promise<s
 async function orderOf(caller: Caller, asked: Asked, earlier: string | undefined): Promise<Order> {
   const { scheduledTaskId, agentId, issue, text: prompt } = asked;
   if (scheduledTaskId) return { scheduledTaskId };
-  if (prompt.trim() === '') throw invalid('message.parts: must have a text, which is the task of the mission.');
+  if (prompt.trim() === '') throw invalid.field('message.parts', 'must have a text, which is the task of the mission');
   const projectId = asked.projectId ?? earlier ?? caller.projectId ?? (await onlyProject(caller));
   return { projectId, prompt, ...(agentId && { agentId }), ...(issue && { issue }) };
 }
@@ -83,7 +84,7 @@ async function onlyProject(caller: Caller): Promise<string> {
   ownOrganization(caller);
   const { data } = await listProjects(caller, { limit: 2 });
   if (data.length === 1) return data[0]!.id;
-  throw invalid('message.metadata.projectId: is required, because you reach several projects or none.');
+  throw invalid.field('message.metadata.projectId', 'is required, because you reach several projects or none');
 }
 
 async function stateOf(caller: Caller, runId: string, { contextId }: Asked): Promise<Message> {

@@ -7,15 +7,16 @@ import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
-import { resourceMetadataUrl } from '#domain/identity/oauth/resources.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { answerJson, type Exchange, mediaType, parseJson, readText } from '#foundation/http/http.ts';
-import { type Problem, toProblem, unsupportedMediaType } from '#foundation/problem.ts';
+import { toProblem, unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, subscriptions } from '#limits.ts';
-import { allowMethods, answerProblem, type CallerSettings, framed, identify } from '../frame.ts';
+import { refuseFor } from '../bearer.ts';
+import { allowMethods, type CallerSettings, framed, identify } from '../frame.ts';
 import { createSlotLimiter, recheckIntervalMs } from '../subscription-slots.ts';
 import { agentCard, signedCard } from './card.ts';
+import { withDetails } from './errors.ts';
 import { type Call, callKey, createHandler } from './handler.ts';
 
 export interface A2aSettings extends CallerSettings {
@@ -133,8 +134,9 @@ export function createA2a(settings: A2aSettings) {
       await answerStream(exchange, response, (error) => ({
         jsonrpc: '2.0',
         id: body.id,
-        error: errorMappers[version](error),
+        error: withDetails(errorMappers[version](error), call),
       }));
+    else if ('error' in response) answerRpc(exchange, { ...response, error: withDetails(response.error, call) });
     else answerRpc(exchange, response);
   }
 
@@ -175,7 +177,7 @@ export function createA2a(settings: A2aSettings) {
   /** An endpoint on a host of its own may be that host's root, which elsewhere is the console's. */
   const owns = (path: string, requestHost: string | undefined): boolean =>
     cards.has(path) || (path === endpoint && (endpoint !== '/' || requestHost === host));
-  return { name: 'a2a', owns, handle: framed(handle, { ...settings, refuse }) };
+  return { name: 'a2a', owns, handle: framed(handle, { ...settings, refuse: refuseFor('a2a') }) };
 }
 
 const answerRpc = (exchange: Exchange, response: unknown): void =>
@@ -208,12 +210,4 @@ async function answerStream(
     await events.return(undefined);
     res.end();
   }
-}
-
-/** A missing scope is also named in a challenge (RFC 6750 §3.1). */
-function refuse(exchange: Exchange, problem: Problem): void {
-  const [, scope] = /missing-scope:([\w:-]+)/.exec(problem.body.description) ?? [];
-  const isMissing = problem.body.code === 'missing_scope' && scope;
-  const challenge = `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${resourceMetadataUrl('a2a')}"`;
-  answerProblem(exchange, problem, isMissing ? { 'www-authenticate': challenge } : {});
 }

@@ -37,9 +37,9 @@ function admit({ req, search }: Exchange, contentKey: string): void {
   }
   const { 'content-encoding': encoding, 'content-range': range, 'content-length': length } = req.headers;
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw unsupportedMediaType('Content-Encoding: send the content as it is, without one.');
+    throw unsupportedMediaType.field('Content-Encoding', 'send the content as it is, without one');
   }
-  if (range !== undefined) throw invalid('Content-Range: a content is sent whole.');
+  if (range !== undefined) throw invalid.field('Content-Range', 'a content is sent whole');
   if (Number(length) > bytes.artifact) throw tooLarge(bytes.artifact);
 }
 

@@ -56,6 +56,6 @@ function credentialOf<S extends z.ZodType>(form: URLSearchParams, shape: S): z.o
   try {
     return shape.parse(JSON.parse(text));
   } catch {
-    throw invalid('credential: must be the JSON of a public key credential.');
+    throw invalid.field('credential', 'must be the JSON of a public key credential');
   }
 }

@@ -5,7 +5,7 @@ import { type OwnOrganization, organizationsOf } from '#domain/organization/orga
 import { addresses } from '#foundation/http/addresses.ts';
 import { type Exchange, type Handler, mediaType, readForm } from '#foundation/http/http.ts';
 import { forbidden, invalid, unsupportedMediaType } from '#foundation/problem.ts';
-import { describeIssues } from '#graph/validation.ts';
+import { fieldErrorsOf } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';
 import { csrfToken, isCsrfToken, sameOrigin, sessionOf } from '../cookie.ts';
 import { seeOther, type Visitor } from './layout.ts';
@@ -81,7 +81,7 @@ const foreignForm = () =>
 /** The fields of a form; of repeated fields the last. @throws 400 that names each invalid field */
 export function fieldsOf<S extends z.ZodObject>(form: URLSearchParams, shape: S): z.output<S> {
   const parsed = shape.safeParse(Object.fromEntries(form));
-  if (!parsed.success) throw invalid(describeIssues(parsed.error));
+  if (!parsed.success) throw invalid.fields(fieldErrorsOf(parsed.error));
   return parsed.data;
 }
 

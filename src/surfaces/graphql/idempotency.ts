@@ -86,7 +86,7 @@ async function executeOnce(
   try {
     // Events cannot be repeated.
     if (!acceptedJson(exchange))
-      throw invalid('Accept: must name application/json for a mutation with an Idempotency-Key.');
+      throw invalid.field('Accept', 'must name application/json for a mutation with an Idempotency-Key');
     const { body, replayed } = await once(request, async () => {
       const result = await execute();
       if (result.errors) throw new Unrecorded(result);

@@ -2,7 +2,7 @@
 // The cause of a failure of the service is not disclosed.
 import { GraphQLError } from 'graphql';
 import { answer, type Exchange } from '#foundation/http/http.ts';
-import { invalid, methodNotAllowed, type Problem, type ProblemBody, toProblem } from '#foundation/problem.ts';
+import { invalid, methodNotAllowed, type Problem, type ProblemDetails, toProblem } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import { answerType } from './requests.ts';
 
@@ -27,16 +27,16 @@ export function describeError(error: GraphQLError, executed: boolean, hidesNames
   const ofTheRequest = known.status === 500 && isOfTheRequest(error, executed);
   const http = error.extensions?.http as Http | undefined;
   const problem = ofTheRequest ? invalid(messageOf(error, hidesNames)) : known;
-  const body =
-    http?.status === 405 ? { ...methodNotAllowed('').body, description: problem.body.description } : problem.body;
+  const details =
+    http?.status === 405 ? { ...methodNotAllowed('').details, description: problem.body.description } : problem.details;
   const answered: Http = {
     status: (ofTheRequest && http?.status) || problem.status,
     spec: http === undefined || http.spec === true,
     headers: { ...http?.headers, ...problem.headers },
   };
   const { nodes, source, positions, path } = error;
-  const extensions = { ...extensionsOf(body), ...(!executed && { http: answered }) };
-  return { error: new GraphQLError(body.description, { nodes, source, positions, path, extensions }), problem };
+  const extensions = { ...extensionsOf(details), ...(!executed && { http: answered }) };
+  return { error: new GraphQLError(details.description, { nodes, source, positions, path, extensions }), problem };
 }
 
 /** Whether GraphQL itself refused the document, the parameters or the variables that the caller sent. */
@@ -53,7 +53,7 @@ function isOfTheRequest(error: GraphQLError, executed: boolean): boolean {
 const messageOf = ({ message }: GraphQLError, hidesNames: boolean): string =>
   hidesNames ? message.replace(/ ?Did you mean .+\?/, '') : message;
 
-const extensionsOf = (body: ProblemBody) => ({ code: body.code, problem: body });
+const extensionsOf = (problem: ProblemDetails) => ({ code: problem.code, problem });
 
 /** 400: nothing of the answer is sent. What a mutation of the request changed stays changed. */
 export const answerTooLarge = (size: number): Problem =>
@@ -62,8 +62,8 @@ export const answerTooLarge = (size: number): Problem =>
   );
 
 /** Answers a request that never became an operation: HTTP's own status, GraphQL's own body. */
-export function refuseGraphql(exchange: Exchange, { status, headers, body }: Problem): void {
-  const answered = { errors: [{ message: body.description, extensions: extensionsOf(body) }] };
+export function refuseGraphql(exchange: Exchange, { status, headers, details }: Problem): void {
+  const answered = { errors: [{ message: details.description, extensions: extensionsOf(details) }] };
   answer(exchange, status, JSON.stringify(answered), {
     'content-type': `${answerType(exchange)}; charset=utf-8`,
     'cache-control': 'no-store',

@@ -44,7 +44,7 @@ function json(name: string, text: string | null): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw invalid(`${name}: must be JSON.`);
+    throw invalid.field(name, 'must be JSON');
   }
 }
 

@@ -58,7 +58,7 @@ export function createGatewayServer(settings: GatewaySettings): Handler {
     admit(caller, 'runtime:report');
     const [runId, serverName] = namesIn(exchange.path);
     const leaseId = exchange.req.headers['x-lease-id'];
-    if (typeof leaseId !== 'string' || leaseId === '') throw invalid('X-Lease-Id: is required.');
+    if (typeof leaseId !== 'string' || leaseId === '') throw invalid.field('X-Lease-Id', 'is required');
     const server = await serverOfRun(caller, { runId, leaseId }, serverName);
     await respond(exchange, `${addresses().mcp}${exchange.path}`, { exchange, caller, server });
   };
@@ -72,8 +72,8 @@ function namesIn(path: string): [runId: string, serverName: string] {
 }
 
 /** A problem as a JSON-RPC error for the agent's program; a fault of the service is reported. */
-function protocolError({ status, body }: Problem, report: () => void): ProtocolError {
+function protocolError({ status, details }: Problem, report: () => void): ProtocolError {
   if (status >= 500 && status !== 502) report();
   const code = status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
-  return new ProtocolError(code, body.description, body);
+  return new ProtocolError(code, details.description, details);
 }

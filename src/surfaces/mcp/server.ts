@@ -12,8 +12,8 @@ import type { GraphQLSchema } from 'graphql';
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
-import { toProblem } from '#foundation/problem.ts';
-import { canStepUp, insufficientScope } from '../bearer.ts';
+import { missingScopes, toProblem } from '#foundation/problem.ts';
+import { canStepUp } from '../bearer.ts';
 import { type CallerSettings, identify } from '../frame.ts';
 import { createMcpHttp, originGuard } from '../mcp-http.ts';
 import { callsOf, createAnswerBudget, type ReadContent, type ToolRecord } from './call.ts';
@@ -83,7 +83,7 @@ export function createToolServer(settings: McpSettings, url: string): Handler {
     const tool = method === 'tools/call' ? name : method === 'resources/read' && toolOfResource(String(uri));
     const rule = tools.get(String(tool))?.rule;
     if (!rule || rule === 'any-caller' || rule === 'person' || caller.principalType === 'agent') return;
-    if (!admits(caller, rule) && canStepUp(exchange)) throw insufficientScope('mcp', caller, rule);
+    if (!admits(caller, rule) && canStepUp(exchange)) throw missingScopes([rule]);
   }
 
   /** The result of a call, or of what `follow` makes of it; an error is a result too. */
@@ -124,7 +124,7 @@ export function createToolServer(settings: McpSettings, url: string): Handler {
         if (problem.status === 404 && uri !== null) throw new ResourceNotFoundError(uri);
         if (problem.status >= 500) settings.report(exchange, error);
         const code = problem.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
-        throw new ProtocolError(code, problem.body.description, problem.body);
+        throw new ProtocolError(code, problem.body.description, problem.details);
       }
     };
 

@@ -1,5 +1,6 @@
 // The entry to the MCP server: Streamable HTTP at {mcp_url}/mcp.
 import { addresses } from '#foundation/http/addresses.ts';
+import { refuseFor } from '../bearer.ts';
 import { framed, openedWhenUsed, type Surface } from '../frame.ts';
 import type { McpSettings } from './server.ts';
 
@@ -7,5 +8,9 @@ export function createMcp(settings: McpSettings): Surface {
   const url = `${addresses().mcp}/mcp`;
   const { pathname } = new URL(url);
   const handle = openedWhenUsed(async () => (await import('./server.ts')).createToolServer(settings, url));
-  return { name: 'mcp', owns: (path) => path === pathname, handle: framed(handle, settings) };
+  return {
+    name: 'mcp',
+    owns: (path) => path === pathname,
+    handle: framed(handle, { ...settings, refuse: refuseFor('mcp') }),
+  };
 }

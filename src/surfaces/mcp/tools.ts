@@ -88,6 +88,18 @@ const problemSchema: Json = {
     description: { type: 'string' },
     retryable: { type: 'boolean' },
     code: { type: 'string' },
+    fields: {
+      type: 'array',
+      description: 'What is wrong with each argument.',
+      items: {
+        type: 'object',
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+        required: ['path', 'message'],
+      },
+    },
+    missingScopes: { type: 'array', items: { type: 'string' } },
+    retryAfterSeconds: { type: 'integer' },
+    conflictingProjectId: { type: 'string' },
   },
   required: ['category', 'title', 'description', 'retryable'],
 };
@@ -105,4 +117,4 @@ export function answered(value: unknown): CallToolResult {
   return isStructure ? { content, structuredContent: value as Json } : { content };
 }
 
-export const refusedResult = ({ body }: Problem): CallToolResult => ({ ...answered(body), isError: true });
+export const refusedResult = ({ details }: Problem): CallToolResult => ({ ...answered(details), isError: true });

@@ -64,21 +64,21 @@ function reader(name: string, type: GraphQLInputType): Reader {
   const named = getNamedType(type);
   const words = isEnumType(named) ? named.getValues().map((value) => value.name) : undefined;
   const one = (text: string): unknown => {
-    if (words && !words.includes(text)) throw invalid(`${name}: must be one of ${words.join(', ')}.`);
+    if (words && !words.includes(text)) throw invalid.field(name, `must be one of ${words.join(', ')}`);
     switch (named.name) {
       case 'Int':
         if (!/^-?\d{1,10}$/.test(text) || Math.abs(Number(text)) > 2 ** 31 - 1)
-          throw invalid(`${name}: must be a 32-bit integer.`);
+          throw invalid.field(name, 'must be a 32-bit integer');
         return Number(text);
       case 'EpochMs':
       case 'EpochSec':
-        if (!/^-?\d{1,15}$/.test(text)) throw invalid(`${name}: must be an integer.`);
+        if (!/^-?\d{1,15}$/.test(text)) throw invalid.field(name, 'must be an integer');
         return Number(text);
       case 'Float':
-        if (!/^-?\d{1,15}(\.\d{1,15})?$/.test(text)) throw invalid(`${name}: must be a number.`);
+        if (!/^-?\d{1,15}(\.\d{1,15})?$/.test(text)) throw invalid.field(name, 'must be a number');
         return Number(text);
       case 'Boolean':
-        if (text !== 'true' && text !== 'false') throw invalid(`${name}: must be true or false.`);
+        if (text !== 'true' && text !== 'false') throw invalid.field(name, 'must be true or false');
         return text === 'true';
       default:
         return text;
@@ -86,7 +86,7 @@ function reader(name: string, type: GraphQLInputType): Reader {
   };
   if (isListType(getNullableType(type))) return (values) => values.map(one);
   return (values) => {
-    if (values.length > 1) throw invalid(`${name}: must be given once.`);
+    if (values.length > 1) throw invalid.field(name, 'must be given once');
     return one(values[0]!);
   };
 }

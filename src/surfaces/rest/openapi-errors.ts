@@ -2,10 +2,10 @@
 import {
   badGateway,
   conflict,
+  type ErrorBody,
   invalid,
   missingScopes,
   notFound,
-  type ProblemBody,
   tooLarge,
   tooMany,
   toProblem,
@@ -41,11 +41,11 @@ export const errorSchema: Json = {
 };
 
 /** Each status with an example: a problem as it is raised. */
-const errors: Record<number, [name: string, description: string, example: ProblemBody, headers?: string[]]> = {
+const errors: Record<number, [name: string, description: string, example: ErrorBody, headers?: string[]]> = {
   400: [
     'BadRequest',
     'Unreadable, of a wrong type or out of bounds.',
-    invalid('name: must be at most 120 characters.').body,
+    invalid.field('name', 'must be at most 120 characters').body,
   ],
   401: [
     'Unauthenticated',
@@ -69,7 +69,7 @@ const errors: Record<number, [name: string, description: string, example: Proble
   409: [
     'Conflict',
     'A duplicate, or a state that does not allow it.',
-    conflict('email: bob@example.com is invited already; revoke that invite first.').body,
+    conflict.field('email', 'bob@example.com is invited already; revoke that invite first').body,
   ],
   413: ['PayloadTooLarge', 'The body is too large.', tooLarge(bytes.jsonBody).body],
   415: [
@@ -80,7 +80,7 @@ const errors: Record<number, [name: string, description: string, example: Proble
   422: [
     'IdempotencyKeyReused',
     'The Idempotency-Key was used for another request.',
-    unprocessable('Idempotency-Key: was used for another request.').body,
+    unprocessable.field('Idempotency-Key', 'was used for another request').body,
   ],
   429: ['TooManyRequests', 'Over the rate.', tooMany(12).body, ['Retry-After']],
   500: [

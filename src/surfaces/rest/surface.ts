@@ -8,10 +8,10 @@ import { etagOf, isNotModified } from '#foundation/http/http-cache.ts';
 import { once } from '#foundation/postgres/idempotency.ts';
 import type { Outcome } from '#graph/projection/operation.ts';
 import { perSchema } from '#graph/projection/per-schema.ts';
+import { refuseFor } from '../bearer.ts';
 import { allowMethods, type CallerSettings, framed, identify } from '../frame.ts';
 import { type Arguments, argumentReader } from './arguments.ts';
 import { type OpenApiSettings, openApiDocument } from './openapi.ts';
-import { refuseRest } from './problems.ts';
 import { createRouter } from './router.ts';
 import { isConditional, type RestRoute, routesOf } from './routes.ts';
 import { createSofa, type RouteCall } from './sofa.ts';
@@ -76,7 +76,7 @@ export function createRest(settings: RestSettings) {
   }
 
   const owns = (path: string) => path === base || path.startsWith(`${base}/`);
-  return { name: 'rest', owns, handle: framed(handle, { report, refuse: refuseRest }), document };
+  return { name: 'rest', owns, handle: framed(handle, { report, refuse: refuseFor('api') }), document };
 }
 
 /** The OpenAPI document, for anyone: it holds no data of any caller. */

@@ -236,9 +236,10 @@ function exchanged(
         fetchFn: oauthFetch(binding),
       });
     } catch (error) {
-      if (error instanceof IssuerMismatchError) throw invalid('iss: is not the authorization server of this sign-in.');
+      if (error instanceof IssuerMismatchError)
+        throw invalid.field('iss', 'is not the authorization server of this sign-in');
       if (error instanceof OAuthError && finalRefusals.includes(error.code))
-        throw invalid('code: was not accepted by the authorization server. Start again.');
+        throw invalid.field('code', 'was not accepted by the authorization server. Start again');
       throw error;
     }
   });

@@ -163,7 +163,7 @@ function authKindOf({ headers }: Declared): AuthKind {
 
 function merged(before: Sealed['credentials'], changes: BindingInput['credentials'] = {}): Sealed['credentials'] {
   const all = Object.entries({ ...before, ...changes }).filter((entry): entry is [string, string] => entry[1] !== null);
-  if (all.length > maxCredentials) throw invalid(`credentials: must be at most ${maxCredentials}.`);
+  if (all.length > maxCredentials) throw invalid.field('credentials', `must be at most ${maxCredentials}`);
   return Object.fromEntries(all);
 }
 

@@ -56,7 +56,7 @@ export const outputSchemaOf = (role: AgentRole): string | null => schemas[role] 
 
 /** The validated output of a role that has a schema. @throws 400 that says what is wrong */
 export function readHandover(role: AgentRole, output: string | null | undefined): Handover {
-  if (!output) throw invalid('output: is required.');
+  if (!output) throw invalid.field('output', 'is required');
   if (role === 'planner') return { role, plan: parse(Plan, output) };
   if (role === 'reviewer') return { role, review: parse(Review, output) };
   return { role: 'qa', test: parse(Test, output) };
@@ -67,10 +67,10 @@ function parse<T>(schema: z.ZodType<T>, output: string): T {
   try {
     value = JSON.parse(output);
   } catch {
-    throw invalid('output: is not JSON.');
+    throw invalid.field('output', 'is not JSON');
   }
   const { success, data, error } = schema.safeParse(value);
-  if (!success) throw invalid(`output: ${sentences(error)}`.slice(0, 1_000));
+  if (!success) throw invalid.field('output', sentences(error).slice(0, 1_000));
   return data;
 }
 

@@ -101,7 +101,7 @@ function checkTimes(sandboxes: readonly SandboxReport[], at: number): void {
   for (const [i, { metrics }] of sandboxes.entries()) {
     for (const [j, { t }] of metrics.entries()) {
       if (t <= at + maxClockAheadMs && t > at - metricRetentionMs) continue;
-      throw invalid(`sandboxes.${i}.metrics.${j}.t: must be a time of the last 28 days and not in the future.`);
+      throw invalid.field(`sandboxes.${i}.metrics.${j}.t`, 'must be a time of the last 28 days and not in the future');
     }
   }
 }

@@ -74,7 +74,7 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   const run = await transaction((trx) => lockHeldRun(trx, caller, report));
   if (run.agentRole === 'researcher') throw conflict('A researcher changes nothing: its branch is not taken.');
   const { headSha, baseBranch } = report;
-  if (baseBranch === branchOf(run.id)) throw invalid('baseBranch: must not be the branch of the run.');
+  if (baseBranch === branchOf(run.id)) throw invalid.field('baseBranch', 'must not be the branch of the run');
   const title = report.title ?? run.missionTitle ?? 'Mission';
   const body = [report.body, referenceTo(run), await consolePage(run.orgId, `/runs/${run.id}`)].filter(Boolean);
   const { commits = null, files: changedFiles = null, insertions = null, deletions = null } = report;

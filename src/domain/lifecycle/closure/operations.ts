@@ -49,7 +49,7 @@ export async function close(orgId: Id<'organization'>, confirmSlug: string, by: 
     await lockOrganization(trx, orgId);
     const organization = await Organization.query(trx).select('slug', 'closedAt').findById(orgId);
     if (!organization) throw notFound('organization');
-    if (confirmSlug !== organization.slug) throw invalid('confirmSlug: must be the slug of the organization.');
+    if (confirmSlug !== organization.slug) throw invalid.field('confirmSlug', 'must be the slug of the organization');
     if (organization.closedAt !== null) return;
     const closedAt = now();
     const { basis, closedByUserId, sessionId } = by;

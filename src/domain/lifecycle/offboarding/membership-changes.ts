@@ -65,7 +65,7 @@ async function admitChange(
   if (!callerMembership || !scopesOfRole(callerMembership.role).has(requiredScope))
     throw missingScopes([requiredScope]);
   if (roles.includes('owner') && callerMembership.role !== 'owner')
-    throw forbidden('role: only an owner grants or removes the role owner.');
+    throw forbidden.field('role', 'only an owner grants or removes the role owner');
 }
 
 /** The member must be locked. @throws 409 for the last owner */

@@ -68,18 +68,21 @@ async function insertCheckout(
 
 function priceOf({ offer, quantity, teamPlan: plan }: NewCheckout): Price {
   if (offer === 'team') {
-    if (!plan) throw invalid('teamPlan: is required for the offer team.');
-    if (quantity != null && quantity !== 1) throw invalid('quantity: must be 1 for the offer team.');
+    if (!plan) throw invalid.field('teamPlan', 'is required for the offer team');
+    if (quantity != null && quantity !== 1) throw invalid.field('quantity', 'must be 1 for the offer team');
     return teamPlan(plan);
   }
-  if (plan) throw invalid('teamPlan: goes with the offer team only.');
+  if (plan) throw invalid.field('teamPlan', 'goes with the offer team only');
   const count = quantity ?? 1;
   return { credits: pack.credits * count, cents: pack.cents * count };
 }
 
 async function refuseSecondSubscription(orgId: string): Promise<void> {
   if (await currentSubscription(orgId))
-    throw conflict('offer: the organization has a subscription; change its plan with PATCH /billing/subscription.');
+    throw conflict.field(
+      'offer',
+      'the organization has a subscription; change its plan with PATCH /billing/subscription',
+    );
 }
 
 /** One that was not paid in time has expired, also when nothing has told so. */

@@ -74,7 +74,7 @@ export const builtinProvider: PaymentProvider = {
     const presented = headers['x-signature'];
     const isSigned =
       typeof presented === 'string' && sameBytes(Buffer.from(presented), Buffer.from(eventSignature(body.toString())));
-    if (!isSigned) throw invalid('x-signature: does not match the event.');
+    if (!isSigned) throw invalid.field('x-signature', 'does not match the event');
     return parseJson(body.toString()) as PaymentEvent;
   },
 };

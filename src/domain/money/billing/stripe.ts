@@ -110,7 +110,7 @@ export function stripeProvider({ secretKey, webhookSecret, apiUrl }: StripeSetti
       const signed = typeof signature === 'string' ? signature : '';
       return stripe.webhooks.constructEvent(body, signed, webhookSecret, toleranceSeconds, undefined, now());
     } catch {
-      throw invalid('stripe-signature: does not match the event, or is too old.');
+      throw invalid.field('stripe-signature', 'does not match the event, or is too old');
     }
   }
 

@@ -19,7 +19,7 @@ export interface CreditGrant {
 export async function grantCredits(trx: Transaction, orgId: string, grant: CreditGrant): Promise<CreditLot['id']> {
   const { min, max } = credits.perGrant;
   if (!Number.isInteger(grant.credits) || grant.credits < min || grant.credits > max)
-    throw invalid(`credits: must be an integer ${min} to ${max}.`);
+    throw invalid.field('credits', `must be an integer ${min} to ${max}`);
   await openBook(trx, orgId);
   const transfer = { kind: grant.lot.orderId ? ('purchase' as const) : ('grant' as const), note: grant.note ?? null };
   const lotId = await issue(trx, orgId, { lot: grant.lot, amount: grant.credits * credit, transfer });

@@ -38,7 +38,7 @@ export async function createInvite(caller: Caller, input: NewInvite): Promise<Ro
   const email = normalizeEmail(input.email);
   const person = await findPersonByAddress(email);
   if (person && (await findMembership(orgId, person.id))) {
-    throw conflict(`email: ${email} belongs to a member of this organization.`);
+    throw conflict.field('email', `${email} belongs to a member of this organization`);
   }
   const { name } = await findOrganization(caller, orgId);
   return transaction(async (trx) => {
@@ -74,7 +74,7 @@ async function insertInvite(
     await Invite.query(trx).insert(invite);
   } catch (error) {
     if (isUniqueViolation(error, 'invites_open'))
-      throw conflict(`email: ${email} is invited already; revoke that invite first.`);
+      throw conflict.field('email', `${email} is invited already; revoke that invite first`);
     throw error;
   }
   return invite;

@@ -29,7 +29,7 @@ export async function createMembership(caller: Caller, orgId: string, input: New
   const person = await Person.get({ id: input.userId });
   return transaction(async (trx) => {
     const membership = await addMember(trx, ownOrgId, person.id, input.role);
-    if (!membership) throw conflict(`userId: ${person.id} is a member of this organization already.`);
+    if (!membership) throw conflict.field('userId', `${person.id} is a member of this organization already`);
     return membership;
   });
 }
@@ -97,7 +97,7 @@ export const findMembership = (orgId: string, userId: string): Promise<Row<Membe
 /** @throws 403 for a role above the caller's own ("never more than the giver") */
 export function refuseRoleAbove(caller: Caller, role: OrgRole): void {
   if (caller.role && isAtLeast(caller.role, role)) return;
-  throw forbidden(`role: ${role} is above your own role${caller.role ? ` (${caller.role})` : ''}.`);
+  throw forbidden.field('role', `${role} is above your own role${caller.role ? ` (${caller.role})` : ''}`);
 }
 
 /** @throws 404 for another organization than the caller's */

@@ -145,7 +145,7 @@ const formerSlugsSql =
   'case when slug = ? then former_slugs else (array_prepend(slug, array_remove(former_slugs, slug)))[1:20] end';
 
 const slugTaken = (slug: string) =>
-  conflict(`slug: ${JSON.stringify(slug)} is taken; ask GET /organizations/slug-availability.`);
+  conflict.field('slug', `${JSON.stringify(slug)} is taken; ask GET /organizations/slug-availability`);
 
 /** Locks the organization until the transaction ends: changes that must follow one another call it first. */
 export async function lockOrganization(trx: Transaction, orgId: string): Promise<void> {

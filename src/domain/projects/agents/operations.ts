@@ -168,13 +168,13 @@ const isBuiltin = (agentId: string): boolean => builtinAgents.some((builtin) => 
 /** The template that a choice names. @throws 400 */
 function templateOf({ templateId }: SandboxChoice): string {
   if (templateId === builtinSandboxTemplate.key) return templateId;
-  throw invalid(`sandbox.templateId: there is no such template; there is ${builtinSandboxTemplate.key}.`);
+  throw invalid.field('sandbox.templateId', `there is no such template; there is ${builtinSandboxTemplate.key}`);
 }
 
 function refuseUnfit({ harness, model }: Pick<Agent, 'harness' | 'model'>): void {
   const { models } = harnesses.find(({ id }) => id === harness)!;
   if (models.some(({ id }) => id === model)) return;
-  throw invalid(`model: must be one that ${harness} runs: ${models.map(({ id }) => id).join(', ')}.`);
+  throw invalid.field('model', `must be one that ${harness} runs: ${models.map(({ id }) => id).join(', ')}`);
 }
 
 function refuseBuiltin(agentId: string): void {
@@ -184,5 +184,5 @@ function refuseBuiltin(agentId: string): void {
 
 function nameTaken(error: unknown, name: string): never {
   if (!isUniqueViolation(error, 'agents_name')) throw error;
-  throw conflict(`name: another agent of this organization is called ${JSON.stringify(name)} already.`);
+  throw conflict.field('name', `another agent of this organization is called ${JSON.stringify(name)} already`);
 }

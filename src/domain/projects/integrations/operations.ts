@@ -40,7 +40,10 @@ export interface NewIntegration {
 export async function insertIntegration(trx: Transaction, input: NewIntegration): Promise<Row<Integration>> {
   const { credentials, externalOrgId = null, baseUrl = null, ...record } = input;
   if (!kindsOf(input.vendor).includes(input.vendorKind)) {
-    throw invalid(`vendor: must be one of ${vendors[input.vendorKind].join(', ')} for the kind ${input.vendorKind}.`);
+    throw invalid.field(
+      'vendor',
+      `must be one of ${vendors[input.vendorKind].join(', ')} for the kind ${input.vendorKind}`,
+    );
   }
   const at = now();
   const { id = newId('integration') } = input;

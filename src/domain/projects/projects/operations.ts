@@ -8,7 +8,7 @@ import { containing, ignoringCase, type Row } from '#foundation/postgres/base-mo
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { savepoint, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
-import { forbidden, invalid, Problem } from '#foundation/problem.ts';
+import { describeFields, forbidden, invalid, Problem } from '#foundation/problem.ts';
 import { currentPlan, requireRoomForProject } from '../../money/billing/operations.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { freeSlug, slugOf } from '../../organization/organizations/slug.ts';
@@ -154,7 +154,7 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
 function refuseUnknownTemplate(templateId: string | null | undefined): void {
   const { key } = builtinSandboxTemplate;
   if (templateId == null || templateId === key) return;
-  throw invalid(`defaultSandboxTemplateId: must be ${key} or null; no other sandbox template exists.`);
+  throw invalid.field('defaultSandboxTemplateId', `must be ${key} or null; no other sandbox template exists`);
 }
 
 /** Deletes it with all its records. Credentials bound to it are revoked and remain listed. */
@@ -180,13 +180,12 @@ async function explainDuplicate(
   const other = await Project.find({ orgId, scmOwner: ignoringCase(scmOwner), scmRepo: ignoringCase(scmRepo) });
   // Deleted in the meantime: nothing conflicts now, so the caller may repeat the call.
   if (!other) return error;
-  return new Problem(409, {
-    category: 'validation',
-    title: 'Conflict',
-    description: `repoFullName: the project ${other.id} already uses ${scmOwner}/${scmRepo}.`,
-    retryable: false,
-    conflictingProjectId: other.id,
-  });
+  const fields = [{ path: 'repoFullName', message: `the project ${other.id} already uses ${scmOwner}/${scmRepo}` }];
+  return new Problem(
+    409,
+    { category: 'validation', title: 'Conflict', description: describeFields(fields), retryable: false },
+    { fields, conflictingProjectId: other.id },
+  );
 }
 
 export const projectExists = async (orgId: string, projectId: string): Promise<boolean> =>

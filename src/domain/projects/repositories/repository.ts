@@ -75,7 +75,7 @@ export interface Repository {
 export function checkPath(path: string, field = 'path'): void {
   const parts = path.split('/');
   if (path.startsWith('-') || hasControl(path) || parts.some((part) => part === '' || part === '.' || part === '..')) {
-    throw invalid(`${field}: must be the path of a file from the top of its repository, without . and .. in it.`);
+    throw invalid.field(field, 'must be the path of a file from the top of its repository, without . and .. in it');
   }
 }
 
@@ -84,7 +84,7 @@ export function checkRef(ref: string): void {
   const parts = ref.split('/');
   const odd = /^@$|^-|\.\.|@\{|[ ~^:?*[\\]|\.$/.test(ref) || hasControl(ref);
   if (odd || parts.some((part) => part === '' || part.startsWith('.') || part.endsWith('.lock'))) {
-    throw invalid('ref: must be the name of a branch, a tag or a commit.');
+    throw invalid.field('ref', 'must be the name of a branch, a tag or a commit');
   }
 }
 
@@ -100,7 +100,7 @@ export function textOf(content: Buffer): string {
   } catch {
     // Not UTF-8.
   }
-  throw invalid('path: the file is not a text file.');
+  throw invalid.field('path', 'the file is not a text file');
 }
 
-export const fileTooLarge = () => invalid(`path: the file has more than ${bytes.repositoryFile} bytes.`);
+export const fileTooLarge = () => invalid.field('path', `the file has more than ${bytes.repositoryFile} bytes`);

@@ -42,11 +42,11 @@ export const githubTracker: Tracker = {
     const [, repository, number] = /^(?:([^#]*)#)?(\d{1,15})$/.exec(reference) ?? [];
     const projectRepository = `${project.scmOwner}/${project.scmRepo}`;
     if (!number || (repository && repository.toLowerCase() !== projectRepository.toLowerCase())) {
-      throw invalid(`issue: must be the number of an issue of ${projectRepository}, for example #12.`);
+      throw invalid.field('issue', `must be the number of an issue of ${projectRepository}, for example #12`);
     }
     const connection = await connectVendor(project, 'tracker', 'github');
     const issue = await fetchGitHub(connection, `${repositoryPath(project)}/issues/${number}`, IssueEntry);
-    if (issue.pull_request) throw invalid(`issue: #${number} of ${projectRepository} is a pull request.`);
+    if (issue.pull_request) throw invalid.field('issue', `#${number} of ${projectRepository} is a pull request`);
     return asIssue(project, issue);
   },
 

@@ -12,7 +12,7 @@ const Issue = Named.extend({ url: z.url({ protocol: /^https?$/ }) });
 
 export const linear: Tracker = {
   async createIssue(project, { runId, title, body, labels }) {
-    if (!project.trackerTeamId) throw conflict('trackerTeamKey: the project names no team of Linear.');
+    if (!project.trackerTeamId) throw conflict.field('trackerTeamKey', 'the project names no team of Linear');
     const connection = await connectVendor(project, 'tracker', 'linear');
     const { teamId, labelIds } = await teamAndLabels(connection, project.trackerTeamId, labels);
     const id = idOf('issue', runId);
@@ -106,7 +106,7 @@ async function teamAndLabels(connection: VendorConnection, keyOrId: string, labe
     },
   });
   const [found] = teams.nodes;
-  if (!found) throw conflict(`trackerTeamKey: Linear shows no team ${keyOrId} to this connector.`);
+  if (!found) throw conflict.field('trackerTeamKey', `Linear shows no team ${keyOrId} to this connector`);
   return { teamId: found.id, labelIds: issueLabels?.nodes.map(({ id }) => id) ?? [] };
 }
 

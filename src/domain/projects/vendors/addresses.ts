@@ -45,12 +45,12 @@ const vendorsElsewhere: readonly Vendor[] = ['anthropic', 'openai', 'github'];
 
 /** The address as it is stored. @throws 400 for one that the service must not call (foundation/http/outbound.ts) */
 export async function checkBaseUrl(vendor: Vendor, value: string): Promise<string> {
-  if (!vendorsElsewhere.includes(vendor)) throw invalid(`baseUrl: must be absent for ${vendor}.`);
+  if (!vendorsElsewhere.includes(vendor)) throw invalid.field('baseUrl', `must be absent for ${vendor}`);
   const address = endpointOf(value);
-  if (!address) throw invalid('baseUrl: must be an https address without user, query and fragment.');
+  if (!address) throw invalid.field('baseUrl', 'must be an https address without user, query and fragment');
   await checkAddress(address, AbortSignal.timeout(lookupTimeoutMs)).catch((error) => {
     if (!(error instanceof OutboundError)) throw error;
-    throw invalid('baseUrl: must be at a public address, by https on port 443.');
+    throw invalid.field('baseUrl', 'must be at a public address, by https on port 443');
   });
   return address;
 }

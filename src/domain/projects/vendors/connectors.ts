@@ -56,14 +56,15 @@ function kindOf(vendor: Vendor, wanted: VendorKind | null | undefined): VendorKi
   // The folder that a built-in source host names is one of the service's own machine.
   const kinds = vendor === 'builtin' ? ['tracker' as const] : kindsOf(vendor);
   const kind = wanted ?? (kinds.length === 1 ? kinds[0] : undefined);
-  if (!kind || !kinds.includes(kind)) throw invalid(`vendorKind: must be one of ${kinds.join(', ')} for ${vendor}.`);
+  if (!kind || !kinds.includes(kind))
+    throw invalid.field('vendorKind', `must be one of ${kinds.join(', ')} for ${vendor}`);
   return kind;
 }
 
 /** @throws 400 */
 function requireCredentials(vendor: Vendor, credentials: string | null | undefined): string | null {
-  if (vendor === 'builtin' && credentials != null) throw invalid('credentials: must be absent for builtin.');
-  if (vendor !== 'builtin' && credentials == null) throw invalid(`credentials: are required for ${vendor}.`);
+  if (vendor === 'builtin' && credentials != null) throw invalid.field('credentials', 'must be absent for builtin');
+  if (vendor !== 'builtin' && credentials == null) throw invalid.field('credentials', `are required for ${vendor}`);
   return credentials ?? null;
 }
 
@@ -75,7 +76,8 @@ async function tryCredentials(
   const verdict = await askVendor(trialConnection(connector, credentials, vendorChecks.timeoutMs));
   const { field, failure } = verdict;
   // The vendor's own address is not the caller's to correct.
-  if (field === 'credentials' || (field && connector.baseUrl)) throw invalid(`${field}: ${failure}`);
+  if (field === 'credentials' || (field && connector.baseUrl))
+    throw invalid.field(field, failure ?? 'was not accepted');
   return verdict;
 }
 

@@ -86,7 +86,7 @@ async function refuse(key: string): Promise<never> {
   const { sizeBytes, uploadingUntil } = await StoredContent.get({ key });
   if (sizeBytes !== null) throw conflict('This content has been uploaded already: an address accepts one upload.');
   const wait = Math.ceil(Math.max(1_000, (uploadingUntil ?? 0) - now()) / 1_000);
-  throw conflict('This content is being uploaded at this moment.', { 'retry-after': String(wait) });
+  throw conflict('This content is being uploaded at this moment.', { retryAfterSeconds: wait });
 }
 
 function lost(): never {
@@ -120,10 +120,10 @@ export async function claimContent(
   const content = await StoredContent.query(trx).findOne({ key: contentKey, orgId }).forUpdate();
   if (!content) return StoredContent.refuse();
   const { sizeBytes } = content;
-  if (sizeBytes === null) throw conflict('contentKey: this content is not uploaded yet.');
+  if (sizeBytes === null) throw conflict.field('contentKey', 'this content is not uploaded yet');
   // A separate statement, which sees an artifact registered by the previous holder of the lock.
   const artifact = await Artifact.query(trx).select('id').findOne({ contentKey });
-  if (artifact) throw conflict('contentKey: an artifact has this content already.');
+  if (artifact) throw conflict.field('contentKey', 'an artifact has this content already');
   return { sizeBytes };
 }
 

@@ -104,7 +104,7 @@ export async function updateOrchestrator(caller: Caller, changes: OrchestratorCh
     const { llmConnectorId: id } = patch;
     // Locked until the row is written: deleting the connector at the same time sets null instead of leaving a dangling id.
     if (id && !(await Integration.query(trx).findOne({ id, orgId, vendorKind: 'llm' }).forKeyShare())) {
-      throw invalid('llmConnectorId: must be an integration of this organization of the kind llm.');
+      throw invalid.field('llmConnectorId', 'must be an integration of this organization of the kind llm');
     }
     const row = { ...patch, orgId, updatedAt: now() };
     await Orchestrator.query(trx).insert(row).onConflict('orgId').merge();
@@ -117,7 +117,7 @@ function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefi
   if (model == null) return vendor ? modelsByVendor[vendor][0]!.id : model;
   const offered = (vendor ? [vendor] : modelVendors).flatMap((one) => modelsByVendor[one].map(({ id }) => id));
   if (offered.includes(model)) return model;
-  throw invalid(`model: must be one of ${offered.join(', ')}.`);
+  throw invalid.field('model', `must be one of ${offered.join(', ')}`);
 }
 
 const planApprovalSql = 'select plan_approval from orchestrators where org_id = $1';

@@ -92,7 +92,7 @@ export async function createRecurring(
 
 /** Keeps the project from being deleted until the transaction ends. */
 async function lockProject(trx: Transaction, caller: Caller, id: string): Promise<Id<'project'>> {
-  if (!reachesProject(caller, id)) throw forbidden('projectId: this credential is bound to another project.');
+  if (!reachesProject(caller, id)) throw forbidden.field('projectId', 'this credential is bound to another project');
   return holdProject(trx, ownOrganization(caller), id);
 }
 

@@ -76,9 +76,9 @@ async function nextSequence(trx: Transaction, table: string, of: object): Promis
 
 /** How many of `count` entries from `seq` on are new. @throws 409 for a gap */
 function countNew(seq: number, count: number, next: number, most: number): number {
-  if (seq > next) throw conflict(`seq: ${next} comes next; ${seq} would leave a gap.`);
-  if (seq + count > most) throw conflict(`seq: at most ${most} entries are kept.`);
+  if (seq > next) throw conflict.field('seq', `${next} comes next; ${seq} would leave a gap`);
+  if (seq + count > most) throw conflict.field('seq', `at most ${most} entries are kept`);
   return Math.min(count, Math.max(0, seq + count - next));
 }
 
-const sequenceConflict = (seq: number) => conflict(`seq: ${seq} is there already, with another content.`);
+const sequenceConflict = (seq: number) => conflict.field('seq', `${seq} is there already, with another content`);
