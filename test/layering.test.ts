@@ -446,7 +446,7 @@ const cases: Record<string, Case> = {
   'a problem names its field in data': [
     layering.errorsCarryData,
     {
-      'src/domain/agents/operations.ts': 'throw invalid(\n  `${name}: is required.`);',
+      'src/domain/agents/operations.ts': "throw invalid(\n  'name: is required.');",
       'src/domain/agents/model.ts': "throw invalid('The body is empty.'), conflict.field('name', 'is taken');",
     },
     'src/domain/agents/operations.ts names a field in a sentence: write invalid.field(path, message).',

@@ -61,10 +61,36 @@ export function openedWhenUsed(open: () => Promise<Handler>): Handler {
   return async (exchange) => (await opened())(exchange);
 }
 
-/** A problem as its `Error` body, which no cache keeps. `Link` leads to what its code means (RFC 8288, `help`). */
-export function answerProblem(exchange: Exchange, { status, body, headers }: Problem, more: Headers = {}): void {
-  const link = body.code && { link: `<${addresses().baseHost}${errorsPath}#${body.code}>; rel="help"` };
-  answerJson(exchange, status, body, { ...link, ...headers, ...more, 'cache-control': 'no-store' });
+/**
+ * A problem as its `Error` body, or as problem details (RFC 9457) where the client asks for them. No cache keeps it. `Link` leads
+ * to what its code means (RFC 8288, `help`).
+ */
+export function answerProblem(exchange: Exchange, problem: Problem, more: Headers = {}): void {
+  const { status, body, headers } = problem;
+  const help = body.code && `${addresses().baseHost}${errorsPath}#${body.code}`;
+  const link = help && { link: `<${help}>; rel="help"` };
+  const all = { ...link, ...headers, ...more, vary: 'accept', 'cache-control': 'no-store' };
+  if (!wantsProblemDetails(exchange)) return answerJson(exchange, status, body, all);
+  const { title, description, ...data } = problem.details;
+  const instance = `urn:request:${encodeURIComponent(exchange.requestId)}`;
+  const details = { type: help ?? 'about:blank', title, status, detail: description, instance, ...data };
+  answerJson(exchange, status, details, { ...all, 'content-type': problemDetailsType });
+}
+
+export const problemDetailsType = 'application/problem+json';
+
+/** Whether `Accept` names the media type, with a weight that is no lower than that of JSON (RFC 9110 §12.5.1). */
+function wantsProblemDetails({ req }: Exchange): boolean {
+  const weights = new Map<string, number>();
+  for (const range of (req.headers.accept ?? '').toLowerCase().split(',')) {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim());
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+    weights.set(type!, Number(weight));
+  }
+  const wanted = weights.get(problemDetailsType) ?? 0;
+  return (
+    wanted > 0 && wanted >= (weights.get('application/json') ?? weights.get('application/*') ?? weights.get('*/*') ?? 0)
+  );
 }
 
 /** @throws 405 */

@@ -164,6 +164,19 @@ describe('errors', () => {
     expect(error.requestId).toMatch(/^req_/);
   });
 
+  it('has what is wrong with each field, and the missing scopes, for REST and GraphQL alike', async () => {
+    const input = { name: '', repoFullName: 'acme/none' };
+    const fields = [{ path: 'name', message: 'must be at least 1 character' }];
+    expect(await failure(client().createProject(input))).toMatchObject({ code: 'invalid_request', fields });
+    const document = 'mutation ($input: CreateProjectRequest!) { createProject(input: $input) { id } }';
+    expect(await failure(client().graphql(document, { input }))).toMatchObject({ fields, missingScopes: [] });
+    const token = await world.token(ada.person, ada.organization, { scopes: ['missions:read'] });
+    const narrow = client({ token });
+    const lacking = { code: 'missing_scope', missingScopes: ['projects:read'], fields: [] };
+    expect(await failure(narrow.projects())).toMatchObject(lacking);
+    expect(await failure(narrow.graphql('{ projects { nextCursor } }'))).toMatchObject(lacking);
+  });
+
   it('without an answer say so', async () => {
     instead = Array.from({ length: 3 }, () => new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }));
     expect(await failure(client().me())).toMatchObject({

@@ -218,12 +218,12 @@ describe('the tools of a server', () => {
     remote.settings.tools = [tool('search', { description: 'Drops everything.' })];
     await project.refresh('issues');
     const refused = (await approve(updatedAt)).body.errors[0].extensions.problem;
-    expect(refused).toMatchObject({ title: 'Conflict', description: expect.stringContaining('ifUpdatedAt') });
+    expect(refused).toMatchObject({ code: 'record_changed', fields: [{ path: 'ifUpdatedAt' }] });
     expect((await project.server('issues')).binding.status).toBe('needs_review');
     const { binding } = await review(project);
     expect((await approve(binding.updatedAt)).body.data.putMcpBinding.status).toBe('ready');
     await project.ask('DELETE', '/servers/issues');
-    expect((await approve(binding.updatedAt)).body.errors[0].extensions.problem.title).toBe('Conflict');
+    expect((await approve(binding.updatedAt)).body.errors[0].extensions.problem.code).toBe('record_changed');
     expect((await project.server('issues')).binding).toBeNull();
     remote.settings.tools = [tool('search', { annotations: { readOnlyHint: true } }), tool('write')];
   });

@@ -40,7 +40,7 @@ function contractOf(document: Document) {
   return {
     document,
     /** Throws when the answer is not what the document says. Unknown paths and methods answer `Error`. */
-    check(method: string, path: string, { status, body }: Answer): void {
+    check(method: string, path: string, { status, body, headers }: Answer): void {
       const bare = path.split('?', 1)[0]!;
       const [found] = templates.filter(({ pattern }) => pattern.test(bare)).sort((a, b) => a.parameters - b.parameters);
       const operation = found && document.paths[found.template]?.[method.toLowerCase()];
@@ -53,9 +53,10 @@ function contractOf(document: Document) {
         if (operation && status !== 405 && !operation.responses[status]) {
           throw new Error(`${where}: the document does not know this status`);
         }
-        // OAuth and agent identity answer errors of their own; everything else answers `Error`.
+        // OAuth and agent identity answer errors of their own; everything else answers `Error`, or problem details.
         const own = operation?.responses[status]?.content;
-        pointer = own ? answerPointer(found!.template, method, status) : '/components/schemas/Error';
+        const record = headers.get('content-type') === problemDetailsType ? 'ProblemDetails' : 'Error';
+        pointer = own ? answerPointer(found!.template, method, status) : `/components/schemas/${record}`;
       }
       if (!pointer || method === 'HEAD' || body === '') return;
       const validate = validator(pointer);
@@ -65,6 +66,8 @@ function contractOf(document: Document) {
     },
   };
 }
+
+const problemDetailsType = 'application/problem+json';
 
 const answerPointer = (template: string, method: string, status: number): string =>
   `/paths/${escaped(template)}/${method.toLowerCase()}/responses/${status}/content/application~1json/schema`;

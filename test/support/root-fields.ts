@@ -115,13 +115,28 @@ export async function askField(
 ): Promise<Outcome> {
   if (surface === 'REST') {
     const { route } = root;
-    const answer = await request(route!.method, pathOf(route!, args), { ...ask, body: bodyFor(route!, args) });
+    const headers = { accept: 'application/problem+json, application/json', ...ask.headers };
+    const answer = await request(route!.method, pathOf(route!, args), { ...ask, headers, body: bodyFor(route!, args) });
     if (answer.status < 300) return { status: answer.status, data: answer.body, answer };
-    return { status: answer.status, problem: answer.body, answer };
+    return { status: answer.status, problem: problemOfDetails(answer.body), answer };
   }
   const body = { query: documentOf(root, args), variables: args };
   const events = root.kind === 'Subscription' && { firstEvent: true as const };
   return outcomeOf(root.name, await request('POST', '/graphql', { ...ask, ...events, body }));
+}
+
+/** The problem of an answer that is problem details (RFC 9457), as other surfaces carry it. */
+function problemOfDetails({
+  type,
+  title,
+  status,
+  detail,
+  instance,
+  ...problem
+}: Record<string, unknown>): ProblemDetails {
+  if (typeof type !== 'string' || typeof instance !== 'string') throw new Error(`no problem details: ${status}`);
+  const { category, retryable, ...data } = problem;
+  return { category, title, description: detail, retryable, ...data } as unknown as ProblemDetails;
 }
 
 /** Of a GraphQL answer. An execution is a 200 of HTTP: then the status is that of the problem it tells. */
@@ -143,6 +158,7 @@ const statuses: Record<string, number> = {
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  record_changed: 409,
   lease_lost: 409,
   rate_limited: 429,
   internal: 500,

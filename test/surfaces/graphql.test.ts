@@ -88,7 +88,8 @@ test('an input out of bounds names the field and the bound, as in REST', async (
   const viaRest = await world.rest('POST', '/projects', { token, body: input });
   const viaGraph = await world.graphql(createProject, { token, variables: { input } });
   expect(viaRest.body.description).toBe('name: must be at least 1 character.');
-  expect(viaGraph.body.errors[0].extensions).toEqual({ code: 'invalid_request', problem: viaRest.body });
+  const fields = [{ path: 'name', message: 'must be at least 1 character' }];
+  expect(viaGraph.body.errors[0].extensions.problem).toEqual({ ...viaRest.body, fields });
 
   const page = await world.graphql('{ projects(limit: 101) { nextCursor } }', { token });
   expect(page.body.errors[0].extensions.problem.description).toBe('limit: must be at most 100.');
@@ -98,7 +99,8 @@ test('a scope that is missing is named, whatever the surface', async () => {
   const narrow = await world.token(owner.person, owner.organization, { scopes: ['agents:read'] });
   const { body } = await world.graphql('{ projects { nextCursor } }', { token: narrow });
   expect(body.data).toBe(null);
-  expect(body.errors[0].extensions.problem).toEqual((await world.rest('GET', '/projects', { token: narrow })).body);
+  const viaRest = await world.rest('GET', '/projects', { token: narrow });
+  expect(body.errors[0].extensions.problem).toEqual({ ...viaRest.body, missingScopes: ['projects:read'] });
   expect(body.errors[0].extensions.code).toBe('missing_scope');
 });
 

@@ -305,7 +305,14 @@ describe('calling', () => {
     await call('create_project', input);
     const twin = await world.rest('POST', '/projects', { token, body: input });
     expect(twin.status).toBe(409);
-    expect(await call('create_project', input)).toEqual(refusal(twin.body));
+    expect(await call('create_project', input)).toEqual(
+      refusal({
+        ...twin.body,
+        fields: [
+          { path: 'repoFullName', message: `the project ${twin.body.conflictingProjectId} already uses acme/twin` },
+        ],
+      }),
+    );
   });
 
   test('arguments out of bounds are a tool error that names each, and nothing is written', async () => {
@@ -332,8 +339,11 @@ describe('calling', () => {
         retryable: false,
         code: 'invalid_request',
       };
-      expect(await call('create_project', args)).toEqual(refusal(body));
+      expect(await call('create_project', args)).toMatchObject({ isError: true, structuredContent: body });
     }
+    expect((await call('create_project', { name: 'A' })).structuredContent).toMatchObject({
+      fields: [{ path: 'repoFullName', message: 'is required' }],
+    });
     const page = await call('list_projects', { limit: 101 });
     expect(page.structuredContent).toMatchObject({ description: 'limit: must be at most 100.' });
     expect(await world.knex('projects').count()).toEqual(before);
@@ -344,7 +354,7 @@ describe('calling', () => {
     const { call } = await connect(narrow);
     const viaRest = await world.rest('POST', '/projects', { token: narrow, body: {} });
     expect(viaRest.body.description).toContain('missing-scope:projects:write');
-    expect(await call('create_project')).toEqual(refusal(viaRest.body));
+    expect(await call('create_project')).toEqual(refusal({ ...viaRest.body, missingScopes: ['projects:write'] }));
   });
 
   test('a project-bound token reads every project of the organization and changes nothing org-wide', async () => {
@@ -360,7 +370,9 @@ describe('calling', () => {
       body: { name: 'N', repoFullName: 'acme/n' },
     });
     expect(viaRest.status).toBe(403);
-    expect(await held.call('create_project', { name: 'N', repoFullName: 'acme/n' })).toEqual(refusal(viaRest.body));
+    expect(await held.call('create_project', { name: 'N', repoFullName: 'acme/n' })).toEqual(
+      refusal({ ...viaRest.body, missingScopes: ['projects:write'] }),
+    );
   });
 
   test('another organization’s record does not exist', async () => {

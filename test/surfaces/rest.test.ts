@@ -417,7 +417,10 @@ describe('while the database is away', () => {
       expect([status, body, headers.get('retry-after')]).toEqual([503, unavailable, '2']);
     }
     for (const graph of graphs) {
-      expect([graph.status, graph.body.errors[0].extensions.problem]).toEqual([503, unavailable]);
+      expect([graph.status, graph.body.errors[0].extensions.problem]).toEqual([
+        503,
+        { ...unavailable, retryAfterSeconds: 2 },
+      ]);
     }
     expect(ready.status).toBe(503);
     expect((await world.request('GET', '/livez')).status).toBe(200);
@@ -439,5 +442,48 @@ describe('while the database is away', () => {
     expect((await me()).body).toEqual(unavailable);
     await admin(`alter database ${database}_away rename to ${database}`);
     expect((await me()).body).toMatchObject({ userId: alice.id });
+  });
+});
+
+describe('an error', () => {
+  beforeAll(() => settle());
+  afterAll(() => world.close());
+  const askAs = (accept: string) => world.rest('POST', '/projects', { token, body: { name: '' }, headers: { accept } });
+
+  it.each([
+    ['application/problem+json', true],
+    ['application/json, application/problem+json', true],
+    ['application/json;q=0.8, Application/Problem+JSON; q=0.9', true],
+    ['application/problem+json;q=0.2, */*;q=0.1', true],
+    ['application/problem+json;q=0.5, application/json', false],
+    ['application/problem+json;q=0.5, application/*', false],
+    ['application/problem+json;q=0', false],
+    ['application/problem+json;q=x', false],
+    ['*/*', false],
+  ])('with Accept: %s is problem details: %s', async (accept, isDetails) => {
+    const { status, headers, body } = await askAs(accept);
+    expect([status, headers.get('vary')]).toEqual([400, 'accept']);
+    expect(headers.get('content-type')).toBe(
+      isDetails ? 'application/problem+json' : 'application/json; charset=utf-8',
+    );
+    expect('fields' in body).toBe(isDetails);
+  });
+
+  it('as problem details has the standard members, and its data as further ones', async () => {
+    const { headers, body } = await askAs('application/problem+json');
+    expect(body).toEqual({
+      type: `${world.url}/reference/errors#invalid_request`,
+      title: 'Invalid request',
+      status: 400,
+      detail: 'name: must be at least 1 character; repoFullName: is required.',
+      instance: `urn:request:${headers.get('x-request-id')}`,
+      category: 'validation',
+      retryable: false,
+      code: 'invalid_request',
+      fields: [
+        { path: 'name', message: 'must be at least 1 character' },
+        { path: 'repoFullName', message: 'is required' },
+      ],
+    });
   });
 });

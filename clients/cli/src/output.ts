@@ -89,8 +89,8 @@ export function endWith(error: unknown, asJson: boolean): void {
   process.exitCode = exitCodes.error;
   const { message } = error as Error;
   if (asJson) {
-    const { status, code, requestId, retryable } = error as Partial<ApiError>;
-    printError(toJson({ error: { message, status, code, requestId, retryable } }));
+    const { status, code, requestId, retryable, fields, missingScopes } = error as Partial<ApiError>;
+    printError(toJson({ error: { message, status, code, requestId, retryable, fields, missingScopes } }));
     return;
   }
   printError(`${paint('red', 'error', process.stderr)}: ${plain(message)}`);

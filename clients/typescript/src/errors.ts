@@ -4,10 +4,25 @@ import { type ErrorBody, type ErrorCode, errorStatuses } from './api.ts';
 /** What went wrong before there was an answer. */
 export type ConnectionCode = 'connection_failed' | 'timed_out';
 
+/** What is wrong with one member of the input, or with a header. */
+export interface FieldError {
+  /** Names joined by dots, such as `scopes.0`; empty for the whole input. */
+  path: string;
+  /** What it must be. */
+  message: string;
+}
+
+/** An error with what programs act on. */
+export interface Problem extends ErrorBody {
+  fields?: FieldError[];
+  missingScopes?: string[];
+  retryAfterSeconds?: number;
+}
+
 export interface ErrorDetails {
   /** HTTP status; null without an answer. */
   status: number | null;
-  body: ErrorBody;
+  body: Problem;
   /** The `X-Request-Id` of the answer, which is in the log of the service; null without one. */
   requestId: string | null;
   /** How long the service asks to wait, milliseconds; null when it does not say. */
@@ -26,12 +41,16 @@ export class ApiError extends Error {
   readonly retryable: boolean;
   /** A later release of the service may have further ones. */
   readonly code: ErrorCode | ConnectionCode | (string & {}) | undefined;
+  /** What is wrong with each member of the input; empty where the error is of none. */
+  readonly fields: readonly FieldError[];
+  /** Scopes that the credential lacks. */
+  readonly missingScopes: readonly string[];
   /** Of a project on a repository that another project has. */
   readonly conflictingProjectId: string | undefined;
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
 
-  constructor({ status, body, requestId, retryAfterMs = null, cause }: ErrorDetails) {
+  constructor({ status, body, requestId, retryAfterMs, cause }: ErrorDetails) {
     super(`${body.title}: ${body.description}`, { cause });
     this.status = status;
     this.category = body.category;
@@ -39,9 +58,12 @@ export class ApiError extends Error {
     this.description = body.description;
     this.retryable = body.retryable;
     this.code = body.code;
+    this.fields = body.fields ?? [];
+    this.missingScopes = body.missingScopes ?? [];
     this.conflictingProjectId = body.conflictingProjectId;
     this.requestId = requestId;
-    this.retryAfterMs = retryAfterMs;
+    const { retryAfterSeconds } = body;
+    this.retryAfterMs = retryAfterMs ?? (retryAfterSeconds === undefined ? null : retryAfterSeconds * 1000);
   }
 }
 
@@ -125,13 +147,14 @@ export function connectionError(code: ConnectionCode, description: string, cause
   });
 }
 
-export const isErrorBody = (value: unknown): value is ErrorBody =>
+export const isProblem = (value: unknown): value is Problem =>
   typeof value === 'object' && value !== null && 'category' in value && 'description' in value && 'retryable' in value;
 
-/** The error of a body: of REST itself, of GraphQL in its first error. */
-function problemOf(body: unknown): ErrorBody | undefined {
-  const { errors } = (body ?? {}) as { errors?: { extensions?: { problem?: unknown } }[] };
-  return [body, errors?.[0]?.extensions?.problem].find(isErrorBody);
+/** The error of a body: of REST, as problem details (RFC 9457) or an `Error`, or of GraphQL in its first error. */
+function problemOf(body: unknown): Problem | undefined {
+  const { errors, detail } = (body ?? {}) as { errors?: { extensions?: { problem?: unknown } }[]; detail?: unknown };
+  const details = typeof detail === 'string' && { ...(body as object), description: detail };
+  return [details, body, errors?.[0]?.extensions?.problem].find(isProblem);
 }
 
 /** For an answer that is not of the service but, for example, of a proxy. */

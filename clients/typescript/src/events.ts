@@ -1,5 +1,5 @@
 // GraphQL subscriptions as server-sent events ("GraphQL over SSE", distinct connections mode).
-import { ApiError, connectionError, createError, errorOfResponse, isErrorBody } from './errors.ts';
+import { ApiError, connectionError, createError, errorOfResponse, isProblem } from './errors.ts';
 import { type CallOptions, type Transport, waitBefore } from './transport.ts';
 
 interface Event {
@@ -23,7 +23,7 @@ export function dataOf({ data, errors }: GraphQLAnswer, response: Response): Rec
   const unknown = { category: 'unknown', title: 'GraphQL error', retryable: false } as const;
   throw createError({
     status: response.ok ? null : response.status,
-    body: isErrorBody(problem) ? problem : { ...unknown, description: first?.message ?? 'The answer has no data.' },
+    body: isProblem(problem) ? problem : { ...unknown, description: first?.message ?? 'The answer has no data.' },
     requestId: response.headers.get('x-request-id'),
   });
 }

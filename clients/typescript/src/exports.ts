@@ -6,6 +6,7 @@ export {
   ConflictError,
   type ConnectionCode,
   ConnectionError,
+  type FieldError,
   ForbiddenError,
   InvalidRequestError,
   NotFoundError,

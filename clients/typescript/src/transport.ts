@@ -65,7 +65,7 @@ export function createTransport(settings: TransportSettings) {
       response = await send(url + path, {
         method,
         headers: {
-          accept: 'application/json',
+          accept: 'application/json, application/problem+json',
           ...settings.headers,
           ...headers,
           ...(body !== undefined && { 'content-type': 'application/json' }),

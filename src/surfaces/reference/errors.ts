@@ -5,7 +5,8 @@ import { problemCodes } from '#foundation/problem-codes.ts';
 
 const lead =
   'Every error of the API has one body: `category`, `title`, `description`, `retryable` and `code`. Programs test the code; ' +
-  'people read the description, which names what was wrong. GraphQL has the same body in `errors[].extensions.problem`. The ' +
+  'people read the description, which names what was wrong. GraphQL has the same body in `errors[].extensions.problem`, with ' +
+  '`fields`, `missingScopes` and `retryAfterSeconds` where they apply; REST has these with `Accept: application/problem+json`. The ' +
   'header `X-Request-Id` identifies the request in the log of the service.';
 
 const codes = Object.entries(problemCodes);

@@ -17,6 +17,7 @@ import {
 import { errorsPath, problemCodes } from '#foundation/problem-codes.ts';
 import type { Json } from '#graph/projection/json-schema.ts';
 import { bytes } from '#limits.ts';
+import { problemDetailsType } from '../frame.ts';
 
 export const errorSchema: Json = {
   type: 'object',
@@ -37,6 +38,37 @@ export const errorSchema: Json = {
       examples: Object.keys(problemCodes),
     },
     conflictingProjectId: { type: 'string', description: 'Only on the conflict of two projects on one repository.' },
+  },
+};
+
+const { title, description, ...others } = errorSchema.properties as Record<string, Json>;
+
+/** RFC 9457, for clients whose `Accept` names it. */
+export const problemDetailsSchema: Json = {
+  type: 'object',
+  description: 'An error with what programs act on (RFC 9457).',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'category', 'retryable'],
+  properties: {
+    type: { type: 'string', format: 'uri', description: `The entry of the code in ${errorsPath}, or \`about:blank\`.` },
+    title,
+    status: { type: 'integer', description: 'The HTTP status.' },
+    detail: description,
+    instance: { type: 'string', format: 'uri', description: '`urn:request:` and the `X-Request-Id`.' },
+    ...others,
+    fields: {
+      type: 'array',
+      description: 'What is wrong with each member of the input, or with a header.',
+      items: {
+        type: 'object',
+        required: ['path', 'message'],
+        properties: {
+          path: { type: 'string', description: 'Names joined by dots; empty for the whole input.' },
+          message: { type: 'string', description: 'What it must be.' },
+        },
+      },
+    },
+    missingScopes: { type: 'array', items: { type: 'string' }, description: 'Scopes that the credential lacks.' },
+    retryAfterSeconds: { type: 'integer', description: 'As `Retry-After`.' },
   },
 };
 
@@ -106,7 +138,10 @@ export const errorResponses: Json = Object.fromEntries(
           headers.map((header) => [header, { schema: { type: header === 'Retry-After' ? 'integer' : 'string' } }]),
         ),
       }),
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, example } },
+      content: {
+        'application/json': { schema: { $ref: '#/components/schemas/Error' }, example },
+        [problemDetailsType]: { schema: { $ref: '#/components/schemas/ProblemDetails' } },
+      },
     },
   ]),
 );

@@ -7,7 +7,7 @@ import { baseUrl } from '#foundation/http/addresses.ts';
 import { argumentSchema, bodySchema } from '#graph/projection/arguments.ts';
 import { describedRecord, type Json, typeSchema } from '#graph/projection/json-schema.ts';
 import { text } from '#limits.ts';
-import { errorResponses, errorSchema, responseNames } from './openapi-errors.ts';
+import { errorResponses, errorSchema, problemDetailsSchema, responseNames } from './openapi-errors.ts';
 import { addExamples } from './openapi-examples.ts';
 import { isConditional, type RestRoute, type RestRoutes } from './routes.ts';
 
@@ -179,7 +179,7 @@ function parameter(route: RestRoute, argument: GraphQLArgument): Json {
 
 /** Every record and request record of the routes, and `Error`. */
 function recordSchemas({ schema, routes }: RestRoutes): Json {
-  const schemas: Json = { Error: errorSchema };
+  const schemas: Json = { Error: errorSchema, ProblemDetails: problemDetailsSchema };
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type) || !isObjectType(type)) continue;
     if (type === schema.getQueryType() || type === schema.getMutationType()) continue;
