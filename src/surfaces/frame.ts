@@ -70,11 +70,12 @@ export function answerProblem(exchange: Exchange, problem: Problem, more: Header
   const help = body.code && `${addresses().baseHost}${errorsPath}#${body.code}`;
   const link = help && { link: `<${help}>; rel="help"` };
   const all = { ...link, ...headers, ...more, vary: 'accept', 'cache-control': 'no-store' };
-  if (!wantsProblemDetails(exchange)) return answerJson(exchange, status, body, all);
-  const { title, description, ...data } = problem.details;
-  const instance = `urn:request:${encodeURIComponent(exchange.requestId)}`;
-  const details = { type: help ?? 'about:blank', title, status, detail: description, instance, ...data };
-  answerJson(exchange, status, details, { ...all, 'content-type': problemDetailsType });
+  if (wantsProblemDetails(exchange)) {
+    const { title, description, ...data } = problem.details;
+    const instance = `urn:request:${encodeURIComponent(exchange.requestId)}`;
+    const details = { type: help ?? 'about:blank', title, status, detail: description, instance, ...data };
+    answerJson(exchange, status, details, { ...all, 'content-type': problemDetailsType });
+  } else answerJson(exchange, status, body, all);
 }
 
 export const problemDetailsType = 'application/problem+json';
