@@ -677,7 +677,7 @@ describe('400 · a query that is not what it must be', () => {
         });
         for (const { name, type } of filters) {
           const property = named(nonNullSchema(getNamedType(type)) as Property);
-          const filter = property.enum?.[0] ?? (property.type === 'integer' ? 1 : 'x');
+          const filter = property.enum?.[0] ?? { integer: 1, boolean: true }[String(property.type)] ?? 'x';
           const isInRest = root.route?.field.args.some((argument) => argument.name === name);
           const outcome = await ask(isInRest ? surface : 'GraphQL', root, { ...own, [name]: filter, cursor: good });
           expect(unlessNamed(`with ${name}`, 'cursor: must be the nextCursor', outcome)).toEqual([]);

@@ -237,6 +237,7 @@ test('503 · an organization with all its places taken waits and is refused, whi
     description: 'Too many operations of this organization are being executed. Try again in 2 s.',
     retryable: true,
     code: 'too_busy',
+    retryAfterSeconds: 2,
   });
   expect(await ask('{ hello }', 'org_2')).toMatchObject({ status: 200, body: { data: { hello: 'world' } } });
   proceed();
