@@ -11,7 +11,7 @@ import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/projects/connectors.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
-import { setClock } from '#foundation/clock.ts';
+import { hours, setClock } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
@@ -371,6 +371,9 @@ describe('missions of agents', () => {
   });
 
   it('wait while the runner installs a harness, and say why that does not work', async () => {
+    // The runtimes of earlier tests, which have a harness, are no longer connected.
+    await killRunners();
+    turn(hours(1));
     const registry = await startRegistry();
     const version = testedVersions.opencode[0]!;
     // For each machine that has a pinned package, with another content.

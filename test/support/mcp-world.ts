@@ -63,11 +63,9 @@ export async function openMcpWorld() {
   async function run({ id, session }: { id: string; session: Session }, role = 'builder') {
     const agent = { name: `Agent ${++count}`, role, harness: 'codex', model: 'gpt-5.5' };
     const sandbox = { kind: 'existing', templateId: 'standard' };
-    await world.rest('POST', '/agents', { session, body: { ...agent, sandbox } });
-    const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
-    const task = { projectId: id, name: 'Nightly', prompt: 'true', triggers: [{ kind: 'schedule', schedule }] };
-    const made = await world.rest('POST', '/scheduled-tasks', { session, body: task });
-    await world.rest('POST', `/scheduled-tasks/${made.body.id}/run`, { session });
+    const { body } = await world.rest('POST', '/agents', { session, body: { ...agent, sandbox } });
+    const mission = { projectId: id, prompt: 'Work.', agentId: body.id };
+    await world.rest('POST', '/runs', { session, body: mission });
     const token = await world.service();
     const claim =
       'mutation { claimRun(input: { runtime: "test", harnesses: [codex] }) { runId leaseId agent { role } } }';

@@ -29,7 +29,6 @@ const child = 'read with its parent';
 const page = (address: string) => `page ${address}`;
 
 const others: Record<string, string> = {
-  answerElicitation: 'a message to the agent answers its question',
   appendFragments: runtime,
   appendLog: runtime,
   artifact: child,
@@ -46,6 +45,7 @@ const others: Record<string, string> = {
   finishSandbox: runtime,
   finishStep: runtime,
   handBackRun: runtime,
+  harnessDemand: runtime,
   heartbeat: runtime,
   moveEnvironment: runtime,
   openRepository: runtime,
