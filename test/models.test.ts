@@ -25,6 +25,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     automation_id: 'read by the previous release',
     scheduled_task_id: 'read by the previous release',
     agent_role: 'the gateway of MCP servers reads it',
+    approved_sha: 'what may be merged; a run says mergeBlocker',
     claimed_by: 'the lease of the runtime',
     claims: 'the lease of the runtime',
     lease_id: 'the lease of the runtime',

@@ -206,7 +206,7 @@ describe('the steps of a mission', () => {
     expect(await run(one.runId)).toMatchObject({
       status: 'failed',
       reason: 'The planner failed: Invalid output: output: is not JSON.',
-      steps: [{ status: 'failed' }, { status: 'failed', error: 'Invalid output: output: steps must be an array' }],
+      steps: [{ status: 'failed' }, { status: 'failed', error: 'Invalid output: output: steps must be an array.' }],
     });
   });
 

@@ -64,7 +64,7 @@ export async function openMcpWorld() {
     const agent = { name: `Agent ${++count}`, role, harness: 'codex', model: 'gpt-5.5' };
     const sandbox = { kind: 'existing', templateId: 'standard' };
     const { body } = await world.rest('POST', '/agents', { session, body: { ...agent, sandbox } });
-    const mission = { projectId: id, prompt: 'Work.', agentId: body.id };
+    const mission = { projectId: id, prompt: 'Nightly work.', agentId: body.id };
     await world.rest('POST', '/runs', { session, body: mission });
     const token = await world.service();
     const claim =

@@ -148,8 +148,10 @@ describe('GET /metrics', () => {
       runtimes_connected: 0,
       'model_connectors{credentials="accepted"}': 0,
       'model_connectors{credentials="rejected"}': 0,
-      mission_cost_usd_total: 0,
+      // A counter of the process, which other tests have too.
+      mission_cost_usd_total: expect.any(Number),
     });
+    const costBefore = idle.mission_cost_usd_total!;
     const { id: projectId } = (
       await world.rest('POST', '/projects', { token, body: { name: 'Stall', repoFullName: 'acme/stall' } })
     ).body;
@@ -165,7 +167,7 @@ describe('GET /metrics', () => {
     const runtime = { runtime: 'Runtime', harnesses: ['claude-code'], modelVendors: ['anthropic'] };
     const held = await report('ClaimRun', runtime, '{ runId leaseId }');
     for (const _ of ['reported', 'repeated']) await report('ReportCost', { ...held, costId: 'cost-1', usd: 0.25 });
-    const working = { ...idle, runtimes_connected: 1, mission_cost_usd_total: 0.25 };
+    const working = { ...idle, runtimes_connected: 1, mission_cost_usd_total: costBefore + 0.25 };
     expect(await figures()).toEqual({ ...working, 'runs_open{status="running"}': 1 });
     await report('FinishRun', { ...held, status: 'failed', error: 'no' });
     expect(await figures()).toEqual({ ...working, 'runs_ended_last_hour{status="failed"}': 1 });

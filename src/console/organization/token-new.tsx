@@ -87,7 +87,7 @@ function TokenForm({ groups, take }: { groups: readonly Group[]; take(token: Cre
     initial: { name: '', lifetime: '90', expiresInDays: '', projectId: '', scopes: scopesOf(groups, query.preset) },
     async send({ name, lifetime, expiresInDays, projectId, scopes }, key) {
       // The API allows a token without scopes; a person who selected none most likely forgot to.
-      if (scopes.length === 0) throw new Failure({ ...invalid, description: 'scopes: select at least one.' });
+      if (scopes.length === 0) throw noScopes;
       const days = Number(lifetime === 'other' ? expiresInDays : lifetime);
       const input = { name, expiresInDays: days, scopes, ...(projectId && { projectId }) };
       take((await mutate(createToken, { input }, key)).createToken);
@@ -124,7 +124,12 @@ function TokenForm({ groups, take }: { groups: readonly Group[]; take(token: Cre
   );
 }
 
-const invalid = { title: 'Invalid request', retryable: false };
+const noScopes = new Failure({
+  title: 'Invalid request',
+  description: 'scopes: select at least one.',
+  retryable: false,
+  fields: [{ path: 'scopes', message: 'select at least one' }],
+});
 
 function Scopes({ form, groups }: { form: Form<Values>; groups: readonly Group[] }) {
   const selected = new Set(form.values.scopes);

@@ -5,6 +5,7 @@ import { countModelConnectors } from '#domain/projects/integrations/operations.t
 import { countRunsByStatus } from '#domain/work/runs/counts.ts';
 import { hours, now, seconds } from '#foundation/clock.ts';
 import { registers } from '#foundation/metrics.ts';
+import { database } from '#foundation/postgres/database.ts';
 
 const windowMs = hours(1);
 /** Several gauges, and scrapes that follow each other closely, share their queries. */
@@ -20,13 +21,14 @@ const read = async () => {
 };
 type Figures = Awaited<ReturnType<typeof read>>;
 
-let cached: { until: number; figures: Promise<Figures | null> } | undefined;
+let cached: { of: unknown; until: number; figures: Promise<Figures | null> } | undefined;
 
 /** Null while the database is away: the other metrics are available. */
 function readFigures(): Promise<Figures | null> {
-  if (cached && now() < cached.until) return cached.figures;
+  const of = database();
+  if (cached?.of === of && now() < cached.until) return cached.figures;
   const figures = read().catch(() => null);
-  cached = { until: now() + cachedMs, figures };
+  cached = { of, until: now() + cachedMs, figures };
   return figures;
 }
 

@@ -1,6 +1,6 @@
 // How many runs there are, over all organizations: for the service's own metrics.
 import { sql } from '#foundation/postgres/database.ts';
-import { isInState, openStates } from './states.ts';
+import { isInState, openStates, type RunState, waitingStates } from './states.ts';
 
 export interface RunCounts {
   dispatching: number;
@@ -14,14 +14,14 @@ export interface RunCounts {
 }
 
 const needsPerson = '(awaits_approval or interrupted_at is not null)';
+const count = (...states: RunState[]): string => `count(*) filter (where ${isInState(states)})`;
 const countsSql = `select dispatching, running, waiting_for_person, waiting_since, completed, failed, canceled from (
-    select count(*) filter (where status = 'dispatching') as dispatching, count(*) filter (where status = 'running') as running,
+    select ${count(...waitingStates)} as dispatching, ${count('running')} as running,
       count(*) filter (where ${needsPerson}) as waiting_for_person,
-      min(coalesce(waiting_since, created_at)) filter (where status = 'dispatching' and not ${needsPerson}) as waiting_since
+      min(coalesce(waiting_since, created_at)) filter (where ${isInState(waitingStates)} and not ${needsPerson}) as waiting_since
     from runs where ${isInState(openStates)}
   ) open_runs, (
-    select count(*) filter (where status = 'completed') as completed, count(*) filter (where status = 'failed') as failed,
-      count(*) filter (where status = 'canceled') as canceled
+    select ${count('completed')} as completed, ${count('failed')} as failed, ${count('canceled')} as canceled
     from runs where finished_at > $1
   ) ended_runs`;
 
