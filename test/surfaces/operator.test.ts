@@ -169,6 +169,17 @@ describe('GET /metrics', () => {
     for (const _ of ['reported', 'repeated']) await report('ReportCost', { ...held, costId: 'cost-1', usd: 0.25 });
     const working = { ...idle, runtimes_connected: 1, mission_cost_usd_total: costBefore + 0.25 };
     expect(await figures()).toEqual({ ...working, 'runs_open{status="running"}': 1 });
+    const box = { ...held, key: 'box', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
+    const { sandboxId } = await report('RegisterSandbox', box, '{ sandboxId }');
+    const fragments = [{ kind: 'elicitation', t: 1, body: 'May I?' }];
+    await report('AppendFragments', { sandboxId, leaseId: held.leaseId, seq: 0, fragments }, '{ nextSeq }');
+    const asking = { ...working, 'runs_open{status="running"}': 1, runs_waiting_for_person: 1 };
+    expect(await figures()).toEqual(asking);
+    const answer = { token, body: { text: 'Yes' }, headers: { 'idempotency-key': 'yes' } };
+    expect((await world.rest('POST', `/runs/${held.runId}/answer`, answer)).status).toBe(201);
+    // Who interrupts a mission is there: it waits for nobody else.
+    expect((await world.rest('POST', `/runs/${held.runId}/interruption`, { token })).status).toBe(200);
+    expect(await figures()).toEqual({ ...asking, runs_waiting_for_person: 0 });
     await report('FinishRun', { ...held, status: 'failed', error: 'no' });
     expect(await figures()).toEqual({ ...working, 'runs_ended_last_hour{status="failed"}': 1 });
     world.clock.turn(hours(1));

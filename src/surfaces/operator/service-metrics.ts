@@ -72,7 +72,7 @@ gauge(
 );
 gauge(
   'runs_waiting_for_person',
-  'Open missions whose plan needs an approval, or that a person interrupted.',
+  'Open missions whose plan needs an approval, or whose agent has asked a question.',
   (figures) => figures.waitingForPerson,
 );
 gauge(

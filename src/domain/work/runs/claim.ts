@@ -10,16 +10,16 @@ import { lease } from '#limits.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
 import { hasAgentFor, isRunnable } from '../../projects/agents/runnable.ts';
 import { Run } from './model.ts';
-import { heldStates, isInState, moveRunsSql, type RunState } from './states.ts';
+import { heldStates, isInState, moveRunsSql, type RunState, waitsForRuntime } from './states.ts';
 
 const offer = { harnesses: '$3::text[]', vendors: '$7::text[]' };
 
 // The run that has waited longest: between two steps it waits for the harness of the next one and a model for it, before the first
 // for an agent of its organization that the runtime can execute, or for the one that it names.
 const claimRunSql = `with waiting as (
-    select id from runs r where ${isInState(['waitingForRuntime'], 'r')} and (lease_until is null or lease_until <= $1)
+    select id from runs r where ${waitsForRuntime('r')} and (lease_until is null or lease_until <= $1)
       and (recurring_id is not null or prompt is not null) and ($2::text is null or org_id = $2)
-      and claims < ${lease.claims} and not awaits_approval and interrupted_at is null
+      and claims < ${lease.claims}
       and case when next_harness is not null then ${isRunnable('r.next_harness', 'r.next_vendor', 'r.org_id', offer)}
         else ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end
     order by created_at, id limit 1 for update skip locked

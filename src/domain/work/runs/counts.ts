@@ -1,6 +1,7 @@
 // How many runs there are, over all organizations: for the service's own metrics.
 import { sql } from '#foundation/postgres/database.ts';
-import { isInState, openStates, type RunState, waitingStates } from './states.ts';
+import { needingPerson } from './needs.ts';
+import { isInState, openStates, type RunState, waitingStates, waitsForRuntime } from './states.ts';
 
 export interface RunCounts {
   dispatching: number;
@@ -13,12 +14,11 @@ export interface RunCounts {
   canceled: number;
 }
 
-const needsPerson = '(awaits_approval or interrupted_at is not null)';
 const count = (...states: RunState[]): string => `count(*) filter (where ${isInState(states)})`;
 const countsSql = `select dispatching, running, waiting_for_person, waiting_since, completed, failed, canceled from (
     select ${count(...waitingStates)} as dispatching, ${count('running')} as running,
-      count(*) filter (where ${needsPerson}) as waiting_for_person,
-      min(coalesce(waiting_since, created_at)) filter (where ${isInState(waitingStates)} and not ${needsPerson}) as waiting_since
+      count(*) filter (where ${needingPerson.condition}) as waiting_for_person,
+      min(coalesce(waiting_since, created_at)) filter (where ${waitsForRuntime()}) as waiting_since
     from runs where ${isInState(openStates)}
   ) open_runs, (
     select ${count('completed')} as completed, ${count('failed')} as failed, ${count('canceled')} as canceled

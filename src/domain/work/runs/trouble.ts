@@ -2,7 +2,7 @@
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import type { Run } from './model.ts';
-import { isInState, openStates } from './states.ts';
+import { isInState, openStates, waitsForRuntime } from './states.ts';
 
 export interface FailureStreak {
   recurringId: NonNullable<Run['recurringId']>;
@@ -45,8 +45,7 @@ export interface WaitingRuns {
 
 const waitingSql = `select count(*) as count, min(since) as since, (array_agg(reason order by since))[1] as reason from (
     select coalesce(r.waiting_since, r.created_at) as since, r.reason from runs r
-    where r.org_id = $1 and ${isInState(openStates, 'r')} and ${isInState(['waitingForRuntime'], 'r')}
-      and not r.awaits_approval and r.interrupted_at is null
+    where r.org_id = $1 and ${isInState(openStates, 'r')} and ${waitsForRuntime('r')}
     order by r.created_at, r.id limit 100
   ) waiting where since <= $2`;
 

@@ -11,7 +11,7 @@ import { harnessesFor, isModelKnown, isNoAgent, isOffered, noticeOf } from '../.
 import { connectedSince } from '../../projects/agents/runtime-harnesses.ts';
 import { announceFailed, cancelRuns } from './finish.ts';
 import type { Run } from './model.ts';
-import { isInState, moveRunsSql, waitingStates } from './states.ts';
+import { isInState, moveRunsSql, waitingStates, waitsForRuntime } from './states.ts';
 
 const batch = 100;
 
@@ -87,8 +87,8 @@ export const cancelRunsOfDeletedAgents = (): Promise<void> =>
     }
   });
 
-const waits = `${isInState(['waitingForRuntime'], 'r')} and r.silent_since is null and not r.awaits_approval
-  and r.interrupted_at is null and coalesce(r.agent_choice ->> 'way', '') <> 'asked'`;
+const waits = `${waitsForRuntime('r')} and r.silent_since is null
+  and coalesce(r.agent_choice ->> 'way', '') <> 'asked'`;
 // Every process does this: none waits for the rows that another one is at.
 const explainWaitsSql =
   announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness, r.next_vendor from runs r where ${waits}),
