@@ -1,8 +1,8 @@
 // Authority: no credential has more than its grantor holds (docs/contract.md#authority), and what a console may offer.
-import { invalid } from '#foundation/problem.ts';
+import { forbidden, invalid, organizationClosed } from '#foundation/problem.ts';
 import { tokens } from '#limits.ts';
 import type { Caller } from './principal.ts';
-import type { OrgRole } from './roles.ts';
+import { isAtLeast, type OrgRole } from './roles.ts';
 import { isGrantable, type Scope, scopesOfRole } from './scopes.ts';
 
 /** The granted scopes that a role holds. Computed at each use, so that a lost role takes effect at once. */
@@ -47,16 +47,25 @@ export const capabilities = [
 export type Capability = (typeof capabilities)[number];
 
 const neededScope: Partial<Record<Capability, Scope>> = {
-  'org.manage': 'organizations:write',
   'members.manage': 'members:write',
   'billing.manage': 'billing:write',
   'projects.manage': 'projects:write',
   'missions.run': 'missions:run',
 };
 
+const canManageOrganization = ({ role, scopes, isOrgClosed }: Caller): boolean =>
+  role !== null && isAtLeast(role, 'admin') && scopes.has('organizations:write') && !isOrgClosed;
+
+/** @throws 403 for a role below admin, 409 in a closed organization */
+export function manageOrganization(caller: Caller): void {
+  if (caller.isOrgClosed) throw organizationClosed();
+  if (!canManageOrganization(caller)) throw forbidden('Only an admin or an owner of the organization can change it.');
+}
+
 /** What a console may offer the caller. A project-bound credential manages nothing org-wide. */
 export function capabilitiesOf(caller: Caller): Capability[] {
   return capabilities.filter((capability) => {
+    if (capability === 'org.manage') return caller.projectId === null && canManageOrganization(caller);
     const scope = neededScope[capability];
     if (!scope) return caller.principalType === 'cookie' && caller.role !== null;
     if (caller.orgId === null) return false;

@@ -18,6 +18,9 @@ export function admit(caller: Caller, rule: Rule): void {
   if (problem) throw problem;
 }
 
+/** `organizations:write` founds another one: what changes the caller's own calls `manageOrganization`. */
+const changesOrganization = (scope: Scope) => !scope.endsWith(':read') && scope !== 'organizations:write';
+
 function refusal(caller: Caller, rule: Rule): Problem | undefined {
   if (rule === 'any-caller') return undefined;
   if (caller.principalType === 'agent') {
@@ -25,7 +28,7 @@ function refusal(caller: Caller, rule: Rule): Problem | undefined {
   }
   if (rule !== 'person') {
     if (!caller.scopes.has(rule)) return missingScopes([rule]);
-    return caller.isOrgClosed && !rule.endsWith(':read') ? organizationClosed() : undefined;
+    return caller.isOrgClosed && changesOrganization(rule) ? organizationClosed() : undefined;
   }
   if (caller.principalType === 'cookie') return undefined;
   return forbidden('Only a person who is signed in to the console can do this; a token cannot.');

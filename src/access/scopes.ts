@@ -87,7 +87,7 @@ export const scopeGroups = {
     name: 'Organizations',
     actions: {
       read: ['See the organization.', 'viewer'],
-      write: ['Create organizations; rename this one.', 'admin'],
+      write: ['Create organizations of your own; as an admin, rename this one.', 'viewer'],
     },
   },
   members: {

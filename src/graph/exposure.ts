@@ -17,6 +17,8 @@ export interface RestExposure {
   body?: string;
   /** Whether the cursor of the next page is in a `Link` header (RFC 8288), because the body has no member for it. */
   linksNext?: true;
+  /** A `Link` header of the answer (RFC 8288), from its record. */
+  link?: { description: string; of(record: never): string };
   /** Statuses beyond those that every route can answer, for the OpenAPI document. */
   errors?: number[];
   /** Arguments that the graph and tools alone have: the contract names those of the route. */

@@ -1,5 +1,6 @@
 // Organizations: lists and reads agree, a read moves no session, a preview says the slug that would be given now.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { organizationsPerPerson } from '#domain/organization/organizations/bounds.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -71,6 +72,83 @@ it('200 · no request with X-Org-Id moves the session; the next one works where 
   });
   await world.graphql('{ me { orgId } }', { session, headers: { 'x-org-id': second.id } });
   expect(await orgOf()).toBe(first.id);
+});
+
+describe('founding an organization does not concern the present one', () => {
+  it.each(['viewer', 'member', 'admin'] as const)('201 · a %s founds one by session and by token', async (role) => {
+    const person = await newcomer();
+    const host = await world.found(await newcomer(), 'Host');
+    await world.join(host, person, role);
+    const [session, token] = [await world.session(person), await world.token(person, host)];
+    for (const by of [{ session }, { token }]) {
+      const created = await world.rest('POST', '/organizations', { ...by, body: { name: 'Of my own' } });
+      expect(created.status).toBe(201);
+      expect(await world.knex('memberships').where({ orgId: created.body.id })).toMatchObject([
+        { userId: person.id, role: 'owner' },
+      ]);
+    }
+  });
+
+  it('201 · in a closed organization too, which itself stays as it is', async () => {
+    const person = await newcomer();
+    const closed = await world.found(person, 'Closed');
+    await world.knex('memberships').where({ orgId: closed.id }).update({ closedAt: 1 });
+    const session = await world.session(person, closed.id);
+    const rename = { session, body: { name: 'Renamed' } };
+    expect((await world.rest('PATCH', `/organizations/${closed.id}`, rename)).status).toBe(409);
+    expect((await world.rest('POST', '/organizations', { session, body: { name: 'Next' } })).status).toBe(201);
+  });
+
+  it('403 · renaming takes an admin; a service and a token of one project found none', async () => {
+    const person = await newcomer();
+    const host = await world.found(await newcomer(), 'Host');
+    await world.join(host, person, 'member');
+    const token = await world.token(person, host);
+    const renamed = await world.rest('PATCH', `/organizations/${host.id}`, { token, body: { name: 'Mine' } });
+    expect([renamed.status, renamed.body.description]).toEqual([
+      403,
+      'Only an admin or an owner of the organization can change it.',
+    ]);
+    const service = await world.rest('POST', '/organizations', { token: await world.service(), body: { name: 'No' } });
+    expect(service.status).toBe(403);
+  });
+
+  it('201 · the answer says how a token comes to reach it, also when the call is repeated', async () => {
+    const person = await newcomer();
+    const token = await world.token(person, await world.found(person, 'Automated'));
+    const create = () =>
+      world.rest('POST', '/organizations', {
+        token,
+        headers: { 'idempotency-key': 'found-1' },
+        body: { name: 'Reached', slug: 'reached' },
+      });
+    for (const answer of [await create(), await create()]) {
+      expect([answer.status, answer.headers.get('link')]).toEqual([
+        201,
+        `<${world.url}/console/o/reached/tokens>; rel="related"; title="Create a token for this organization"`,
+      ]);
+    }
+    const query = 'mutation { createOrganization(input: { name: "Seen", slug: "seen" }) { consoleUrl } }';
+    const { body } = await world.graphql(query, { token });
+    expect(body.data).toEqual({ createOrganization: { consoleUrl: `${world.url}/console/o/seen` } });
+  });
+
+  it('409 · a person founds a bounded number, counted exactly when calls come at once; closed ones do not count', async () => {
+    const person = await newcomer();
+    const own = await world.found(person, 'Bounded');
+    const token = await world.token(person, own);
+    const earlier = Array.from({ length: organizationsPerPerson - 3 }, (_, n) => ({
+      ...own,
+      id: `org_earlier_${n}`,
+      slug: `earlier-${n}`,
+    }));
+    await world.knex('organizations').insert(earlier);
+    const create = () => world.rest('POST', '/organizations', { token, body: { name: 'Bounded' } });
+    const statuses = (await Promise.all([create(), create(), create(), create()])).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([201, 201, 409, 409]);
+    await world.knex('organizations').where({ id: earlier[0]!.id }).update({ closedAt: 1 });
+    expect((await create()).status).toBe(201);
+  });
 });
 
 describe('a person without any organization', () => {

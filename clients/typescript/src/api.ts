@@ -2837,7 +2837,7 @@ export interface Operations {
   createMembership: { input: CreateMembershipParameters & CreateMembershipRequest; output: Membership };
   /** The organizations that the caller belongs to. Requires the scope `organizations:read`. */
   organizations: { input: {}; output: OrganizationList };
-  /** Founds an organization; the person of the caller becomes its owner. A token stays with its own organization: to reach the new one, sign in and create a token there. Requires the scope `organizations:write`. */
+  /** Founds an organization of the person of the caller, who becomes its owner, whatever their role in the present one. A token stays with its own organization; the answer says where a person creates one for the new organization. Requires the scope `organizations:write`. */
   createOrganization: { input: CreateOrganizationRequest; output: Organization };
   /** An organization of the caller by its id. Requires the scope `organizations:read`. */
   organization: { input: OrganizationParameters; output: Organization };

@@ -1494,7 +1494,7 @@ export type OrganizationSettingsQueryVariables = Exact<{
 }>;
 
 
-export type OrganizationSettingsQuery = { organization: { id: string, name: string, slug: string }, orchestrator: { dailyCostCapUsd: number | null, defaultDailyCostCapUsd: number, effectiveDailyCostCapUsd: number, dailySpendUsd: number, planApproval: boolean } };
+export type OrganizationSettingsQuery = { me: { capabilities: Array<string> }, organization: { id: string, name: string, slug: string }, orchestrator: { dailyCostCapUsd: number | null, defaultDailyCostCapUsd: number, effectiveDailyCostCapUsd: number, dailySpendUsd: number, planApproval: boolean } };
 
 export type UpdateOrganizationMutationVariables = Exact<{
   orgId: Scalars['String']['input'];
@@ -2104,7 +2104,7 @@ export const deleteMembership: Operation<DeleteMembershipMutation, DeleteMembers
 };
 
 export const organizationSettings: Operation<OrganizationSettingsQuery, OrganizationSettingsQueryVariables> = {
-  text: 'query OrganizationSettings($orgId:String!){organization(orgId:$orgId){id name slug}orchestrator{dailyCostCapUsd defaultDailyCostCapUsd effectiveDailyCostCapUsd dailySpendUsd planApproval}}',
+  text: 'query OrganizationSettings($orgId:String!){me{capabilities}organization(orgId:$orgId){id name slug}orchestrator{dailyCostCapUsd defaultDailyCostCapUsd effectiveDailyCostCapUsd dailySpendUsd planApproval}}',
 };
 
 export const updateOrganization: Operation<UpdateOrganizationMutation, UpdateOrganizationMutationVariables> = {

@@ -27,7 +27,7 @@ export function Settings() {
       {problem && <Trouble problem={problem} retry={read} />}
       {data ? (
         <div class="stack">
-          <Name organization={data.organization} read={read} />
+          <Name organization={data.organization} mayChange={data.me.capabilities.includes('org.manage')} read={read} />
           {data.orchestrator && <Missions orchestrator={data.orchestrator} read={read} />}
           <Card title="Close the organization">
             <p class="muted">
@@ -45,7 +45,13 @@ export function Settings() {
 
 const namesOf = ({ name, slug }: Read['organization']) => ({ name, slug });
 
-function Name({ organization, read }: { organization: Read['organization']; read(): void }) {
+interface NameProps {
+  organization: Read['organization'];
+  mayChange: boolean;
+  read(): void;
+}
+
+function Name({ organization, mayChange, read }: NameProps) {
   const form = useForm({
     name: 'organization',
     initial: namesOf(organization),
@@ -57,7 +63,7 @@ function Name({ organization, read }: { organization: Read['organization']; read
   });
   return (
     <Card title="Name">
-      {may('organizations:write') ? (
+      {mayChange ? (
         <FormFrame form={form} action="Save name" labels={{ name: 'Name', slug: 'Slug' }}>
           <Text form={form} name="name" label="Name" maxLength={120} required />
           <Text form={form} name="slug" label="Slug" hint="Its short name in commands." required />

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { chooseOrganization } from '#domain/identity/sessions/operations.ts';
 import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/organization/invites/operations.ts';
-import { foundOrganization } from '#domain/organization/organizations/operations.ts';
+import { createOrganization } from '#domain/organization/organizations/operations.ts';
 import { updateOwnName } from '#domain/organization/people/operations.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { organizationPath } from '#foundation/http/addresses.ts';
@@ -55,8 +55,8 @@ export const acceptOwnInvite: Handler = personsForm(async (exchange, { person, c
   seeOther(exchange, '/console');
 });
 
-export const createOwnOrganization: Handler = personsForm(async (exchange, { person, caller }, form) => {
-  const organization = await foundOrganization(person.id, fieldsOf(form, name(text.organizationName)));
+export const createOwnOrganization: Handler = personsForm(async (exchange, { caller }, form) => {
+  const organization = await createOrganization(caller, fieldsOf(form, name(text.organizationName)));
   await chooseOrganization(caller, organization.id);
   seeOther(exchange, '/console');
 });

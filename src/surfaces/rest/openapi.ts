@@ -100,15 +100,14 @@ function operation(route: RestRoute): Json {
     500,
     503,
   ];
-  const link = {
-    description: 'The address of the next page, as `<address>; rel="next"` (RFC 8288); absent on the last page.',
-    schema: { type: 'string' },
-  };
+  const link = rest!.linksNext
+    ? 'The address of the next page, as `<address>; rel="next"` (RFC 8288); absent on the last page.'
+    : rest!.link?.description;
   const etag = isConditional(route) && { headers: { ETag: { schema: { type: 'string' } } } };
   const success = {
     description: route.status === 201 ? 'Created.' : 'Done.',
     ...etag,
-    ...(rest!.linksNext && { headers: { Link: link } }),
+    ...(link && { headers: { Link: { description: link, schema: { type: 'string' } } } }),
     content: { 'application/json': { schema: typeSchema(route.field.type) } },
   };
   return {

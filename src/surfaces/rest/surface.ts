@@ -72,7 +72,7 @@ export function createRest(settings: RestSettings) {
     const outcome = await route.call(caller, exchange.requestId, args);
     const body = JSON.stringify(outcome.value);
     if (route.conditional) return answerConditional(exchange, route.status, body);
-    answer(exchange, route.status, body, { ...plain, ...nextLink(exchange, outcome) });
+    answer(exchange, route.status, body, { ...plain, ...nextLink(exchange, outcome), ...ownLink(route, body) });
   }
 
   const owns = (path: string) => path === base || path.startsWith(`${base}/`);
@@ -100,7 +100,11 @@ async function answerOnce(exchange: Exchange, route: ServedRoute, caller: Caller
     const { value } = await route.call(caller, exchange.requestId, input);
     return { status: route.status, body: JSON.stringify(value) };
   });
-  answer(exchange, status, body, { ...plain, ...(replayed && { 'idempotency-replayed': 'true' }) });
+  answer(exchange, status, body, {
+    ...plain,
+    ...ownLink(route, body),
+    ...(replayed && { 'idempotency-replayed': 'true' }),
+  });
 }
 
 function answerConditional(exchange: Exchange, status: number, body: string): void {
@@ -109,6 +113,12 @@ function answerConditional(exchange: Exchange, status: number, body: string): vo
   if (isNotModified(exchange, etag)) answer(exchange, 304, undefined, { etag, 'cache-control': cacheControl });
   else answer(exchange, status, body, { ...plain, etag, 'cache-control': cacheControl });
 }
+
+/** From the text of the body, so that the answer to a repeated call has it too. */
+const ownLink = ({ exposure }: ServedRoute, body: string): Headers => {
+  const { link } = exposure.rest!;
+  return link ? { link: link.of(JSON.parse(body) as never) } : {};
+};
 
 /** The address of the next page (RFC 8288), for a record that has no member for its cursor. */
 function nextLink({ path, search }: Exchange, { nextCursor }: Outcome): Headers {

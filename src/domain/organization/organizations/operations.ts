@@ -1,4 +1,5 @@
 // Operations on organizations: list a person's own, create one with its first owner, rename it, find a free slug.
+import { manageOrganization } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
@@ -11,6 +12,8 @@ import { conflict } from '#foundation/problem.ts';
 import { joinMembersSql } from '../memberships/join.ts';
 import { Membership } from '../memberships/model.ts';
 import { addMember, findMembership } from '../memberships/operations.ts';
+import { lockPerson } from '../people/operations.ts';
+import { organizationsPerPerson } from './bounds.ts';
 import { Organization } from './model.ts';
 import { freeSlug, slugOf } from './slug.ts';
 
@@ -69,22 +72,36 @@ export interface NewOrganization {
   slug?: string | undefined;
 }
 
-/** Creates an organization with the caller as its owner. @throws 409 for a given slug that is taken */
+/** Creates an organization with the caller as its owner. @throws 409 for a given slug that is taken, and beyond the quota */
 export async function createOrganization(caller: Caller, input: NewOrganization): Promise<Row<Organization>> {
   beyondOneProject(caller);
-  return foundOrganization(ownPerson(caller), input);
+  return foundOrganization(ownPerson(caller), input, refuseBeyondQuota);
 }
 
-/** `createOrganization` for a person who is not the caller. Without a slug one is derived from the name. */
+async function refuseBeyondQuota(trx: Transaction, createdByUserId: Id<'person'>): Promise<void> {
+  await lockPerson(trx, createdByUserId);
+  const created = await Organization.query(trx).where({ createdByUserId, closedAt: null }).resultSize();
+  if (created >= organizationsPerPerson) {
+    throw conflict(`A person may have created ${organizationsPerPerson} organizations that are open; close one first.`);
+  }
+}
+
+/**
+ * `createOrganization` for a person who is not the caller, without their quota. Without a slug one is derived from the name.
+ */
 export async function foundOrganization(
   founder: Id<'person'>,
   { name, slug }: NewOrganization,
+  admitIn?: typeof refuseBeyondQuota,
 ): Promise<Row<Organization>> {
   // A derived slug may be taken between the read and the insert: another one is derived then.
   for (;;) {
     const chosen = slug ?? (await slugFor(name));
     try {
-      return await transaction((trx) => insertOrganization(trx, founder, name, chosen));
+      return await transaction(async (trx) => {
+        await admitIn?.(trx, founder);
+        return insertOrganization(trx, founder, name, chosen);
+      });
     } catch (error) {
       if (!isUniqueViolation(error, 'organizations_slug')) throw error;
       if (slug) throw slugTaken(slug);
@@ -126,6 +143,7 @@ export async function updateOrganization(
   // A session changes only its current organization: its scopes follow from the role there.
   if (orgId !== caller.orgId) Organization.refuse();
   const organization = await findOrganization(caller, orgId);
+  manageOrganization(caller);
   if (Object.keys(changes).length === 0) return organization;
   try {
     const patch = {

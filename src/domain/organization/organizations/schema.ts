@@ -8,6 +8,7 @@ import { text } from '#limits.ts';
 import { MembershipType } from '../memberships/schema.ts';
 import { Organization } from './model.ts';
 import * as operations from './operations.ts';
+import { pageOfSlug } from './pages.ts';
 import { slugPattern } from './slug.ts';
 
 const name = nameText(text.organizationName).describe(`${range(text.organizationName)} characters.`);
@@ -27,6 +28,13 @@ export const OrganizationType = builder.modelType(Organization, 'Organization').
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
     namePending: t.exposeBoolean('namePending', {
       description: 'Not used yet: always false, since a person chooses every name.',
+    }),
+    consoleUrl: t.string({
+      beyondRest: true,
+      description:
+        'Its pages in the console. A token reaches no other organization than its own: for this one a person creates a token there, ' +
+        'under Tokens, and a session names its id in `X-Org-Id`.',
+      resolve: ({ slug }) => pageOfSlug(slug, ''),
     }),
     memberships: t.hasMany('memberships', {
       link: 'members:read',
@@ -124,12 +132,20 @@ builder.queryFields((t) => ({
   }),
 }));
 
+const tokenPageLink = {
+  description:
+    'The page of the console where a person creates a token for the new organization: `<address>; rel="related"; title="…"` (RFC 8288).',
+  of: ({ slug }: { slug: string }) =>
+    `<${pageOfSlug(slug, '/tokens')}>; rel="related"; title="Create a token for this organization"`,
+};
+
 builder.mutationFields((t) => ({
   createOrganization: t.field({
     description:
-      'Founds an organization; the person of the caller becomes its owner. A token stays with its own organization: to reach the new one, sign in and create a token there.',
+      'Founds an organization of the person of the caller, who becomes its owner, whatever their role in the present one. A token ' +
+      'stays with its own organization; the answer says where a person creates one for the new organization.',
     scope: 'organizations:write',
-    rest: { route: 'POST /organizations', status: 201, errors: [409] },
+    rest: { route: 'POST /organizations', status: 201, errors: [409], link: tokenPageLink },
     type: OrganizationType,
     args: { input: t.arg({ type: CreateOrganizationRequest, required: true, description: 'The new organization.' }) },
     resolve: (_, { input }, { caller }) => operations.createOrganization(caller, input),
