@@ -98,7 +98,7 @@ const cases: Record<string, Case> = {
   'a folder of the runner has a rank': [
     layering.theRunnerImportsDownwards,
     { 'src/runner/cellar/wine.ts': '' },
-    'src/runner/cellar/wine.ts is in no known folder of the runner: generated, contract.ts, text.ts, isolation, harness, protocol, workspace.',
+    'src/runner/cellar/wine.ts is in no known folder of the runner: generated, contract.ts, text.ts, network, isolation, harness, protocol, workspace.',
   ],
   'cycles of the runner are found, by types too': [
     layering.importsHaveNoCycle,
@@ -119,7 +119,7 @@ const cases: Record<string, Case> = {
   'the runner sends requests from few files': [
     layering.theRunnerReadsSettingsAndSendsRequestsInFewFiles,
     { 'src/runner/protocol/platform.ts': 'await fetch(url);', 'src/runner/mission.ts': 'await fetch(url);' },
-    'src/runner/mission.ts sends requests: only protocol/platform.ts, protocol/gateway.ts, protocol/egress.ts, harness/opencode-connection.ts do.',
+    'src/runner/mission.ts sends requests: only protocol/platform.ts, protocol/gateway.ts, protocol/egress.ts, network/egress-proxy.ts, network/dialer.ts, harness/opencode-connection.ts do.',
   ],
   'the foundation may not import a noun': [
     layering.layersImportDownwards,

@@ -2,7 +2,8 @@
 // the organization revokes is cut: what is under way ends, and so does a step that has used it.
 import { type RunLease, type Vendor, vendors } from '../contract.ts';
 import { reportModelRejected } from '../generated/operations.ts';
-import { isOnLoopback, openEgress } from './egress.ts';
+import { isOnLoopback } from '../network/addresses.ts';
+import { openEgress } from './egress.ts';
 import { keyHeader, type Upstream, type Upstreams } from './gateway.ts';
 import type { Connector, Platform } from './platform.ts';
 

@@ -7,7 +7,7 @@ import type { Account, CheckpointOrder, RunLease } from '../contract.ts';
 import { openRepository, reportBranch } from '../generated/operations.ts';
 import { chownRecursive } from '../isolation/confinement.ts';
 import type { Place } from '../isolation/place.ts';
-import { isOnLoopback } from '../protocol/egress.ts';
+import { isOnLoopback } from '../network/addresses.ts';
 import { type Platform, RequestRejected } from '../protocol/platform.ts';
 import { type Bundle, forget, unpack, writeFiles, writeSessions } from './checkpoint.ts';
 import { git } from './git.ts';

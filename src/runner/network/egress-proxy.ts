@@ -1,0 +1,221 @@
+// The way out of a cell or container that has no network: an HTTP proxy (RFC 9110 §9.3.6 CONNECT, and absolute-form requests) on a
+// Unix socket. It reaches the hosts of the policy alone, resolves their names itself, and connects to the address that it checked.
+import { chmod } from 'node:fs/promises';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { longestHello, readServerName } from './client-hello.ts';
+import type { Connection, Phase } from './connections.ts';
+import { type Dialer, openDialer, Refusal, type RouteSettings } from './dialer.ts';
+import { allows, canonicalHost, type NetworkPolicy } from './policy.ts';
+
+/** The policy that holds now. */
+export interface Reach {
+  phase: Phase;
+  policy: NetworkPolicy;
+}
+
+export interface EgressProxy {
+  /** Connections under way that the new policy does not allow go on. */
+  set(reach: Reach): void;
+  close(): Promise<void>;
+}
+
+/** Connections of a mission at the same time; milliseconds for the header of a request, and without any bytes. */
+const [mostConnections, headersTimeoutMs, idleTimeoutMs] = [256, 10_000, 10 * 60_000];
+
+export async function openEgressProxy(
+  socket: string,
+  record: (connection: Connection) => void,
+  settings: RouteSettings,
+  headersTimeout = headersTimeoutMs,
+): Promise<EgressProxy> {
+  let reach: Reach = { phase: 'agent', policy: { mode: 'none', hosts: [] } };
+  const dialer = openDialer(settings);
+  const sockets = new Set<Duplex>();
+  const options = { headersTimeout, requestTimeout: 0, connectionsCheckingInterval: Math.min(headersTimeout, 1_000) };
+  const server = createServer(options, (from, to) => void sendOn(from, to, reach, dialer, record));
+  server.maxConnections = mostConnections;
+  server.on('connection', (client) => {
+    sockets.add(client);
+    client.once('close', () => sockets.delete(client));
+    client.on('error', () => {});
+    client.setTimeout(idleTimeoutMs, () => client.destroy());
+  });
+  server.on('connect', (from, client, head) => void tunnel(from, client as Socket, head, reach, dialer, record));
+  await new Promise<void>((resolve, reject) => void server.once('error', reject).listen(socket, resolve));
+  // The program inside may be another user; it reaches no folder but its own.
+  await chmod(socket, 0o666);
+  return {
+    set(next) {
+      reach = next;
+    },
+    async close() {
+      for (const client of sockets) client.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The host and port of a request, if the policy allows them. @throws Refusal */
+function checked(name: string, port: number, { policy }: Reach): string {
+  const host = canonicalHost(name);
+  if (!host || !(port > 0 && port < 65_536))
+    throw new Refusal('blocked', name.slice(0, 253), 'it is not a host and port');
+  // A list has names: an address is nobody's to vouch for.
+  if ((isIP(host) > 0 && policy.mode !== 'open') || !allows(policy, host, port))
+    throw new Refusal('blocked', host, 'the network policy does not allow it');
+  return host;
+}
+
+const refusalOf = (error: unknown, host: string): Refusal =>
+  error instanceof Refusal ? error : new Refusal('failed', host, (error as Error).message);
+
+const explain = ({ host, verdict, message }: Refusal, port: number): string =>
+  `${host}:${port} was not reached (${verdict}): ${message}.\n`;
+
+async function tunnel(
+  { url }: IncomingMessage,
+  client: Socket,
+  head: Buffer,
+  reach: Reach,
+  dialer: Dialer,
+  record: (connection: Connection) => void,
+): Promise<void> {
+  const [, name = '', portText] = /^(.*):(\d{1,5})$/.exec(url ?? '') ?? [];
+  const [port, { phase }] = [Number(portText ?? 0), reach];
+  const refuse = (error: unknown, verdictHost = name): void => {
+    const refusal = refusalOf(error, verdictHost);
+    record({ host: refusal.host, port, phase, verdict: refusal.verdict, sentBytes: 0, receivedBytes: 0 });
+    const body = explain(refusal, port);
+    const status = refusal.verdict === 'failed' ? '502 Bad Gateway' : '403 Forbidden';
+    client.end(
+      `HTTP/1.1 ${status}\r\nx-egress: ${refusal.verdict}\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    );
+  };
+  try {
+    const host = checked(name, port, reach);
+    const onward = await dialer.connect(host, port);
+    let refused: string | undefined;
+    onward.once('close', () => {
+      const verdict = refused === undefined ? 'allowed' : 'blocked';
+      const { bytesWritten: sentBytes, bytesRead: receivedBytes } = onward;
+      record({ host: refused || host, port, phase, verdict, sentBytes, receivedBytes });
+    });
+    const close = () => {
+      client.destroy();
+      onward.destroy();
+    };
+    client.on('error', close).once('close', close);
+    onward.on('error', close).setTimeout(idleTimeoutMs, close);
+    if (client.destroyed) return close();
+    client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    onward.pipe(client);
+    inspect(client, head, host, port, reach, (first, otherName) => {
+      refused = otherName;
+      if (refused !== undefined) return close();
+      onward.write(first);
+      client.pipe(onward);
+    });
+  } catch (error) {
+    refuse(error);
+  }
+}
+
+/** The other name that a client's first bytes give; empty: they give none that can be read. Undefined: they may be sent on. */
+function otherNameIn(first: Buffer, host: string, port: number, { policy }: Reach): string | undefined {
+  // Whatever an open policy reaches may be reached by any name.
+  if (policy.mode === 'open') return undefined;
+  const found = readServerName(first);
+  if (found === 'more') return '';
+  // Other ports than that of https may speak another protocol.
+  if (!found) return port === 443 ? '' : undefined;
+  const name = found.name && canonicalHost(found.name);
+  return name === '' || name === host ? undefined : (name ?? '');
+}
+
+/** Holds the first bytes of a client back until they name the host that was asked for. */
+function inspect(
+  client: Socket,
+  head: Buffer,
+  host: string,
+  port: number,
+  reach: Reach,
+  done: (first: Buffer, otherName: string | undefined) => void,
+): void {
+  let held = head;
+  const take = (bytes: Buffer): void => {
+    held = Buffer.concat([held, bytes]);
+    if (held.length === 0 || (readServerName(held) === 'more' && held.length <= longestHello)) return;
+    client.off('data', take);
+    client.pause();
+    done(held, otherNameIn(held, host, port, reach));
+  };
+  client.on('data', take);
+  take(Buffer.alloc(0));
+}
+
+/** Headers of one connection. */
+const dropped = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'upgrade',
+  'te',
+  'trailer',
+  'host',
+];
+
+async function sendOn(
+  from: IncomingMessage,
+  to: ServerResponse,
+  reach: Reach,
+  dialer: Dialer,
+  record: (connection: Connection) => void,
+): Promise<void> {
+  const url = URL.canParse(from.url ?? '') ? new URL(from.url!) : null;
+  if (url?.protocol !== 'http:' || url.username || url.password) {
+    to.writeHead(400, { 'content-type': 'text/plain' }).end('An absolute http address or CONNECT is expected.\n');
+    return;
+  }
+  const [name, port, { phase }] = [url.hostname, Number(url.port || 80), reach];
+  try {
+    const host = checked(name, port, reach);
+    const socket = await dialer.connect(host, port);
+    const headers = Object.entries(from.headers).filter(([header]) => !dropped.includes(header));
+    // The name of the address goes before that of the header: a server may have several.
+    const onward = request(
+      {
+        createConnection: () => socket,
+        method: from.method,
+        path: url.pathname + url.search,
+        headers: { ...Object.fromEntries(headers), host: url.host, connection: 'close' },
+      },
+      (answer) => {
+        const { connection: _, 'keep-alive': __, ...forwarded } = answer.headers;
+        to.writeHead(answer.statusCode!, forwarded);
+        answer.on('error', () => to.destroy()).pipe(to);
+      },
+    );
+    socket.once('close', () =>
+      record({
+        host,
+        port,
+        phase,
+        verdict: 'allowed',
+        sentBytes: socket.bytesWritten,
+        receivedBytes: socket.bytesRead,
+      }),
+    );
+    socket.setTimeout(idleTimeoutMs, () => socket.destroy());
+    onward.on('error', (error) => (to.headersSent ? to.destroy() : to.writeHead(502).end(`${error.message}\n`)));
+    to.on('close', () => socket.destroy());
+    from.pipe(onward);
+  } catch (error) {
+    const refusal = refusalOf(error, name);
+    record({ host: refusal.host, port, phase, verdict: refusal.verdict, sentBytes: 0, receivedBytes: 0 });
+    to.writeHead(refusal.verdict === 'failed' ? 502 : 403, { 'x-egress': refusal.verdict, connection: 'close' });
+    to.end(explain(refusal, port));
+  }
+}

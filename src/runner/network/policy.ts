@@ -1,0 +1,29 @@
+// Hosts that a mission may reach: the network policy of its environment.
+
+export interface NetworkPolicy {
+  mode: 'none' | 'packages' | 'custom' | 'open';
+  /** `host` or `*.host`, each with an optional `:port`; without one ports 80 and 443. Of `packages` and `custom`. */
+  hosts: readonly string[];
+}
+
+/** The host as URLs spell it: lower case, punycode, IPv4 in four numbers, no dot at the end. Null: it is no host. */
+export function canonicalHost(text: string): string | null {
+  if (text.length > 255 || /[\s/?#@\\%]/.test(text) || !URL.canParse(`http://${text}/`)) return null;
+  const url = new URL(`http://${text}/`);
+  // A port was part of it.
+  if (url.host !== url.hostname || /:\d*$/.test(text.replace(/^\[.*\]/, ''))) return null;
+  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '') || null;
+}
+
+const usualPorts = [80, 443];
+
+function matches(rule: string, host: string, port: number): boolean {
+  const [, wildcard, name, rulePort] = /^(\*\.)?([^:]+)(?::(\d+))?$/.exec(rule) ?? [];
+  const ruleHost = name && canonicalHost(name);
+  if (!ruleHost || !(rulePort ? Number(rulePort) === port : usualPorts.includes(port))) return false;
+  return wildcard ? host.endsWith(`.${ruleHost}`) : host === ruleHost;
+}
+
+/** @param host Canonical. */
+export const allows = ({ mode, hosts }: NetworkPolicy, host: string, port: number): boolean =>
+  mode === 'open' || (mode !== 'none' && hosts.some((rule) => matches(rule, host, port)));

@@ -1,0 +1,18 @@
+// Variables by which programs in a cell or container find the proxy.
+
+/** @param port On loopback, inside. @param trust A file of further authorities, which is shown there. */
+export function proxyVariables(port: number, trust: string | null): Record<string, string> {
+  const proxy = `http://127.0.0.1:${port}`;
+  const direct = '127.0.0.1,localhost,::1';
+  const both = (name: string, value: string) => ({ [name]: value, [name.toLowerCase()]: value });
+  // The JVM reads no such variables.
+  const java = ['http', 'https'].map((scheme) => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${port}`);
+  return {
+    ...both('HTTP_PROXY', proxy),
+    ...both('HTTPS_PROXY', proxy),
+    ...both('NO_PROXY', direct),
+    NODE_USE_ENV_PROXY: '1',
+    JAVA_TOOL_OPTIONS: [...java, '-Dhttp.nonProxyHosts=localhost|127.*'].join(' '),
+    ...(trust && { NODE_EXTRA_CA_CERTS: trust }),
+  };
+}
