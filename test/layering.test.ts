@@ -460,6 +460,24 @@ const cases: Record<string, Case> = {
     },
     'test/b.test.ts:1 is a function of 101 lines: tell it in several tests or name its steps.',
   ],
+  'a function fits on a page': [
+    layering.functionsHaveAtMost60Lines,
+    {
+      'src/graph/page.ts': [
+        'export async function readPage(',
+        '  a: string,',
+        '): Promise<void> {',
+        ...Array(57).fill('  x();'),
+        '}',
+        'const table = wrap((t) => ({',
+        ...Array(99).fill('  x: 1,'),
+        '}));',
+      ].join('\n'),
+      'src/graph/context.ts': `export function createContext() {\n${'  x();\n'.repeat(58)}}\n`,
+      'src/console/kit/note.tsx': `function Note() {\n  return (\n${'    <p>x</p>\n'.repeat(99)}  );\n}\n`,
+    },
+    'src/graph/page.ts readPage has 61 lines: cut functions of more than 60 lines by what they decide.',
+  ],
   'a file fits on a page': [
     layering.filesHaveAtMost250Lines,
     {

@@ -594,3 +594,76 @@ export const testsHaveAtMost100Lines: Rule = (tree) =>
         return [`${file}:${start + 1} is a function of ${length} lines: tell it in several tests or name its steps.`];
       });
     });
+
+const maxLinesOfFunctions = 60;
+/** Longer functions and their lines. The list only shrinks: a function grows no further, and leaves the list when it is short. */
+const longFunctions: Record<string, number> = {
+  'clients/typescript/src/transport.ts createTransport': 63,
+  'src/app.ts createApp': 61,
+  'src/console/kit/chart.tsx draw': 64,
+  'src/console/kit/form.ts useForm': 95,
+  'src/console/kit/virtual-lines.tsx VirtualLines': 77,
+  'src/console/logs/log-reading.ts useLog': 111,
+  'src/console/mcp/tool-review.tsx ToolReview': 64,
+  'src/domain/money/billing/stripe.ts stripeProvider': 160,
+  'src/foundation/http/capacity.ts createCapacity': 97,
+  'src/foundation/postgres/standby.ts watchStandby': 107,
+  'src/foundation/storage/s3.ts bucketStorage': 71,
+  'src/runner/agent-context.ts openAgentContexts': 93,
+  'src/runner/harness/claude-code-events.ts claudeEvents': 118,
+  'src/runner/harness/codex-events.ts codexEvents': 103,
+  'src/runner/harness/codex.ts codex': 87,
+  'src/runner/harness/conversation.ts converse': 62,
+  'src/runner/harness/opencode-events.ts opencodeEvents': 111,
+  'src/runner/isolation/process.ts startProcess': 89,
+  'src/runner/protocol/heartbeat.ts startHeartbeat': 69,
+  'src/runner/protocol/journal.ts openJournal': 109,
+  'src/runner/protocol/models.ts openModels': 79,
+  'src/runner/protocol/platform.ts connect': 80,
+  'src/runner/step-events.ts openEvents': 77,
+  'src/runner/step.ts work': 61,
+  'src/runner/workspace/workspace.ts openWorkspace': 66,
+  'src/surfaces/a2a/handler.ts createHandler': 118,
+  'src/surfaces/a2a/surface.ts createA2a': 81,
+  'src/surfaces/console/surface.ts createConsole': 70,
+  'src/surfaces/graphql/known-queries.ts createKnownQueries': 86,
+  'src/surfaces/graphql/subscriptions.ts subscriptionPlugin': 66,
+  'src/surfaces/graphql/surface.ts createGraphql': 71,
+  'src/surfaces/mcp/server.ts createToolServer': 115,
+  'src/surfaces/operator/local-runner.ts startLocalRunner': 62,
+};
+
+/** The functions of a file and their lines. Blocks end at the indentation of their first line, because the formatter wrote it. */
+function functionsOf(text: string): { name: string; lines: number }[] {
+  // A table of declarations, `=> ({`, is no block; what a component returns is markup, which reads like such a table.
+  const lines = text.replace(/^( *)return \(\n[\s\S]*?^\1\);$/gm, '$1return markup;').split('\n');
+  return lines.flatMap((line, start) => {
+    if (!/(=>|\)(: [^=]+)?) \{$/.test(line) || /^\s*(\} )?(else|for|if|while|switch|catch)\b/.test(line)) return [];
+    const indentation = line.search(/\S/);
+    // Parameters on lines of their own begin where the function does.
+    let first = start;
+    if (/^\s*[)}]/.test(line))
+      do first -= 1;
+      while (first > 0 && (lines[first] === '' || lines[first]!.search(/\S/) > indentation));
+    const length = lines.slice(start + 1).findIndex((next) => next !== '' && next.search(/\S/) <= indentation);
+    const name = /(?:function\*?|const|let) (\w+)|(\w+)[(:]/.exec(lines[first]!);
+    return [{ name: name?.[1] ?? name?.[2] ?? 'function', lines: start - first + length + 2 }];
+  });
+}
+
+/** A function decides one thing; what it hands to others, they decide in functions of their own. */
+export const functionsHaveAtMost60Lines: Rule = (tree) => {
+  const long = Object.entries(tree)
+    .filter(([file]) => (file.startsWith('src/') || file.startsWith(clients)) && !isGenerated(file))
+    .flatMap(([file, text]) => functionsOf(text).map(({ name, lines }) => ({ key: `${file} ${name}`, lines })))
+    .filter(({ lines }) => lines > maxLinesOfFunctions);
+  return [
+    ...long
+      .filter(({ key, lines }) => lines > (longFunctions[key] ?? maxLinesOfFunctions))
+      .map(({ key, lines }) => `${key} has ${lines} lines: cut functions of more than 60 lines by what they decide.`),
+    // Only for the whole tree: the rule is also tested with a few files.
+    ...Object.entries(longFunctions)
+      .filter(([key, lines]) => 'src/main.ts' in tree && long.find((one) => one.key === key)?.lines !== lines)
+      .map(([key]) => `${key} is shorter than its exception: lower or remove it.`),
+  ];
+};
