@@ -18,20 +18,19 @@ export function claudeEvents(taskModel: string, on: Listener) {
   let [session, turns] = ['', 0];
   /** Messages that were sent, and those of them that it has taken up. */
   let [sent, takenUp, isWorking] = [0, 0, false];
-  /** The call that streams, and the tokens of the turn that were reported. */
-  let call: { id: string; model: string; usage: Json } | null = null;
-  let counted = { ...none };
-  /** Names of the tools in use, by the id of the call. */
-  const used = new Map<string, string>();
+  const usage = claudeUsage(taskModel, on);
+  const transcript = claudeTranscript(on);
 
   async function take(event: Json): Promise<void> {
     const name = event.subtype && event.type === 'system' ? `system/${event.subtype}` : event.type;
     if (name === 'system/init') return begin(event);
-    if (name === 'stream_event') return count(event.event);
-    if (name === 'assistant') return show(event);
-    if (name === 'user') return fromUser(event);
-    if (name === 'result') return finish(event);
-    if (name === 'system/api_retry') {
+    if (name === 'stream_event') return usage.count(event.event);
+    if (name === 'assistant') return transcript.show(event.message);
+    if (name === 'user') {
+      if (event.isReplay) takenUp++;
+      else await transcript.showResults(event.message);
+    } else if (name === 'result') return finish(event);
+    else if (name === 'system/api_retry') {
       const body = `${event.error_status} ${event.error}: attempt ${event.attempt} of ${event.max_retries}`;
       for (const fragment of words('error', body)) await on({ fragment });
     } else if (!known.has(name)) await on({ log: eventLine(name, event) });
@@ -43,64 +42,8 @@ export function claudeEvents(taskModel: string, on: Listener) {
     await on({ session });
   }
 
-  /** Events of the Messages API. The tokens of a call are known at its end; those of one that broke off were used too. */
-  async function count({ type, message, usage }: Json): Promise<void> {
-    if (type === 'message_start') {
-      await close();
-      call = { id: message.id, model: message.model ?? taskModel, usage: { ...message.usage } };
-    } else if (type === 'message_delta') Object.assign(call?.usage ?? {}, usage);
-    else if (type === 'message_stop') await close();
-  }
-
-  async function close(): Promise<void> {
-    if (!call) return;
-    const { id, model, usage } = call;
-    call = null;
-    await report(id, model, tokensOf(usage));
-  }
-
-  async function report(usageId: string, model: string, tokens: Tokens): Promise<void> {
-    for (const field of fields) counted[field] += tokens[field];
-    await on({ usage: { usageId, model, ...tokens } });
-  }
-
-  async function show(event: Json): Promise<void> {
-    // Its own words, such as an error of the API, which comes in `result` too.
-    if (event.message.model === '<synthetic>') return on({ log: logLine(textOf(event.message.content)) });
-    for (const part of event.message.content) {
-      if (part.type === 'thinking') for (const fragment of words('thought', part.thinking)) await on({ fragment });
-      else if (part.type === 'text') for (const fragment of words('response', part.text)) await on({ fragment });
-      else if (part.type !== 'tool_use') await on({ log: eventLine(part.type, part) });
-      else if (part.name === 'TodoWrite') for (const fragment of plan(part.input.todos ?? [])) await on({ fragment });
-      else if (part.name !== 'StructuredOutput') {
-        used.set(part.id, part.name);
-        await on({ fragment: action(part.name, part.input, part.id) });
-      }
-    }
-  }
-
-  async function fromUser({ isReplay, message }: Json): Promise<void> {
-    if (isReplay) takenUp++;
-    if (isReplay || typeof message.content === 'string') return;
-    for (const part of message.content) {
-      if (part.type !== 'tool_result') continue;
-      const output = textOf(part.content);
-      await on({ log: logLine(output) });
-      const name = used.get(part.tool_use_id);
-      if (!name) continue;
-      used.delete(part.tool_use_id);
-      await on({ fragment: result(name, part.tool_use_id, output, endOf(part, output)) });
-    }
-  }
-
   async function finish(event: Json): Promise<void> {
-    await close();
-    // Calls that did not stream are in the sum of the turn alone.
-    const sum = tokensOf(event.usage);
-    const rest = { ...none };
-    for (const field of fields) rest[field] = Math.max(0, sum[field] - counted[field]);
-    if (fields.some((field) => rest[field] > 0)) await report(event.uuid ?? `${session}-${turns}`, taskModel, rest);
-    counted = { ...none };
+    await usage.countRest(event.uuid ?? `${session}-${turns}`, tokensOf(event.usage));
     turns++;
     const denied = (event.permission_denials ?? []).map(({ tool_name }: Json) => tool_name);
     if (denied.length > 0)
@@ -123,12 +66,84 @@ export function claudeEvents(taskModel: string, on: Listener) {
     },
     /** The process has ended. */
     async gone(why: string): Promise<void> {
-      await close();
+      await usage.close();
       if (!isWorking) return;
       isWorking = false;
-      await on({
-        turn: { status: 'failed', text: '', structured: undefined, error: why || 'It ended before its turn was over.' },
-      });
+      const error = why || 'It ended before its turn was over.';
+      await on({ turn: { status: 'failed', text: '', structured: undefined, error } });
+    },
+  };
+}
+
+/** Tokens per call of the model. They are known at the end of a call; those of one that broke off were used too. */
+function claudeUsage(taskModel: string, on: Listener) {
+  let call: { id: string; model: string; usage: Json } | null = null;
+  /** Tokens of the turn that were reported. */
+  let counted = { ...none };
+
+  async function report(usageId: string, model: string, tokens: Tokens): Promise<void> {
+    for (const field of fields) counted[field] += tokens[field];
+    await on({ usage: { usageId, model, ...tokens } });
+  }
+
+  async function close(): Promise<void> {
+    if (!call) return;
+    const { id, model, usage } = call;
+    call = null;
+    await report(id, model, tokensOf(usage));
+  }
+
+  return {
+    close,
+    /** An event of the Messages API. */
+    async count({ type, message, usage }: Json): Promise<void> {
+      if (type === 'message_start') {
+        await close();
+        call = { id: message.id, model: message.model ?? taskModel, usage: { ...message.usage } };
+      } else if (type === 'message_delta') Object.assign(call?.usage ?? {}, usage);
+      else if (type === 'message_stop') await close();
+    },
+    /** At the end of a turn: calls that did not stream are in its sum alone. */
+    async countRest(usageId: string, sum: Tokens): Promise<void> {
+      await close();
+      const rest = { ...none };
+      for (const field of fields) rest[field] = Math.max(0, sum[field] - counted[field]);
+      if (fields.some((field) => rest[field] > 0)) await report(usageId, taskModel, rest);
+      counted = { ...none };
+    },
+  };
+}
+
+/** Messages as fragments: thoughts, responses, tool calls and their results. */
+function claudeTranscript(on: Listener) {
+  /** Names of the tools in use, by the id of the call. */
+  const used = new Map<string, string>();
+  return {
+    async show({ model, content }: Json): Promise<void> {
+      // Its own words, such as an error of the API, which comes in `result` too.
+      if (model === '<synthetic>') return on({ log: logLine(textOf(content)) });
+      for (const part of content) {
+        if (part.type === 'thinking') for (const fragment of words('thought', part.thinking)) await on({ fragment });
+        else if (part.type === 'text') for (const fragment of words('response', part.text)) await on({ fragment });
+        else if (part.type !== 'tool_use') await on({ log: eventLine(part.type, part) });
+        else if (part.name === 'TodoWrite') for (const fragment of plan(part.input.todos ?? [])) await on({ fragment });
+        else if (part.name !== 'StructuredOutput') {
+          used.set(part.id, part.name);
+          await on({ fragment: action(part.name, part.input, part.id) });
+        }
+      }
+    },
+    async showResults({ content }: Json): Promise<void> {
+      if (typeof content === 'string') return;
+      for (const part of content) {
+        if (part.type !== 'tool_result') continue;
+        const output = textOf(part.content);
+        await on({ log: logLine(output) });
+        const name = used.get(part.tool_use_id);
+        if (!name) continue;
+        used.delete(part.tool_use_id);
+        await on({ fragment: result(name, part.tool_use_id, output, endOf(part, output)) });
+      }
     },
   };
 }

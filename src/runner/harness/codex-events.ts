@@ -1,7 +1,7 @@
 // The notifications of Codex' app server.
 import type { Fragment } from '../contract.ts';
 import { action, eventLine, type Json, logLine, parsed, plan, result, words } from './fragments.ts';
-import type { Listener, Task } from './port.ts';
+import type { HarnessEvent, Listener, Task, Usage } from './port.ts';
 
 /** Notifications that say nothing which others do not say. */
 const known = new Set([
@@ -20,48 +20,8 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
   // The first turn begins with the process.
   let [turn, lastText, isWorking] = ['', '', true];
 
-  async function started({ item }: Json): Promise<void> {
-    if (item.type === 'commandExecution') await on({ fragment: action('shell', item.command, item.id) });
-    if (item.type === 'mcpToolCall') await on({ fragment: action(toolOf(item), item.arguments, item.id) });
-  }
-
-  async function completed({ item }: Json): Promise<void> {
-    switch (item.type) {
-      case 'reasoning':
-        for (const fragment of words('thought', item.summary.join('\n'))) await on({ fragment });
-        break;
-      case 'agentMessage':
-        lastText = item.text;
-        for (const fragment of words('response', lastText)) await on({ fragment });
-        break;
-      case 'fileChange':
-        for (const change of item.changes) await on({ fragment: fileChange(change, item.status) });
-        break;
-      case 'commandExecution':
-        if (item.aggregatedOutput) await on({ log: logLine(item.aggregatedOutput) });
-        await on({ fragment: result('shell', item.id, item.aggregatedOutput ?? '', commandEnd(item)) });
-        break;
-      case 'mcpToolCall':
-        await on({ fragment: result(toolOf(item), item.id, toolOutput(item), { failed: item.status === 'failed' }) });
-        break;
-      case 'userMessage':
-        break;
-      default:
-        await on({ log: eventLine(item.type, item) });
-    }
-  }
-
-  async function count({ threadId, turnId, tokenUsage }: Json): Promise<void> {
-    // A resumed thread tells of its last call once more. OpenAI counts cached tokens among the input.
-    if (turnId !== turn) return;
-    const { last, total } = tokenUsage;
-    const tokens = {
-      inputTokens: last.inputTokens - last.cachedInputTokens,
-      cachedInputTokens: last.cachedInputTokens,
-      cacheWriteTokens: last.cacheWriteInputTokens ?? 0,
-      outputTokens: last.outputTokens,
-    };
-    await on({ usage: { usageId: `${threadId}-${total.totalTokens}`, model, ...tokens } });
+  async function all(events: Iterable<HarnessEvent>): Promise<void> {
+    for (const event of events) await on(event);
   }
 
   async function finish(status: string, error: string | null): Promise<void> {
@@ -69,14 +29,8 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
     const structured = schema && outcome === 'completed' ? (parsed(lastText) ?? undefined) : undefined;
     const text = lastText;
     [turn, lastText, isWorking] = ['', '', false];
-    await on({
-      turn: {
-        status: outcome,
-        text,
-        structured,
-        error: outcome === 'completed' ? null : (error ?? `The turn is ${status}.`),
-      },
-    });
+    const why = outcome === 'completed' ? null : (error ?? `The turn is ${status}.`);
+    await on({ turn: { status: outcome, text, structured, error: why } });
   }
 
   async function take(method: string, params: Json): Promise<void> {
@@ -85,20 +39,21 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
         turn = params.turn.id;
         break;
       case 'item/started':
-        return started(params);
+        return all(eventsOfStart(params.item));
       case 'item/completed':
-        return completed(params);
+        if (params.item.type === 'agentMessage') lastText = params.item.text;
+        return all(eventsOfItem(params.item));
       case 'turn/plan/updated': {
         const items = params.plan.map(({ step, status }: Json) => ({ content: step, status: planStatus(status) }));
-        for (const fragment of plan(items)) await on({ fragment });
-        break;
+        return all(shown(plan(items)));
       }
       case 'thread/tokenUsage/updated':
-        return count(params);
+        // A resumed thread tells of its last call once more.
+        if (params.turnId === turn) await on({ usage: usageOf(params, model) });
+        break;
       case 'error': {
         const body = `${plainly(params.error.message)}${params.willRetry ? ' (it tries again)' : ''}`;
-        for (const fragment of words('error', body)) await on({ fragment });
-        break;
+        return all(shown(words('error', body)));
       }
       case 'turn/completed':
         return finish(params.turn.status, plainly(params.turn.error?.message));
@@ -119,6 +74,46 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
     },
   };
 }
+
+const shown = (fragments: Fragment[]): HarnessEvent[] => fragments.map((fragment) => ({ fragment }));
+
+function eventsOfStart(item: Json): HarnessEvent[] {
+  if (item.type === 'commandExecution') return shown([action('shell', item.command, item.id)]);
+  if (item.type === 'mcpToolCall') return shown([action(toolOf(item), item.arguments, item.id)]);
+  return [];
+}
+
+function eventsOfItem(item: Json): HarnessEvent[] {
+  switch (item.type) {
+    case 'reasoning':
+      return shown(words('thought', item.summary.join('\n')));
+    case 'agentMessage':
+      return shown(words('response', item.text));
+    case 'fileChange':
+      return shown(item.changes.map((change: Json) => fileChange(change, item.status)));
+    case 'commandExecution': {
+      const output: string = item.aggregatedOutput ?? '';
+      const log = output ? [{ log: logLine(output) }] : [];
+      return [...log, ...shown([result('shell', item.id, output, commandEnd(item))])];
+    }
+    case 'mcpToolCall':
+      return shown([result(toolOf(item), item.id, toolOutput(item), { failed: item.status === 'failed' })]);
+    case 'userMessage':
+      return [];
+    default:
+      return [{ log: eventLine(item.type, item) }];
+  }
+}
+
+/** OpenAI counts cached tokens among the input. */
+const usageOf = ({ threadId, tokenUsage: { last, total } }: Json, model: string): Usage => ({
+  usageId: `${threadId}-${total.totalTokens}`,
+  model,
+  inputTokens: last.inputTokens - last.cachedInputTokens,
+  cachedInputTokens: last.cachedInputTokens,
+  cacheWriteTokens: last.cacheWriteInputTokens ?? 0,
+  outputTokens: last.outputTokens,
+});
 
 const toolOf = ({ server, tool }: Json): string => `${server}.${tool}`;
 

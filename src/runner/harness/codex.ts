@@ -10,11 +10,48 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+/** JSON-RPC with the app server: our calls and their answers, its notifications. */
+function jsonRpc(
+  write: (message: object) => void,
+  notified: (method: string, params: Json) => Promise<void>,
+  on: Listener,
+) {
+  const waiting = new Map<number, Waiting>();
+  let calls = 0;
+  return {
+    call: (method: string, params: object) =>
+      new Promise<Json>((resolve, reject) => {
+        const id = ++calls;
+        waiting.set(id, { resolve, reject });
+        write({ id, method, params });
+      }),
+    async receive(line: string): Promise<void> {
+      const message = parsed(line);
+      if (!message) return on({ log: logLine(line) });
+      const { id, method, params, result, error } = message;
+      if (id === undefined) return notified(method, params);
+      // A question to a person (an approval, an input): nobody is there to answer it.
+      if (method) {
+        write({ id, error: { code: -32601, message: 'Nobody is here to answer.' } });
+        return on({ log: logLine(message) });
+      }
+      const open = waiting.get(id);
+      waiting.delete(id);
+      if (error) open?.reject(new Error(error.message));
+      else open?.resolve(result);
+    },
+    rejectAll(error: string): void {
+      for (const { reject } of waiting.values()) reject(new Error(error));
+    },
+  };
+}
+
 export function codex(task: Task, on: Listener): Harness {
   const { cwd, model, effort, instructions, schema, resume } = task;
   const events = codexEvents(task, on);
-  const waiting = new Map<number, Waiting>();
-  let [calls, thread] = [0, ''];
+  let thread = '';
+  const write = (message: object) => process.write(JSON.stringify(message));
+  const { call, receive, rejectAll } = jsonRpc(write, events.take, on);
   const process = startProcess(task, {
     program: task.program,
     args: ['app-server', ...settingsFor(task)],
@@ -25,29 +62,6 @@ export function codex(task: Task, on: Listener): Harness {
     err: (line) => on({ log: logLine(line) }),
   });
   const { pid, ended, isRunning, end } = process;
-  const write = (message: object) => process.write(JSON.stringify(message));
-  const call = (method: string, params: object) =>
-    new Promise<Json>((resolve, reject) => {
-      const id = ++calls;
-      waiting.set(id, { resolve, reject });
-      write({ id, method, params });
-    });
-
-  async function receive(line: string): Promise<void> {
-    const message = parsed(line);
-    if (!message) return on({ log: logLine(line) });
-    const { id, method, params, result, error } = message;
-    if (id === undefined) return events.take(method, params);
-    // A question to a person (an approval, an input): nobody is there to answer it.
-    if (method) {
-      write({ id, error: { code: -32601, message: 'Nobody is here to answer.' } });
-      return on({ log: logLine(message) });
-    }
-    const open = waiting.get(id);
-    waiting.delete(id);
-    if (error) open?.reject(new Error(error.message));
-    else open?.resolve(result);
-  }
 
   const input = (text: string) => [{ type: 'text', text, text_elements: [] }];
   async function begin(text: string): Promise<'begun'> {
@@ -86,7 +100,7 @@ export function codex(task: Task, on: Listener): Harness {
   process.silent.then(
     async (why) => {
       const error = process.errors() || why || 'It ended before its turn was over.';
-      for (const { reject } of waiting.values()) reject(new Error(error));
+      rejectAll(error);
       await events.gone(error);
     },
     () => {},

@@ -1,6 +1,6 @@
 // The events of OpenCode's server.
 import { action, eventLine, type Json, logLine, plan, result, words } from './fragments.ts';
-import type { Listener } from './port.ts';
+import type { Listener, Turn } from './port.ts';
 
 /** Events that say nothing which others do not say. */
 const known = new Set(['server.connected', 'server.heartbeat', 'session.created', 'session.updated', 'session.diff']);
@@ -10,45 +10,12 @@ const isKnown = (type: string): boolean =>
   /\.delta$/.test(type);
 
 export function opencodeEvents(model: string, on: Listener) {
-  let [session, lastText, turns] = ['', '', 0];
+  let [session, turns] = ['', 0];
   let structured: unknown;
   let failure: Json | null = null;
   /** Whether a message was sent whose turn is not over, and whether that turn has begun. */
   let [asked, isBusy] = [true, false];
-  /** Parts that were reported: each event of a part has the whole part. */
-  const reported = new Set<string>();
-  const isNew = (id: string): boolean => !reported.has(id) && Boolean(reported.add(id));
-
-  async function part(it: Json): Promise<void> {
-    if (it.type === 'reasoning' || it.type === 'text') {
-      // Without its end it is not whole, or the words of the user.
-      if (!it.time?.end || !isNew(it.id)) return;
-      if (it.type === 'text') lastText = it.text;
-      for (const fragment of words(it.type === 'text' ? 'response' : 'thought', it.text)) await on({ fragment });
-    } else if (it.type === 'tool') await tool(it);
-    else if (it.type === 'step-finish') await count(it);
-    else if (it.type === 'retry' || !['step-start', 'snapshot', 'patch', 'file'].includes(it.type))
-      await on({ log: eventLine(it.type, it) });
-  }
-
-  async function tool({ id, tool: name, state }: Json): Promise<void> {
-    if (name === 'todowrite' || name === 'StructuredOutput') return;
-    const isOver = state.status === 'completed' || state.status === 'error';
-    // A quick one is reported when it is over.
-    if ((state.status === 'running' || isOver) && isNew(id)) await on({ fragment: action(name, state.input, id) });
-    if (!isOver || !isNew(`${id} output`)) return;
-    const output: string = state.output ?? state.error ?? '';
-    if (output) await on({ log: logLine(output) });
-    const end = { failed: state.status === 'error', exitCode: state.metadata?.exit };
-    await on({ fragment: result(name, id, output, end) });
-  }
-
-  async function count({ id, tokens }: Json): Promise<void> {
-    if (!isNew(id)) return;
-    const { input, output, reasoning, cache } = tokens;
-    const some = { inputTokens: input, cachedInputTokens: cache.read, cacheWriteTokens: cache.write };
-    await on({ usage: { usageId: id, model, ...some, outputTokens: output + reasoning } });
-  }
+  const parts = opencodeParts(model, on);
 
   async function status({ type, message, attempt }: Json): Promise<void> {
     if (type === 'busy') isBusy = asked;
@@ -63,11 +30,8 @@ export function opencodeEvents(model: string, on: Listener) {
   }
 
   async function finish(): Promise<void> {
-    const status = !failure ? 'completed' : failure.name === 'MessageAbortedError' ? 'interrupted' : 'failed';
-    const why = failure && (failure.data?.message ?? failure.name);
-    const error = status === 'interrupted' ? 'The turn is interrupted.' : why;
-    const turn = { status, text: lastText, structured, error } as const;
-    [asked, isBusy, failure, structured, lastText] = [false, false, null, undefined, ''];
+    const turn = { ...endOf(failure), text: parts.takeText(), structured };
+    [asked, isBusy, failure, structured] = [false, false, null, undefined];
     turns++;
     await on({ turn });
   }
@@ -78,7 +42,7 @@ export function opencodeEvents(model: string, on: Listener) {
     if (of && of !== session) return;
     switch (type) {
       case 'message.part.updated':
-        return part(properties.part);
+        return parts.show(properties.part);
       case 'todo.updated':
         for (const fragment of plan(properties.todos)) await on({ fragment });
         break;
@@ -117,6 +81,61 @@ export function opencodeEvents(model: string, on: Listener) {
       if (!asked) return;
       failure = { name: 'Error', data: { message: why } };
       await finish();
+    },
+  };
+}
+
+function endOf(failure: Json | null): Pick<Turn, 'status' | 'error'> {
+  if (!failure) return { status: 'completed', error: null };
+  if (failure.name === 'MessageAbortedError') return { status: 'interrupted', error: 'The turn is interrupted.' };
+  return { status: 'failed', error: failure.data?.message ?? failure.name };
+}
+
+/** Parts of messages as fragments and usage. Each event of a part has the whole part: it is reported once. */
+function opencodeParts(model: string, on: Listener) {
+  let lastText = '';
+  const reported = new Set<string>();
+  const isNew = (id: string): boolean => !reported.has(id) && Boolean(reported.add(id));
+
+  async function text({ id, type, text, time }: Json): Promise<void> {
+    // Without its end it is not whole, or the words of the user.
+    if (!time?.end || !isNew(id)) return;
+    if (type === 'text') lastText = text;
+    for (const fragment of words(type === 'text' ? 'response' : 'thought', text)) await on({ fragment });
+  }
+
+  async function tool({ id, tool: name, state }: Json): Promise<void> {
+    if (name === 'todowrite' || name === 'StructuredOutput') return;
+    const isOver = state.status === 'completed' || state.status === 'error';
+    // A quick one is reported when it is over.
+    if ((state.status === 'running' || isOver) && isNew(id)) await on({ fragment: action(name, state.input, id) });
+    if (!isOver || !isNew(`${id} output`)) return;
+    const output: string = state.output ?? state.error ?? '';
+    if (output) await on({ log: logLine(output) });
+    const end = { failed: state.status === 'error', exitCode: state.metadata?.exit };
+    await on({ fragment: result(name, id, output, end) });
+  }
+
+  async function count({ id, tokens }: Json): Promise<void> {
+    if (!isNew(id)) return;
+    const { input, output, reasoning, cache } = tokens;
+    const some = { inputTokens: input, cachedInputTokens: cache.read, cacheWriteTokens: cache.write };
+    await on({ usage: { usageId: id, model, ...some, outputTokens: output + reasoning } });
+  }
+
+  return {
+    async show(part: Json): Promise<void> {
+      if (part.type === 'reasoning' || part.type === 'text') await text(part);
+      else if (part.type === 'tool') await tool(part);
+      else if (part.type === 'step-finish') await count(part);
+      else if (!['step-start', 'snapshot', 'patch', 'file'].includes(part.type))
+        await on({ log: eventLine(part.type, part) });
+    },
+    /** The last response of the turn that ends. */
+    takeText(): string {
+      const text = lastText;
+      lastText = '';
+      return text;
     },
   };
 }
