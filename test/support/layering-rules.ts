@@ -605,7 +605,6 @@ const longFunctions: Record<string, number> = {
   'src/console/kit/virtual-lines.tsx VirtualLines': 77,
   'src/console/logs/log-reading.ts useLog': 111,
   'src/console/mcp/tool-review.tsx ToolReview': 64,
-  'src/domain/money/billing/stripe.ts stripeProvider': 160,
   'src/foundation/http/capacity.ts createCapacity': 97,
   'src/foundation/postgres/standby.ts watchStandby': 107,
   'src/foundation/storage/s3.ts bucketStorage': 71,
@@ -621,13 +620,11 @@ const longFunctions: Record<string, number> = {
   'src/runner/step-events.ts openEvents': 77,
   'src/runner/step.ts work': 61,
   'src/runner/workspace/workspace.ts openWorkspace': 66,
-  'src/surfaces/a2a/handler.ts createHandler': 118,
   'src/surfaces/a2a/surface.ts createA2a': 81,
   'src/surfaces/console/surface.ts createConsole': 70,
   'src/surfaces/graphql/known-queries.ts createKnownQueries': 86,
   'src/surfaces/graphql/subscriptions.ts subscriptionPlugin': 66,
   'src/surfaces/graphql/surface.ts createGraphql': 71,
-  'src/surfaces/mcp/server.ts createToolServer': 115,
   'src/surfaces/operator/local-runner.ts startLocalRunner': 62,
 };
 

@@ -1,5 +1,7 @@
 // The methods of the agent-to-agent protocol (A2A 1.0 §3.1) over runs. The SDK reads and writes both wire formats, 1.0 and 0.3.
 import {
+  type ListTasksRequest,
+  type ListTasksResponse,
   type SendMessageRequest,
   type StreamResponse,
   type Task,
@@ -53,32 +55,8 @@ const Config = z.object({
 });
 
 export function createHandler(): A2ARequestHandler {
-  /** The task of a run, when it is final, waits for its client, or the call has waited long enough. */
-  async function settled({ caller, ...followed }: Call, runId: string): Promise<Task> {
-    const signal = AbortSignal.any([followed.signal, AbortSignal.timeout(a2a.blockingMs)]);
-    let latest: Task | undefined;
-    for await (const task of followTask(caller, runId, { ...followed, signal })) {
-      latest = task;
-      // The client is waited for, and not the task.
-      if (task.status?.state === TaskState.TASK_STATE_INPUT_REQUIRED) break;
-    }
-    return latest ?? readTask(caller, runId, { artifacts: true });
-  }
-
-  async function start({ caller }: Call, { message, configuration }: SendMessageRequest): Promise<Answer> {
-    const push = configuration?.taskPushNotificationConfig;
-    // Before anything is started.
-    const config = push && readConfig(push);
-    if (config) await requirePublicAddress(config.url);
-    const answer = await receive(caller, message);
-    // A repeated message replaces its configuration.
-    const configId = config?.id ?? message?.messageId;
-    if (config && configId && 'runId' in answer)
-      await savePushConfig(caller, { ...config, id: configId, runId: answer.runId });
-    return answer;
-  }
-
   return {
+    ...pushMethods(),
     getAgentCard: () => Promise.reject(new ExtendedAgentCardNotConfiguredError()),
     // The card promises none (A2A 1.0 §3.3.4, 0.3 §7.10).
     getAuthenticatedExtendedAgentCard: (_, { requestedVersion }) =>
@@ -120,22 +98,7 @@ export function createHandler(): A2ARequestHandler {
       }),
     ),
 
-    listTasks: method(async ({ caller }, params) => {
-      const { min, max, default: standard } = a2a.pageSize;
-      const limit = checkShape(z.int().min(min).max(max), params.pageSize ?? standard, 'pageSize');
-      if (params.statusTimestampAfter) throw invalid.field('statusTimestampAfter', 'this filter is not supported');
-      const page = await listTasks(caller, {
-        limit,
-        contextId: params.contextId ? checkShape(id, params.contextId, 'contextId') : undefined,
-        status: statusOf(params.status),
-        cursor: params.pageToken
-          ? checkShape(z.string().max(text.cursor.max), params.pageToken, 'pageToken')
-          : undefined,
-        historyLength: checkShape(historyLength, params.historyLength, 'historyLength') ?? 0,
-        artifacts: params.includeArtifacts ?? false,
-      });
-      return { tasks: page.data, nextPageToken: page.nextCursor ?? '', pageSize: limit, totalSize: page.total };
-    }),
+    listTasks: method(({ caller }, params) => list(caller, params)),
 
     cancelTask: method(async ({ caller }, params) => {
       const runId = checkShape(id, params.id, 'id');
@@ -145,30 +108,79 @@ export function createHandler(): A2ARequestHandler {
       });
       return readTask(caller, runId, { artifacts: true });
     }),
-
-    createTaskPushNotificationConfig: method(async ({ caller }, params) =>
-      withoutSecrets(
-        await savePushConfig(caller, { ...readConfig(params), runId: checkShape(id, params.taskId, 'taskId') }),
-      ),
-    ),
-
-    getTaskPushNotificationConfig: method(async ({ caller }, params) => {
-      const configs = await listPushConfigs(caller, checkShape(id, params.taskId, 'taskId'));
-      // 0.3 may leave the id out: the first one is meant.
-      const found = params.id ? configs.find((one) => one.id === params.id) : configs[0];
-      if (!found) throw notFound('push notification configuration');
-      return withoutSecrets(found);
-    }),
-
-    listTaskPushNotificationConfigs: method(async ({ caller }, params) => ({
-      configs: (await listPushConfigs(caller, checkShape(id, params.taskId, 'taskId'))).map(withoutSecrets),
-      nextPageToken: '',
-    })),
-
-    deleteTaskPushNotificationConfig: method(({ caller }, params) =>
-      deletePushConfig(caller, checkShape(id, params.taskId, 'taskId'), checkShape(id, params.id, 'id')),
-    ),
   };
+}
+
+/** Push notification configurations of tasks. */
+const pushMethods = (): Pick<
+  A2ARequestHandler,
+  | 'createTaskPushNotificationConfig'
+  | 'getTaskPushNotificationConfig'
+  | 'listTaskPushNotificationConfigs'
+  | 'deleteTaskPushNotificationConfig'
+> => ({
+  createTaskPushNotificationConfig: method(async ({ caller }, params) =>
+    withoutSecrets(
+      await savePushConfig(caller, { ...readConfig(params), runId: checkShape(id, params.taskId, 'taskId') }),
+    ),
+  ),
+
+  getTaskPushNotificationConfig: method(async ({ caller }, params) => {
+    const configs = await listPushConfigs(caller, checkShape(id, params.taskId, 'taskId'));
+    // 0.3 may leave the id out: the first one is meant.
+    const found = params.id ? configs.find((one) => one.id === params.id) : configs[0];
+    if (!found) throw notFound('push notification configuration');
+    return withoutSecrets(found);
+  }),
+
+  listTaskPushNotificationConfigs: method(async ({ caller }, params) => ({
+    configs: (await listPushConfigs(caller, checkShape(id, params.taskId, 'taskId'))).map(withoutSecrets),
+    nextPageToken: '',
+  })),
+
+  deleteTaskPushNotificationConfig: method(({ caller }, params) =>
+    deletePushConfig(caller, checkShape(id, params.taskId, 'taskId'), checkShape(id, params.id, 'id')),
+  ),
+});
+
+/** The task of a run, when it is final, waits for its client, or the call has waited long enough. */
+async function settled({ caller, ...followed }: Call, runId: string): Promise<Task> {
+  const signal = AbortSignal.any([followed.signal, AbortSignal.timeout(a2a.blockingMs)]);
+  let latest: Task | undefined;
+  for await (const task of followTask(caller, runId, { ...followed, signal })) {
+    latest = task;
+    // The client is waited for, and not the task.
+    if (task.status?.state === TaskState.TASK_STATE_INPUT_REQUIRED) break;
+  }
+  return latest ?? readTask(caller, runId, { artifacts: true });
+}
+
+async function start({ caller }: Call, { message, configuration }: SendMessageRequest): Promise<Answer> {
+  const push = configuration?.taskPushNotificationConfig;
+  // Before anything is started.
+  const config = push && readConfig(push);
+  if (config) await requirePublicAddress(config.url);
+  const answer = await receive(caller, message);
+  // A repeated message replaces its configuration.
+  const configId = config?.id ?? message?.messageId;
+  if (config && configId && 'runId' in answer)
+    await savePushConfig(caller, { ...config, id: configId, runId: answer.runId });
+  return answer;
+}
+
+async function list(caller: Caller, params: ListTasksRequest): Promise<ListTasksResponse> {
+  const { min, max, default: standard } = a2a.pageSize;
+  const limit = checkShape(z.int().min(min).max(max), params.pageSize ?? standard, 'pageSize');
+  if (params.statusTimestampAfter) throw invalid.field('statusTimestampAfter', 'this filter is not supported');
+  const page = await listTasks(caller, {
+    limit,
+    contextId: params.contextId ? checkShape(id, params.contextId, 'contextId') : undefined,
+    status: statusOf(params.status),
+    cursor: params.pageToken ? checkShape(z.string().max(text.cursor.max), params.pageToken, 'pageToken') : undefined,
+    historyLength: checkShape(historyLength, params.historyLength, 'historyLength') ?? 0,
+    artifacts: params.includeArtifacts ?? false,
+  });
+  return { tasks: page.data, nextPageToken: page.nextCursor ?? '', pageSize: limit, totalSize: page.total };
 }
 
 /** A method whose problems are errors of the protocol. */

@@ -35,6 +35,14 @@ interface Asked {
   caller: Caller;
 }
 
+type Tools = ReturnType<typeof toolsOf>;
+
+/** What the server objects of all requests share. */
+interface Served extends Pick<McpSettings, 'report' | 'readContent'> {
+  tools: Tools;
+  identity: { name: string; title: string; version: string };
+}
+
 /** A message, as far as it is looked into before the SDK has validated it. */
 interface Message {
   method?: unknown;
@@ -57,17 +65,18 @@ export function createToolServer(settings: McpSettings, url: string): Handler {
     title: 'Agent Engineering Platform',
     version: settings.version,
   };
+  const { report, readContent } = settings;
   const respond = createMcpHttp<Asked>({
-    serverOf,
+    serverOf: (asked) => serverOf({ tools, identity, report, readContent }, asked),
     meter: (exchange, { caller }, messages) => settings.meter(exchange, caller, messages),
-    report: settings.report,
-    check: ({ exchange, caller }, message) => checkScope(exchange, caller, (message ?? {}) as Message),
-    answerPlainly({ exchange, caller }, message) {
-      const call = plainCallOf(exchange, message);
+    report,
+    check: (asked, message) => checkScope(tools, asked, (message ?? {}) as Message),
+    answerPlainly(asked, message) {
+      const call = plainCallOf(asked.exchange, message);
       const tool = call && tools.get(call.params.name);
       if (!tool || tool.startsRun) return undefined;
       const { jsonrpc, id, params } = call;
-      const result = callTool({ exchange, caller }, tool, params, createAnswerBudget());
+      const result = callTool(report, asked, tool, params, createAnswerBudget());
       return result.then((value) => ({ result: value, jsonrpc, id }));
     },
     isStreamed(message) {
@@ -77,90 +86,100 @@ export function createToolServer(settings: McpSettings, url: string): Handler {
     },
   });
 
-  /** A client that can ask its person for more is told what for; to others the answer of the tool says it. @throws 403 */
-  function checkScope(exchange: Exchange, caller: Caller, { method, params }: Message): void {
-    const { name, uri } = params ?? {};
-    const tool = method === 'tools/call' ? name : method === 'resources/read' && toolOfResource(String(uri));
-    const rule = tools.get(String(tool))?.rule;
-    if (!rule || rule === 'any-caller' || rule === 'person' || caller.principalType === 'agent') return;
-    if (!admits(caller, rule) && canStepUp(exchange)) throw missingScopes([rule]);
-  }
-
-  /** The result of a call, or of what `follow` makes of it; an error is a result too. */
-  async function callTool(
-    { exchange, caller }: Asked,
-    tool: Tool,
-    { name, arguments: values = {} }: CallToolRequest['params'],
-    spend: (size: number) => void,
-    follow: (value: unknown) => unknown = (value) => value,
-  ): Promise<CallToolResult> {
-    exchange.route = `/mcp ${name}`;
-    try {
-      const result = answered(await follow(await tool.call(caller, exchange.requestId, values)));
-      spend(Buffer.byteLength((result.content[0] as { text: string }).text));
-      return result;
-    } catch (error) {
-      const problem = toProblem(error);
-      if (problem.status >= 500) settings.report(exchange, error);
-      return refusedResult(problem);
-    }
-  }
-
-  function serverOf({ exchange, caller }: Asked): Server {
-    const server = new Server(identity, { capabilities, instructions });
-    const calls = callsOf(tools, settings.readContent, caller, exchange.requestId);
-    const spend = createAnswerBudget();
-    const withinBudget = <T extends object>(result: T): T => {
-      spend(Buffer.byteLength(JSON.stringify(result)));
-      return result;
-    };
-    /** For everything but tools, which have errors of their own. */
-    const explained = async <T extends object>(uri: string | null, work: () => T | Promise<T>): Promise<T> => {
-      try {
-        return withinBudget(await work());
-      } catch (error) {
-        if (error instanceof ProtocolError) throw error;
-        const problem = toProblem(error);
-        if (problem.status === 404 && uri !== null) throw new ResourceNotFoundError(uri);
-        if (problem.status >= 500) settings.report(exchange, error);
-        const code = problem.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
-        throw new ProtocolError(code, problem.body.description, problem.details);
-      }
-    };
-
-    server.setRequestHandler('tools/list', () => ({
-      tools: [...tools.values()].filter(({ rule }) => admits(caller, rule)).map(({ listed }) => listed),
-    }));
-    server.setRequestHandler('tools/call', async ({ params }, context) => {
-      const tool = tools.get(params.name);
-      if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
-      const follow = (value: unknown) => followStart(value as ToolRecord, calls, caller.credentialId, context);
-      return callTool({ exchange, caller }, tool, params, spend, tool.startsRun ? follow : undefined);
-    });
-    server.setRequestHandler('resources/list', ({ params }) =>
-      explained(null, () => listResources(calls, params?.cursor)),
-    );
-    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: listTemplates(calls) }));
-    server.setRequestHandler('resources/read', ({ params: { uri } }) =>
-      explained(uri, async () => ({ contents: [await readResource(calls, uri)] })),
-    );
-    server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(calls) }));
-    server.setRequestHandler('prompts/get', ({ params }) =>
-      explained(null, () => getPrompt(calls, params.name, params.arguments)),
-    );
-    server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) => {
-      const isKnown = ref.type === 'ref/prompt' ? hasPrompt(ref.name) : hasTemplate(ref.uri);
-      if (!isKnown) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'ref: is unknown.');
-      return explained(null, () => complete(calls, argument, context?.arguments));
-    });
-    // What is cancelled gets no answer, and in a batch the other answers would wait for it for ever.
-    server.setNotificationHandler('notifications/cancelled', () => {});
-    return server;
-  }
-
   return async (exchange) => {
     exchange.route = '/mcp';
     guard(exchange);
     await respond(exchange, url, { exchange, caller: await identify(settings, exchange) });
   };
+}
+
+/** A client that can ask its person for more is told what for; to others the answer of the tool says it. @throws 403 */
+function checkScope(tools: Tools, { exchange, caller }: Asked, { method, params }: Message): void {
+  const { name, uri } = params ?? {};
+  const tool = method === 'tools/call' ? name : method === 'resources/read' && toolOfResource(String(uri));
+  const rule = tools.get(String(tool))?.rule;
+  if (!rule || rule === 'any-caller' || rule === 'person' || caller.principalType === 'agent') return;
+  if (!admits(caller, rule) && canStepUp(exchange)) throw missingScopes([rule]);
+}
+
+/** The result of a call, or of what `follow` makes of it; an error is a result too. */
+async function callTool(
+  report: McpSettings['report'],
+  { exchange, caller }: Asked,
+  tool: Tool,
+  { name, arguments: values = {} }: CallToolRequest['params'],
+  spend: (size: number) => void,
+  follow: (value: unknown) => unknown = (value) => value,
+): Promise<CallToolResult> {
+  exchange.route = `/mcp ${name}`;
+  try {
+    const result = answered(await follow(await tool.call(caller, exchange.requestId, values)));
+    spend(Buffer.byteLength((result.content[0] as { text: string }).text));
+    return result;
+  } catch (error) {
+    const problem = toProblem(error);
+    if (problem.status >= 500) report(exchange, error);
+    return refusedResult(problem);
+  }
+}
+
+/** Problems as errors of the protocol, for everything but tools, which have errors of their own. */
+async function explain<T>(
+  report: McpSettings['report'],
+  exchange: Exchange,
+  uri: string | null,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error;
+    const problem = toProblem(error);
+    if (problem.status === 404 && uri !== null) throw new ResourceNotFoundError(uri);
+    if (problem.status >= 500) report(exchange, error);
+    const code = problem.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+    throw new ProtocolError(code, problem.body.description, problem.details);
+  }
+}
+
+function serverOf({ tools, identity, report, readContent }: Served, asked: Asked): Server {
+  const { exchange, caller } = asked;
+  const server = new Server(identity, { capabilities, instructions });
+  const calls = callsOf(tools, readContent, caller, exchange.requestId);
+  const spend = createAnswerBudget();
+  const explained = <T extends object>(uri: string | null, work: () => T | Promise<T>): Promise<T> =>
+    explain(report, exchange, uri, async () => {
+      const result = await work();
+      spend(Buffer.byteLength(JSON.stringify(result)));
+      return result;
+    });
+
+  server.setRequestHandler('tools/list', () => ({
+    tools: [...tools.values()].filter(({ rule }) => admits(caller, rule)).map(({ listed }) => listed),
+  }));
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const tool = tools.get(params.name);
+    if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+    const follow = (value: unknown) => followStart(value as ToolRecord, calls, caller.credentialId, context);
+    return callTool(report, asked, tool, params, spend, tool.startsRun ? follow : undefined);
+  });
+  server.setRequestHandler('resources/list', ({ params }) =>
+    explained(null, () => listResources(calls, params?.cursor)),
+  );
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: listTemplates(calls) }));
+  server.setRequestHandler('resources/read', ({ params: { uri } }) =>
+    explained(uri, async () => ({ contents: [await readResource(calls, uri)] })),
+  );
+  server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(calls) }));
+  server.setRequestHandler('prompts/get', ({ params }) =>
+    explained(null, () => getPrompt(calls, params.name, params.arguments)),
+  );
+  server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) => {
+    const isKnown = ref.type === 'ref/prompt' ? hasPrompt(ref.name) : hasTemplate(ref.uri);
+    if (!isKnown) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'ref: is unknown.');
+    return explained(null, () => complete(calls, argument, context?.arguments));
+  });
+  // What is cancelled gets no answer, and in a batch the other answers would wait for it for ever.
+  server.setNotificationHandler('notifications/cancelled', () => {});
+  return server;
 }
