@@ -22,45 +22,17 @@ interface Shared {
   account: Account | undefined;
   gateway: Gateway;
   checkout: Checkout;
+  /** Sessions whose files are in the place. */
+  sessions: Set<string>;
 }
 
 export function openAgentContexts(settings: RunSettings) {
   const { platform, capabilities, lease, limits } = settings;
-  const { mirrors, retention } = capabilities;
   const upstreams: Upstreams = { ...capabilities.models, mcp: {} };
   const models = openModels(platform, lease, upstreams, capabilities.models);
-  const upload = openCheckpoints(platform, lease, mirrors);
-  let shared: Shared | undefined;
-  const closing: (() => Promise<void>)[] = [];
-  /** Sessions whose files are in the shared place. */
-  const sessions = new Set<string>();
+  const upload = openCheckpoints(platform, lease, capabilities.mirrors);
+  const run = openShared(settings, upstreams);
   let session: string | null = null;
-
-  async function sharedPlace(level: Isolation['level'], author: string, { checkpoint }: Step): Promise<Shared> {
-    if (shared) return shared;
-    const account = level === 'none' ? undefined : await newAccount();
-    const place = await makePlace('', account);
-    closing.push(place.remove);
-    const keep = () => (retention ? retain(retention, place.work, lease.runId) : Promise.resolve());
-    // The place is removed even when it could not be retained.
-    closing.push(() => keep().catch((error) => console.error(`${lease.runId}: ${error.message}`)));
-    const gateway = await openGateway(upstreams, level === 'none' ? null : socketsOf(place).gateway);
-    closing.push(gateway.close);
-    const checkout = await checkOut(platform, { lease, place, account, mirrors, author, checkpoint });
-    for (const restored of checkout.sessions) sessions.add(restored);
-    shared = { place, account, gateway, checkout };
-    return shared;
-  }
-
-  /** The gateway's address for the agent, and the MCP servers behind it. */
-  async function connectServers({ key, port }: Gateway): Promise<Pick<Task, 'gateway' | 'mcp'>> {
-    const url = `http://127.0.0.1:${port || ports.gateway}`;
-    const servers = await platform.mcpServers(lease);
-    const headers = { authorization: platform.authorization, 'x-lease-id': lease.leaseId };
-    upstreams.mcp = Object.fromEntries(servers.map(({ serverName, url: base }) => [serverName, { base, headers }]));
-    const mcp = Object.fromEntries(servers.map(({ serverName }) => [serverName, `${url}/mcp/${serverName}`]));
-    return { gateway: { url, key }, mcp };
-  }
 
   async function prepare(step: Step, maxCalls: number): Promise<StepContext> {
     const { name, role, harness, skillRepos, userPrompt } = step.agent;
@@ -68,7 +40,7 @@ export function openAgentContexts(settings: RunSettings) {
     const { isolation, caps } = capabilities;
     const found = capabilities.found.find((one) => one.harness === harness);
     if (!found || !isolation) throw new Error(`This runner has no ${harness}.`);
-    const { place, account, gateway, checkout } = await sharedPlace(isolation.level, name, step);
+    const { place, account, gateway, checkout, sessions } = await run.share(isolation.level, name, step);
     const skills = await installSkills(platform, lease, skillRepos, place, account);
     const isolated = isolate(settings, isolation, place, account, step);
     // A session whose files cannot be restored is not resumed.
@@ -78,7 +50,7 @@ export function openAgentContexts(settings: RunSettings) {
     const task: Task = {
       ...isolated.launch,
       ...requestOf(step),
-      ...(await connectServers(gateway)),
+      ...(await connectServers(settings, upstreams, gateway)),
       env: { ...isolated.launch.env, ARTIFACTS: place.artifacts, RUN_ID: lease.runId },
       program: found.program,
       home: place.home,
@@ -110,12 +82,47 @@ export function openAgentContexts(settings: RunSettings) {
     };
   }
 
+  return { prepare, close: run.close };
+}
+
+/** The place, gateway and checkout of a run: the first step makes them, the others share them. */
+function openShared({ platform, lease, capabilities }: RunSettings, upstreams: Upstreams) {
+  const { mirrors, retention } = capabilities;
+  let shared: Shared | undefined;
+  const closing: (() => Promise<void>)[] = [];
   return {
-    prepare,
+    async share(level: Isolation['level'], author: string, { checkpoint }: Step): Promise<Shared> {
+      if (shared) return shared;
+      const account = level === 'none' ? undefined : await newAccount();
+      const place = await makePlace('', account);
+      closing.push(place.remove);
+      const keep = () => (retention ? retain(retention, place.work, lease.runId) : Promise.resolve());
+      // The place is removed even when it could not be retained.
+      closing.push(() => keep().catch((error) => console.error(`${lease.runId}: ${error.message}`)));
+      const gateway = await openGateway(upstreams, level === 'none' ? null : socketsOf(place).gateway);
+      closing.push(gateway.close);
+      const checkout = await checkOut(platform, { lease, place, account, mirrors, author, checkpoint });
+      shared = { place, account, gateway, checkout, sessions: new Set(checkout.sessions) };
+      return shared;
+    },
     async close(): Promise<void> {
       for (const close of closing.reverse()) await close();
     },
   };
+}
+
+/** The gateway's address for the agent, and the MCP servers behind it. */
+async function connectServers(
+  { platform, lease }: RunSettings,
+  upstreams: Upstreams,
+  { key, port }: Gateway,
+): Promise<Pick<Task, 'gateway' | 'mcp'>> {
+  const url = `http://127.0.0.1:${port || ports.gateway}`;
+  const servers = await platform.mcpServers(lease);
+  const headers = { authorization: platform.authorization, 'x-lease-id': lease.leaseId };
+  upstreams.mcp = Object.fromEntries(servers.map(({ serverName, url: base }) => [serverName, { base, headers }]));
+  const mcp = Object.fromEntries(servers.map(({ serverName }) => [serverName, `${url}/mcp/${serverName}`]));
+  return { gateway: { url, key }, mcp };
 }
 
 const requestOf = ({ agent: { model, effort }, outputSchema }: Step): Pick<Task, 'model' | 'effort' | 'schema'> => ({

@@ -59,15 +59,12 @@ export interface StandbySettings {
 }
 
 export function watchStandby({ connectionString, report, onFound, onLost }: StandbySettings): Standby {
-  let client: pg.Client | null = null;
   /** Null: it is not to be read. */
   let known: Answer | null = null;
   /** What it has not reached in time; null when it is not late. */
   let missed: number | null = null;
   let late = 0;
   let strayed = false;
-  let asking: Promise<void> | null = null;
-  let closed = false;
   let said = '';
   const say = (line: string) => {
     if (line !== said) report(line);
@@ -75,15 +72,77 @@ export function watchStandby({ connectionString, report, onFound, onLost }: Stan
   };
 
   function lose(reason: string): void {
-    if (closed) return;
-    void client?.end().catch(() => {});
-    client = null;
     say(`reads go to the primary: the replica ${reason}`);
     if (known) onLost();
     known = null;
     missed = null;
     late = 0;
     strayed = false;
+  }
+  const { look, close } = askStandby(connectionString, lose, (answer) => {
+    if (!known) {
+      onFound(answer.server);
+      say(inUse);
+    }
+    known = answer;
+  });
+
+  async function tick(): Promise<void> {
+    await look();
+    if (missed === null || !known) return;
+    if (known.at < missed) {
+      if (++late === lateIntervals) say('reads go to the primary: the replica lags behind');
+      return;
+    }
+    missed = null;
+    late = 0;
+    say(inUse);
+  }
+  void tick();
+  const ticking = setInterval(tick, timing.interval).unref();
+
+  async function catchUp({ at }: Position): Promise<boolean> {
+    const timeout = wait(timing.catchUp, true);
+    let isLate = false;
+    while (!isLate && missed === null) {
+      await Promise.race([look(), timeout]);
+      if (!known) return false;
+      if (known.at >= at) return true;
+      isLate = await Promise.race([wait(timing.pause, false), timeout]);
+    }
+    missed = Math.max(missed ?? 0, at);
+    return false;
+  }
+
+  return {
+    isInUse: () => known !== null && missed === null && !strayed,
+    reached(position) {
+      if (!known) return false;
+      if (strayed !== (known.timeline !== position.timeline)) {
+        strayed = !strayed;
+        say(strayed ? 'reads go to the primary: the replica has not followed it onto its timeline yet' : inUse);
+      }
+      if (strayed) return false;
+      return known.at >= position.at || (missed === null && catchUp(position));
+    },
+    close() {
+      clearInterval(ticking);
+      close();
+    },
+  };
+}
+
+/** One connection that asks for the position, made anew when it was lost. Callers at the same time share one answer. */
+function askStandby(connectionString: string, onLost: (reason: string) => void, onAnswer: (answer: Answer) => void) {
+  let client: pg.Client | null = null;
+  let asking: Promise<void> | null = null;
+  let closed = false;
+
+  function lose(reason: string): void {
+    if (closed) return;
+    void client?.end().catch(() => {});
+    client = null;
+    onLost(reason);
   }
 
   async function connect(): Promise<pg.Client> {
@@ -102,65 +161,22 @@ export function watchStandby({ connectionString, report, onFound, onLost }: Stan
       const asked = client ?? (await connect());
       const { rows } = await asked.query<Answer>(standbySql);
       if (client !== asked || closed) return;
-      const [answer] = rows;
-      if (!answer) return lose('takes writes');
-      if (!known) {
-        onFound(answer.server);
-        say(inUse);
-      }
-      known = answer;
+      if (rows[0]) onAnswer(rows[0]);
+      else lose('takes writes');
     } catch (error) {
       lose(`does not answer: ${(error as Error).message}`);
     }
   }
-  const look = (): Promise<void> => {
-    asking ??= ask().finally(() => {
-      asking = null;
-    });
-    return asking;
-  };
-
-  async function tick(): Promise<void> {
-    await look();
-    if (missed === null || !known) return;
-    if (known.at < missed) {
-      if (++late === lateIntervals) say('reads go to the primary: the replica lags behind');
-      return;
-    }
-    missed = null;
-    late = 0;
-    say(inUse);
-  }
-  void tick();
-  const ticking = setInterval(tick, timing.interval).unref();
-
-  async function catchUp({ at }: Position): Promise<boolean> {
-    const patience = wait(timing.catchUp, true);
-    let isLate = false;
-    while (!isLate && missed === null) {
-      await Promise.race([look(), patience]);
-      if (!known) return false;
-      if (known.at >= at) return true;
-      isLate = await Promise.race([wait(timing.pause, false), patience]);
-    }
-    missed = Math.max(missed ?? 0, at);
-    return false;
-  }
 
   return {
-    isInUse: () => known !== null && missed === null && !strayed,
-    reached(position) {
-      if (!known) return false;
-      if (strayed !== (known.timeline !== position.timeline)) {
-        strayed = !strayed;
-        say(strayed ? 'reads go to the primary: the replica has not followed it onto its timeline yet' : inUse);
-      }
-      if (strayed) return false;
-      return known.at >= position.at || (missed === null && catchUp(position));
+    look(): Promise<void> {
+      asking ??= ask().finally(() => {
+        asking = null;
+      });
+      return asking;
     },
-    close() {
+    close(): void {
       closed = true;
-      clearInterval(ticking);
       void client?.end().catch(() => {});
     },
   };

@@ -1,4 +1,5 @@
 // The events of OpenCode's server.
+import type { Fragment } from '../contract.ts';
 import { action, eventLine, type Json, logLine, plan, result, words } from './fragments.ts';
 import type { Listener, Turn } from './port.ts';
 
@@ -17,16 +18,8 @@ export function opencodeEvents(model: string, on: Listener) {
   let [asked, isBusy] = [true, false];
   const parts = opencodeParts(model, on);
 
-  async function status({ type, message, attempt }: Json): Promise<void> {
-    if (type === 'busy') isBusy = asked;
-    if (type !== 'retry') return;
-    for (const fragment of words('error', `${message} (attempt ${attempt})`)) await on({ fragment });
-  }
-
-  async function failed(error: Json): Promise<void> {
-    failure = error;
-    if (error.name === 'MessageAbortedError') return;
-    for (const fragment of words('error', error.data?.message ?? error.name)) await on({ fragment });
+  async function showAll(fragments: Fragment[]): Promise<void> {
+    for (const fragment of fragments) await on({ fragment });
   }
 
   async function finish(): Promise<void> {
@@ -44,15 +37,16 @@ export function opencodeEvents(model: string, on: Listener) {
       case 'message.part.updated':
         return parts.show(properties.part);
       case 'todo.updated':
-        for (const fragment of plan(properties.todos)) await on({ fragment });
-        break;
+        return showAll(plan(properties.todos));
       case 'message.updated':
         if (properties.info.structured !== undefined) structured = properties.info.structured;
         break;
       case 'session.status':
-        return status(properties.status);
+        if (properties.status.type === 'busy') isBusy = asked;
+        return showAll(retryOf(properties.status));
       case 'session.error':
-        return failed(properties.error);
+        failure = properties.error;
+        return showAll(errorOf(properties.error));
       case 'session.idle':
         // An abort tells it twice: only a turn that has begun can end.
         if (isBusy) await finish();
@@ -84,6 +78,12 @@ export function opencodeEvents(model: string, on: Listener) {
     },
   };
 }
+
+const retryOf = ({ type, message, attempt }: Json): Fragment[] =>
+  type === 'retry' ? words('error', `${message} (attempt ${attempt})`) : [];
+
+const errorOf = ({ name, data }: Json): Fragment[] =>
+  name === 'MessageAbortedError' ? [] : words('error', data?.message ?? name);
 
 function endOf(failure: Json | null): Pick<Turn, 'status' | 'error'> {
   if (!failure) return { status: 'completed', error: null };

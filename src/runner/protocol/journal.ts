@@ -25,109 +25,128 @@ export type Journal = ReturnType<typeof openJournal>;
 export function openJournal(
   platform: Platform,
   lease: RunLease,
-  { stepId, ...session }: Session & { stepId: string },
+  session: Session & { stepId: string },
   flushEvery: number,
 ) {
-  const { sandboxId, leaseId, role, sessionId } = session;
-  const next: Record<string, number> = {};
+  const { write, sendUsage, sendFragments, sendCost } = openReports(platform, lease, session);
   let text = '';
-  let fragments: (Fragment & { t: number })[] = [];
+  let fragments: TimedFragment[] = [];
   let usd = 0;
   let usages: Usage[] = [];
-  let [fragmentSeq, costs] = [0, 0];
-  let sending: Promise<void> = Promise.resolve();
-
-  /** Appends to a log at once. A prompt's pieces say which span of it they are, and whose words. */
-  async function write(
-    part: 'session' | 'system' | 'prompt',
-    words: string,
-    span?: { spanId: string; promptScope: string },
-  ): Promise<void> {
-    for (const content of pieces(words)) {
-      const seq = next[part] ?? 0;
-      next[part] = seq + 1;
-      await platform.mutate(appendLog, { ...session, part, seq, content, ...span });
-    }
-  }
-
-  async function send(): Promise<void> {
+  const batches = openBatches(flushEvery, async () => {
     const [log, pendingFragments, used] = [text, fragments, usages];
     [text, fragments, usages] = ['', [], []];
     // First: what is lost with the runner should not be what was paid for.
-    for (const usage of used) {
-      await platform.mutate(reportUsage, { ...lease, stepId, sandboxId, role, sessionId, ...usage });
-    }
+    for (const usage of used) await sendUsage(usage);
     if (log) await write('session', log);
-    for (let at = 0; at < pendingFragments.length; at += fragmentsAtOnce) {
-      const some = pendingFragments.slice(at, at + fragmentsAtOnce);
-      const input = { sandboxId, leaseId, seq: fragmentSeq, fragments: some };
-      await platform.mutate(appendFragments, input);
-      fragmentSeq += some.length;
-    }
+    await sendFragments(pendingFragments);
     while (usd > 0) {
       const some = Math.min(usd, usdAtOnce);
       usd -= some;
-      const costId = `${sandboxId}-${++costs}`;
-      await platform.mutate(reportCost, { ...lease, sandboxId, role, sessionId, costId, usd: some });
+      await sendCost(some);
     }
-  }
+  });
 
-  /** One sending after the other: what comes meanwhile goes with the next. One that failed was the last. */
-  function flush(): Promise<void> {
-    sending = sending.then(send);
-    sending.catch(fail);
-    return sending;
-  }
+  return {
+    write,
+    /** Rejects when the platform rejects a batch. */
+    broken: batches.broken,
+    log(words: string): void {
+      text += words;
+      batches.schedule();
+    },
+    show(fragment: Fragment): void {
+      fragments.push({ ...fragment, t: Date.now() });
+      batches.schedule();
+    },
+    cost(some: number): void {
+      usd += some;
+      batches.schedule();
+    },
+    usage(one: Usage): void {
+      usages.push(one);
+      batches.schedule();
+    },
+    /** Resolves as soon as there is room for more. */
+    async room(): Promise<void> {
+      if (text.length >= enoughText || fragments.length >= enoughFragments) await batches.flush();
+    },
+    /** Sends the rest. */
+    async close(): Promise<void> {
+      batches.stop();
+      await batches.flush();
+    },
+    /** Sends nothing more. */
+    stop: batches.stop,
+  };
+}
+
+type TimedFragment = Fragment & { t: number };
+
+/** Reports of a session to the platform, each with the next number of its sequence. */
+function openReports(platform: Platform, lease: RunLease, { stepId, ...session }: Session & { stepId: string }) {
+  const { sandboxId, leaseId, role, sessionId } = session;
+  const next: Record<string, number> = {};
+  let [fragmentSeq, costs] = [0, 0];
+  return {
+    /** Appends to a log. A prompt's pieces name their span and scope. */
+    async write(
+      part: 'session' | 'system' | 'prompt',
+      words: string,
+      span?: { spanId: string; promptScope: string },
+    ): Promise<void> {
+      for (const content of pieces(words)) {
+        const seq = next[part] ?? 0;
+        next[part] = seq + 1;
+        await platform.mutate(appendLog, { ...session, part, seq, content, ...span });
+      }
+    },
+    async sendUsage(usage: Usage): Promise<void> {
+      await platform.mutate(reportUsage, { ...lease, stepId, sandboxId, role, sessionId, ...usage });
+    },
+    async sendFragments(pending: TimedFragment[]): Promise<void> {
+      for (let at = 0; at < pending.length; at += fragmentsAtOnce) {
+        const fragments = pending.slice(at, at + fragmentsAtOnce);
+        await platform.mutate(appendFragments, { sandboxId, leaseId, seq: fragmentSeq, fragments });
+        fragmentSeq += fragments.length;
+      }
+    },
+    async sendCost(usd: number): Promise<void> {
+      const costId = `${sandboxId}-${++costs}`;
+      await platform.mutate(reportCost, { ...lease, sandboxId, role, sessionId, costId, usd });
+    },
+  };
+}
+
+/** Sends one batch after the other: what comes meanwhile goes with the next. A batch that fails is the last. */
+function openBatches(flushEvery: number, send: () => Promise<void>) {
+  let sending: Promise<void> = Promise.resolve();
   let fail: (error: Error) => void;
   const broken = new Promise<never>((_, reject) => {
     fail = reject;
   });
   broken.catch(() => {});
+  function flush(): Promise<void> {
+    sending = sending.then(send);
+    sending.catch(fail);
+    return sending;
+  }
 
   let timer: NodeJS.Timeout | undefined;
   let open = true;
-  function scheduleFlush(): void {
-    if (!open) return;
-    timer ??= setTimeout(() => {
-      timer = undefined;
-      void flush();
-    }, flushEvery);
-  }
-  function stop(): void {
-    open = false;
-    clearTimeout(timer);
-  }
-
   return {
-    write,
-    /** Rejects when the platform does not take what is said. */
     broken,
-    log(words: string): void {
-      text += words;
-      scheduleFlush();
+    flush,
+    schedule(): void {
+      if (!open) return;
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void flush();
+      }, flushEvery);
     },
-    show(fragment: Fragment): void {
-      fragments.push({ ...fragment, t: Date.now() });
-      scheduleFlush();
+    stop(): void {
+      open = false;
+      clearTimeout(timer);
     },
-    cost(some: number): void {
-      usd += some;
-      scheduleFlush();
-    },
-    usage(one: Usage): void {
-      usages.push(one);
-      scheduleFlush();
-    },
-    /** Resolves as soon as there is room for more. */
-    async room(): Promise<void> {
-      if (text.length >= enoughText || fragments.length >= enoughFragments) await flush();
-    },
-    /** Sends the rest. */
-    async close(): Promise<void> {
-      stop();
-      await flush();
-    },
-    /** Sends nothing more. */
-    stop,
   };
 }
