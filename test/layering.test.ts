@@ -108,6 +108,15 @@ const cases: Record<string, Case> = {
     },
     'src/runner/mission.ts → src/runner/step.ts → src/runner/mission.ts: an import cycle.',
   ],
+  'cycles of the console and of the clients are found': [
+    layering.importsHaveNoCycle,
+    {
+      'src/console/billing/billing.tsx': "import { Balance } from './balance.tsx';",
+      'src/console/billing/balance.tsx': "import type { Summary } from './billing.tsx';",
+      'clients/cli/src/main.ts': "import { a } from './program.ts';",
+    },
+    'src/console/billing/balance.tsx → src/console/billing/billing.tsx → src/console/billing/balance.tsx: an import cycle.',
+  ],
   'the runner reads its settings at the top': [
     layering.theRunnerReadsSettingsAndSendsRequestsInFewFiles,
     {

@@ -2,6 +2,7 @@
 
 import {
   type BillingPlan,
+  type BillingQuery,
   type BillingTeamPlanFragment,
   type CreditSourceKind,
   updateSubscription,
@@ -11,9 +12,9 @@ import { may } from '../kit/page.ts';
 import { Action, Card } from '../kit/pieces.tsx';
 import { ScrollTable } from '../kit/scroll-block.tsx';
 import { Day, plural } from '../kit/words.tsx';
-import type { Summary } from './billing.tsx';
 import { amount, orUnlimited, usd } from './billing-words.tsx';
 
+export type Summary = BillingQuery['billingSummary'];
 export type Plan = BillingTeamPlanFragment;
 
 const planNames: Record<BillingPlan, string> = {

@@ -5,8 +5,7 @@ import { useLocation } from 'preact-iso';
 import type { BillingQuery } from '../generated/documents.ts';
 import { may } from '../kit/page.ts';
 import { Card } from '../kit/pieces.tsx';
-import type { Summary } from './billing.tsx';
-import type { Plan } from './billing-balance.tsx';
+import type { Plan, Summary } from './billing-balance.tsx';
 import { billing, orUnlimited, usd } from './billing-words.tsx';
 
 export function Offers({ summary, offers }: { summary: Summary; offers: BillingQuery['billingOffers'] }) {

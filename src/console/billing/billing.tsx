@@ -2,7 +2,6 @@
 import { useState } from 'preact/hooks';
 import {
   askForCredits,
-  type BillingQuery,
   billing as billingQuery,
   billingSettings,
   type TrackerTriggerPolicy,
@@ -18,12 +17,10 @@ import { may } from '../kit/page.ts';
 import { Card, Said, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { Day } from '../kit/words.tsx';
-import { Balance, Subscription } from './billing-balance.tsx';
+import { Balance, Subscription, type Summary } from './billing-balance.tsx';
 import { Offers } from './billing-offers.tsx';
 import { Orders } from './billing-orders.tsx';
 import { billing, Entries } from './billing-words.tsx';
-
-export type Summary = BillingQuery['billingSummary'];
 
 export function Billing() {
   const [said, say] = useState('');

@@ -1,11 +1,13 @@
 // Binds an MCP server to a project, or changes how it is bound: roles, credentials that are never shown again, and hosts.
 import { useState } from 'preact/hooks';
-import { type AgentRole, projectMcp, putMcpBinding } from '../generated/documents.ts';
+import { type AgentRole, type ProjectMcpQuery, projectMcp, putMcpBinding } from '../generated/documents.ts';
 import { Group, Several } from '../kit/choices.tsx';
 import { ask, mutate } from '../kit/client.ts';
 import { Check, FormFrame, Text } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
-import type { Binding, Server } from './mcp-server.tsx';
+
+export type Server = ProjectMcpQuery['projectMcp']['servers'][number];
+export type Binding = NonNullable<Server['binding']>;
 
 const roles = ['planner', 'builder', 'reviewer', 'qa', 'researcher'] as const satisfies AgentRole[];
 

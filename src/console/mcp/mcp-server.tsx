@@ -1,15 +1,13 @@
 // One MCP server of a project: how it is declared, how it is bound, and what can be done with it.
 import { useRef, useState } from 'preact/hooks';
-import { deleteMcpBinding, type ProjectMcpQuery, refreshMcpTools, startMcpOAuth } from '../generated/documents.ts';
+import { deleteMcpBinding, refreshMcpTools, startMcpOAuth } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Pill, Said } from '../kit/pieces.tsx';
 import { Time } from '../kit/words.tsx';
-import { BindForm } from './mcp-bind.tsx';
+import { BindForm, type Binding, type Server } from './mcp-bind.tsx';
 import { ToolReview } from './tool-review.tsx';
 
-export type Server = ProjectMcpQuery['projectMcp']['servers'][number];
-export type Binding = NonNullable<Server['binding']>;
 type Declared = NonNullable<Server['declared']>;
 
 export interface ServerProperties {

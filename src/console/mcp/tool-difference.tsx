@@ -1,11 +1,13 @@
 // The definition of a tool, and how it differs from the one that was approved: read when it is shown.
 import { diffLines } from 'diff';
 import { useState } from 'preact/hooks';
-import { type McpToolDefinitionsQuery, mcpToolDefinitions } from '../generated/documents.ts';
+import { type McpToolDefinitionsQuery, type McpToolReviewQuery, mcpToolDefinitions } from '../generated/documents.ts';
 import { Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { ScrollBlock } from '../kit/scroll-block.tsx';
-import type { Tool } from './tool-review.tsx';
+
+export type Review = McpToolReviewQuery['mcpToolReview'];
+export type Tool = Review['tools'][number];
 
 /** How far two definitions may differ to be shown line by line. */
 const mostEdits = 500;

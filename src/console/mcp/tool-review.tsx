@@ -1,7 +1,7 @@
 // The tools of a bound server as a person reviews them: what is new, what has changed since it was approved, and for whom each is
 // approved. What needs a decision comes first. All words of a server are shown as text.
 import { useEffect, useState } from 'preact/hooks';
-import { type McpToolClaim, type McpToolReviewQuery, mcpToolReview, putMcpBinding } from '../generated/documents.ts';
+import { type McpToolClaim, mcpToolReview, putMcpBinding } from '../generated/documents.ts';
 import { Failure, isRecordChanged, mutate } from '../kit/client.ts';
 import { FormFrame } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
@@ -9,10 +9,8 @@ import { may } from '../kit/page.ts';
 import { Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { plural } from '../kit/words.tsx';
-import { type Definable, Definition, Difference } from './tool-difference.tsx';
+import { type Definable, Definition, Difference, type Review, type Tool } from './tool-difference.tsx';
 
-type Review = McpToolReviewQuery['mcpToolReview'];
-export type Tool = Review['tools'][number];
 type Choice = 'none' | 'builder' | 'all';
 
 interface Values {
