@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
-import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
 import { codeDigest } from '#foundation/secrets/secrets.ts';
 import { rowsOf } from './support/database-rows.ts';

@@ -8,7 +8,8 @@ import { foundOrganization, lockOrganization } from '#domain/organization/organi
 import { Person } from '#domain/organization/people/model.ts';
 import { findOrCreatePerson } from '#domain/organization/people/operations.ts';
 import { type VendorKind, vendorKinds } from '#domain/projects/integrations/model.ts';
-import { connectIntegration, defaultConnectors } from '#domain/projects/projects/connectors.ts';
+import { defaultConnectors } from '#domain/projects/projects/connectors.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { database, sql, transaction } from '#foundation/postgres/database.ts';

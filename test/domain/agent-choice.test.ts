@@ -7,7 +7,7 @@ import { answersSettled } from '#domain/execution/mission-steps/agent-choice.ts'
 import { readChoice } from '#domain/execution/mission-steps/agent-question.ts';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
-import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
-import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

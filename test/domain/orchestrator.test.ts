@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { modelsByVendor } from '#domain/projects/agents/catalog.ts';
-import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { costCap, dayOf } from '#domain/work/mission-costs/cap.ts';
 import { mayStartMission } from '#domain/work/starts/gate.ts';
 import { days, hours } from '#foundation/clock.ts';

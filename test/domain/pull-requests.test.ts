@@ -1,7 +1,7 @@
 // The branch that a run pushes: access for its runtime, the pull request at GitHub, its merge, and the issue that it closes.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
-import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import { hours, isoTime, minutes } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';

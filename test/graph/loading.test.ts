@@ -1,7 +1,7 @@
 // Relations load in batches: one statement per relation and level, however many rows there are (context.ts).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Vendor, VendorKind } from '#domain/projects/integrations/model.ts';
-import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
 import { openWorld, type World } from '../support/world.ts';
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { chooseIsolation } from '../../src/runner/isolation/isolation.ts';
 import { createProject } from '../support/callers.ts';
 import { openMissionWorld } from '../support/mission-world.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
 import { stripeProvider } from '#domain/money/billing/stripe.ts';
 import type { Vendor, VendorKind } from '#domain/projects/integrations/model.ts';
-import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { keepRows } from '../support/database-rows.ts';
 import { type Arguments, documentOf, outcomeOf, type RootField, rootFields } from '../support/root-fields.ts';

@@ -7,7 +7,7 @@ import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { bytes, mcp } from '#limits.ts';
 import { schema } from '#schema.ts';
 import { toolsOf } from '../../src/surfaces/mcp/tools.ts';

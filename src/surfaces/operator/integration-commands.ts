@@ -9,10 +9,10 @@ import {
   vendorNames,
 } from '#domain/projects/integrations/model.ts';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
-import { connectIntegration, disconnectIntegration } from '#domain/projects/projects/connectors.ts';
 import { checkBaseUrl } from '#domain/projects/vendors/addresses.ts';
 import { connectorText } from '#domain/projects/vendors/bounds.ts';
 import { checkConnector } from '#domain/projects/vendors/check.ts';
+import { connectIntegration, disconnectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { type Command, command, flag } from './command.ts';

@@ -1,52 +1,11 @@
-// The connectors of projects: which integration a project uses for its tracker, source host and language model.
-
+// Which integration a project uses for its tracker, source host and language model.
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { Integration, type Vendor, type VendorKind, vendorKinds } from '../integrations/model.ts';
-import { insertIntegration, listConnectors, type NewIntegration } from '../integrations/operations.ts';
-import { connectorMembers, Project } from './model.ts';
-
-/** Connects a vendor to the organization, and to its projects that lack this kind of connector. @throws 400 */
-export async function connectIntegration(input: NewIntegration, trx?: Transaction): Promise<Row<Integration>> {
-  const connect = async (trx: Transaction) => {
-    const integration = await insertIntegration(trx, input);
-    const { orgId, vendorKind, vendor } = input;
-    const member = connectorMembers[vendorKind];
-    const lacking = Project.query(trx).where({ orgId, [member]: null });
-    await (vendorKind === 'tracker' ? lacking.where({ tracker: vendor }) : lacking).patch({ [member]: integration.id });
-    return integration;
-  };
-  return trx ? connect(trx) : transaction(connect);
-}
-
-/**
- * Deletes a connector. Projects that use it get another one of the organization in its place, if there is one: that of the same server
- * before the oldest.
- * @throws 404, or 409 for a tracker or source host that projects use, unless they are detached
- */
-export const disconnectIntegration = (id: string, detachesProjects = false): Promise<Row<Integration>> =>
-  transaction(async (trx) => {
-    // Locked against projects that begin to use it.
-    const connector = (await Integration.query(trx).findById(id).forUpdate()) ?? Integration.refuse();
-    const { vendor, vendorKind, baseUrl, orgId } = connector;
-    const member = connectorMembers[vendorKind];
-    const using = { orgId, [member]: id };
-    if (vendorKind !== 'llm' && !detachesProjects) {
-      const projects = await Project.query(trx).where(using).resultSize();
-      if (projects > 0) throw conflict(`The connector is in use: ${projects} projects have it as their ${vendorKind}.`);
-    }
-    // Issues stay with their tracker.
-    const like = vendorKind === 'tracker' ? { orgId, vendorKind, vendor } : { orgId, vendorKind };
-    const others = (await Integration.findAll(like, trx)).filter((one) => one.id !== id);
-    const next = others.find((one) => one.vendor === vendor && one.baseUrl === baseUrl) ?? others[0];
-    await Project.query(trx)
-      .where(using)
-      .patch({ [member]: next?.id ?? null });
-    await Integration.query(trx).deleteById(id);
-    return connector;
-  });
+import { listConnectors } from '../integrations/operations.ts';
+import { connectorMembers, type Project } from './model.ts';
 
 export type Connectors = Record<VendorKind, Id<'integration'> | null>;
 

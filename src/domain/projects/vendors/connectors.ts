@@ -4,13 +4,19 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { transaction } from '#foundation/postgres/database.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { Integration, kindsOf, type Vendor, type VendorKind } from '../integrations/model.ts';
-import { noteCheck, replaceCredentials, revokeCredentials } from '../integrations/operations.ts';
-import { connectIntegration, disconnectIntegration } from '../projects/connectors.ts';
+import {
+  insertIntegration,
+  type NewIntegration,
+  noteCheck,
+  replaceCredentials,
+  revokeCredentials,
+} from '../integrations/operations.ts';
+import { connectorMembers, Project } from '../projects/model.ts';
 import { checkBaseUrl } from './addresses.ts';
 import { maxConnectors } from './bounds.ts';
 import { askVendor, checkConnector, type Verdict, vendorChecks } from './check.ts';
@@ -49,6 +55,19 @@ export async function connect(caller: Caller, input: NewConnector): Promise<Row<
     return connectIntegration({ id, orgId, vendor, vendorKind, displayName, ...more }, trx);
   });
   return verdict ? noteCheck(connector, verdict) : connector;
+}
+
+/** Adds a connector to the organization, and to its projects that lack this kind of connector. @throws 400 */
+export async function connectIntegration(input: NewIntegration, trx?: Transaction): Promise<Row<Integration>> {
+  const connect = async (trx: Transaction) => {
+    const integration = await insertIntegration(trx, input);
+    const { orgId, vendorKind, vendor } = input;
+    const member = connectorMembers[vendorKind];
+    const lacking = Project.query(trx).where({ orgId, [member]: null });
+    await (vendorKind === 'tracker' ? lacking.where({ tracker: vendor }) : lacking).patch({ [member]: integration.id });
+    return integration;
+  };
+  return trx ? connect(trx) : transaction(connect);
 }
 
 /** @throws 400 */
@@ -114,3 +133,30 @@ export async function disconnect(
   await disconnectIntegration((await ownConnector(caller, id)).id, detachesProjects);
   return { ok: true, id };
 }
+
+/**
+ * Deletes a connector. Projects that use it get another one of the organization in its place, if there is one: that of the same server
+ * before the oldest.
+ * @throws 404, or 409 for a tracker or source host that projects use, unless they are detached
+ */
+export const disconnectIntegration = (id: string, detachesProjects = false): Promise<Row<Integration>> =>
+  transaction(async (trx) => {
+    // Locked against projects that begin to use it.
+    const connector = (await Integration.query(trx).findById(id).forUpdate()) ?? Integration.refuse();
+    const { vendor, vendorKind, baseUrl, orgId } = connector;
+    const member = connectorMembers[vendorKind];
+    const using = { orgId, [member]: id };
+    if (vendorKind !== 'llm' && !detachesProjects) {
+      const projects = await Project.query(trx).where(using).resultSize();
+      if (projects > 0) throw conflict(`The connector is in use: ${projects} projects have it as their ${vendorKind}.`);
+    }
+    // Issues stay with their tracker.
+    const like = vendorKind === 'tracker' ? { orgId, vendorKind, vendor } : { orgId, vendorKind };
+    const others = (await Integration.findAll(like, trx)).filter((one) => one.id !== id);
+    const next = others.find((one) => one.vendor === vendor && one.baseUrl === baseUrl) ?? others[0];
+    await Project.query(trx)
+      .where(using)
+      .patch({ [member]: next?.id ?? null });
+    await Integration.query(trx).deleteById(id);
+    return connector;
+  });
