@@ -1,6 +1,5 @@
-// Seeds the demo organization, for a first look and for measurements. Repeated calls add only what is missing.
-// People, the organization, connectors and recurring missions are created by the functions of their nouns. Everything that comes
-// in thousands (projects, runs, sandboxes, artifacts) is inserted in bulk: one statement per many rows, in their final state.
+// Seeds the demo organization, for a first look. Repeated calls add only what is missing. Projects are inserted in bulk, one
+// statement per many rows; everything else is created by the functions of its noun.
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { Organization } from '#domain/organization/organizations/model.ts';
@@ -14,9 +13,7 @@ import { minutes, now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { database, sql, transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
-import { fillArtifacts } from './artifacts.ts';
 import { seedMission } from './recurring-missions.ts';
-import { type Filled, fillRuns, fillSandboxes, projectsWithMissions } from './runs.ts';
 
 export const demoOwner = 'demo@example.com';
 export const demoSlug = 'demo';
@@ -28,22 +25,11 @@ export const demoProjects = names.length;
 export interface Demo {
   organization: { id: string; slug: string };
   owner: { id: string; email: string };
-  projects: Filled;
-  runs: Filled;
-  sandboxes: Filled;
-  artifacts: Filled;
+  /** How many exist now, and how many of them this call created. */
+  projects: { total: number; created: number };
 }
 
-export interface DemoSize {
-  projects: number;
-  runs?: number | undefined;
-  sandboxes?: number | undefined;
-  artifacts?: number | undefined;
-  /** Samples per sandbox. */
-  metrics?: number | undefined;
-}
-
-export async function seedDemo({ projects, runs, sandboxes, artifacts, metrics }: DemoSize): Promise<Demo> {
+export async function seedDemo({ projects }: { projects: number }): Promise<Demo> {
   const owner = await findOrCreatePerson(demoOwner, 'Demo Owner');
   const organization = await demoOrganization(owner);
   await connectVendors(organization);
@@ -52,18 +38,12 @@ export async function seedDemo({ projects, runs, sandboxes, artifacts, metrics }
   const [row] = await sql<{ total: number }>('select count(*) as total from projects where org_id = $1', [
     organization.id,
   ]);
-  const parties = { orgId: organization.id, ownerId: owner.id, projects: await newestProjects(organization) };
-  if (parties.projects.length === 0 && (runs || sandboxes || artifacts)) {
-    throw new Error('--projects: the demo has none, and missions need one');
-  }
-  if (parties.projects[0]) await seedMission(demoCaller(owner, organization), parties.projects[0]);
+  const [newest] = await sql<{ id: string }>(newestProjectSql, [organization.id]);
+  if (newest) await seedMission(demoCaller(owner, organization), newest.id);
   return {
     organization: { id: organization.id, slug: organization.slug },
     owner: { id: owner.id, email: owner.email },
     projects: { total: row!.total, created },
-    runs: await fillRuns(parties, runs ?? 0),
-    sandboxes: await fillSandboxes(parties, sandboxes ?? 0, metrics ?? 0),
-    artifacts: await fillArtifacts(parties, artifacts ?? 0),
   };
 }
 
@@ -85,10 +65,7 @@ export async function findDemo(): Promise<{ owner: Row<Person>; organization: Ro
   return owner && organization?.createdByUserId === owner.id ? { owner, organization } : null;
 }
 
-async function newestProjects({ id: orgId }: Row<Organization>): Promise<string[]> {
-  const text = 'select id from projects where org_id = $1 order by created_at desc, id desc limit $2';
-  return (await sql<{ id: string }>(text, [orgId, projectsWithMissions])).map(({ id }) => id);
-}
+const newestProjectSql = 'select id from projects where org_id = $1 order by created_at desc, id desc limit 1';
 
 async function demoOrganization(owner: Row<Person>): Promise<Row<Organization>> {
   const found = () => Organization.find({ slug: demoSlug });

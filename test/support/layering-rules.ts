@@ -379,19 +379,8 @@ const tablesOfOtherNouns: Record<string, { tables: string[]; because: string }> 
     because: 'locks a membership and its account in one statement',
   },
   'src/demo': {
-    tables: [
-      'artifacts',
-      'mission_costs',
-      'projects',
-      'recurring_missions',
-      'runs',
-      'sandbox_fragments',
-      'sandbox_metrics',
-      'sandbox_sessions',
-      'sandboxes',
-      'stored_contents',
-    ],
-    because: 'seeds demo data in bulk',
+    tables: ['projects'],
+    because: 'seeds the projects of the demo in bulk',
   },
 };
 const folderOf = (file: string): string =>

@@ -143,14 +143,10 @@ export const commands: Record<string, Command> = {
     },
   }),
   'demo:seed': command({
-    example: '--projects 30 --runs 2000',
+    example: '--projects 30',
     about: 'Seeds the demo organization; repeated calls add only what is missing.',
     options: z.object({
       projects: wholeNumber(0, 1_000_000).describe('Projects.').default(demoProjects),
-      runs: wholeNumber(0, 1_000_000).describe('Runs of recurring missions.').default(0),
-      sandboxes: wholeNumber(0, 100_000).describe('Sandboxes.').default(0),
-      artifacts: wholeNumber(0, 100_000).describe('Artifacts, each a file in the storage.').default(0),
-      metrics: wholeNumber(0, 10_000).describe('Metrics of each sandbox.').default(30),
     }),
     run: seedDemo,
   }),
