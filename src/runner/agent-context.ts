@@ -35,14 +35,13 @@ export function openAgentContexts(settings: RunSettings) {
   let session: string | null = null;
 
   async function prepare(step: Step, maxCalls: number): Promise<StepContext> {
-    const { name, role, harness, skillRepos, userPrompt } = step.agent;
-    const readOnly = role === 'researcher';
+    const { name, harness, skillRepos, userPrompt, isReadOnly } = step.agent;
     const { isolation, caps } = capabilities;
     const found = capabilities.found.find((one) => one.harness === harness);
     if (!found || !isolation) throw new Error(`This runner has no ${harness}.`);
     const { place, account, gateway, checkout, sessions } = await run.share(isolation.level, name, step);
     const skills = await installSkills(platform, lease, skillRepos, place, account);
-    const isolated = isolate(settings, isolation, place, account, step);
+    const isolated = isolate(settings, isolation, { ...place, isReadOnly }, account, step);
     // A session whose files cannot be restored is not resumed.
     const resume = step.resumeSessionId && sessions.has(step.resumeSessionId) ? step.resumeSessionId : null;
     const turn = turnParts(step, resume !== null);
@@ -57,7 +56,7 @@ export function openAgentContexts(settings: RunSettings) {
       prompt: turn.map(({ text }) => text).join('\n\n'),
       instructions: systemPrompt(found.harness, userPrompt, checkout.instructions, skills.text),
       resume,
-      readOnly,
+      readOnly: isReadOnly,
       maxCalls,
     };
     return {
@@ -75,9 +74,9 @@ export function openAgentContexts(settings: RunSettings) {
         sessions.add(begun);
         session = begun;
       },
-      save: () => upload(step, isolated.runScript, place, checkout.base, () => session),
-      // A researcher answers a question: what it commits stays in the checkout, which goes with the mission.
-      deliver: readOnly ? async () => {} : checkout.deliver,
+      // Nothing that a read-only agent leaves in the checkout outlives the mission.
+      save: isReadOnly ? async () => {} : () => upload(step, isolated.runScript, place, checkout.base, () => session),
+      deliver: isReadOnly ? async () => {} : checkout.deliver,
       clear: isolated.close,
     };
   }

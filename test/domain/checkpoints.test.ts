@@ -192,6 +192,16 @@ describe('a checkpoint', () => {
     expect(await report('reportCheckpoint', stolen)).toMatchObject({ code: 'lease_lost' });
   });
 
+  it('409 · of a researcher, which changes nothing', async () => {
+    const { runId, leaseId, step } = await held();
+    await world.knex('run_steps').where({ id: step.stepId }).update({ role: 'researcher' });
+    const input = { runId, leaseId, stepId: step.stepId, contentKey: 'cnt_x', commitSha: commit('a') };
+    expect(await report('reportCheckpoint', input)).toMatchObject({
+      code: 'conflict',
+      description: 'A researcher changes nothing: no checkpoint of it is taken.',
+    });
+  });
+
   it('is taken of a run that was canceled, by the runtime that held it', async () => {
     const one = await held();
     await graphql('mutation ($runId: String!) { cancelRun(runId: $runId) { id } }', { runId: one.runId });

@@ -83,6 +83,15 @@ describe('the models of the catalog', () => {
   });
 });
 
+const changes = [
+  { read: 'a.txt' },
+  { edit: { file: 'a.txt', old: 'hello old world', new: 'hello new world' } },
+  { write: { file: 'b.txt', content: 'made\n' } },
+  { shell: "sh -c 'echo made > c.txt; git commit -qam made'" },
+  { mcp: { tool: 'comment', args: { text: 'read only' } } },
+  { say: 'All read.' },
+];
+
 describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
   const title = mode ? `${name}, ${mode}` : name;
   const passed = (...columns: string[]) => {
@@ -116,6 +125,20 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     // The gateway has put in the key that the agent never saw.
     for (const { headers } of world.calls()) expect(headers['x-api-key'] ?? headers.authorization).toMatch(/real-key$/);
     expect(JSON.stringify(world.calls()[0]!.body)).toContain('You are the builder.');
+    await played.harness.end();
+  });
+
+  it('changes no file as a read-only agent, and calls the platform', async ({ skip }) => {
+    skip(whyMissing(name) !== null, whyMissing(name) ?? '');
+    const start = await world.prepare(name);
+    world.mcp.calls.length = 0;
+    const played = start({ model, readOnly: true, prompt: scripted(...changes) });
+    expect(await played.turn(0), played.logs()).toMatchObject({ status: 'completed', text: 'All read.' });
+    expect(JSON.stringify(played.events)).toContain('hello old world');
+    const git = (...args: string[]) =>
+      String(execFileSync('git', ['-c', 'safe.directory=*', '-C', played.place.work, ...args]));
+    expect([git('status', '--porcelain'), git('log', '--format=%s')]).toEqual(['', 'first\n']);
+    expect(world.mcp.calls).toMatchObject([{ arguments: { text: 'read only' } }]);
     await played.harness.end();
   });
 

@@ -87,8 +87,9 @@ export async function openWorld() {
     const url = `${loopback}:${gateway.port || ports.gateway}`;
     const isServer = name === 'opencode';
     return (given: Pick<Task, 'prompt'> & Partial<Task>) => {
-      const container = containers && openContainer(containers, place, account, planned, isServer);
-      const launch = launchOf(level, place, account, 3_000, isServer, prefixOf(caps, planned), container);
+      const seen = { ...place, isReadOnly: given.readOnly ?? false };
+      const container = containers && openContainer(containers, seen, account, planned, isServer);
+      const launch = launchOf(level, seen, account, 3_000, isServer, prefixOf(caps, planned), container);
       const task = { ...launch, program: programs[name], home: place.home, gateway: { url, key: gateway.key } };
       const played = begin(name, { ...task, mcp: { platform: `${url}/mcp/platform` }, ...given });
       closing.push(played.harness.end);

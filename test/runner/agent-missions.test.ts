@@ -206,10 +206,10 @@ describe('missions of agents', () => {
     const [diff] = diffs;
     expect(diff.contentType).toBe('text/plain');
     expect(await (await fetch(diff.url)).text()).toContain('-old\n+new\n');
-    // A researcher has no tools to edit with, and what it commits all the same is pushed nowhere.
+    // A researcher has no tools to change files with, and what it changes all the same is neither pushed nor kept.
     await team('researcher');
     const { id: agentId } = await world.knex('agents').where({ orgId, role: 'researcher' }).first();
-    const body = { projectId: site, prompt: '[commit]', agentId };
+    const body = { projectId: site, prompt: '[commit] [draft]', agentId };
     const research = (await world.rest('POST', '/runs', { token: alice.token, body })).body.id;
     expect(await ended(research)).toMatchObject({ status: 'completed', steps: [{ role: 'researcher' }] });
     expect((await world.rest('GET', `/runs/${research}`, { token: alice.token })).body).toMatchObject({
@@ -217,7 +217,9 @@ describe('missions of agents', () => {
       outcome: { result: 'no_changes', commits: 0 },
     });
     expect(git('-C', 'acme/site', 'branch', '--list', `mission/${research}`)).toBe('');
-    expect((await shown(research)).join('\n')).toContain('I have no Edit');
+    expect((await shown(research)).join('\n')).toContain('My tools: Read,Glob,Grep,TodoWrite');
+    expect(await world.knex('checkpoints').where({ runId: research })).toEqual([]);
+    expect(await world.knex('checkpoints').where({ runId })).not.toEqual([]);
     await rm(folder, { recursive: true });
   });
 

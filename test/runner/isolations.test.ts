@@ -63,7 +63,7 @@ const levels: Record<string, (user: User) => Record<string, string> | string> = 
 let missions: Awaited<ReturnType<typeof openMissionWorld>>;
 beforeAll(async () => {
   missions = await openMissionWorld();
-  await missions.team('claude-code', 'builder');
+  await missions.team('claude-code', 'builder', 'researcher');
   const { id: orgId } = missions.alice.organization;
   const origin = { vendor: 'builtin', vendorKind: 'scm', displayName: 'Code' } as const;
   await connectIntegration({ orgId, ...origin, externalOrgId: missions.folder });
@@ -73,7 +73,9 @@ afterAll(() => missions.close());
 
 const combinations = users.flatMap((user) => Object.keys(levels).map((level) => ({ user, level })));
 describe.each(combinations)('a runner of $user.name with the isolation $level', ({ user, level }) => {
-  it('checks the repository out, takes checkpoints, pushes, and continues from a checkpoint', async ({ skip }) => {
+  it('checks the repository out, takes checkpoints, pushes, continues from a checkpoint, and lets a researcher read', async ({
+    skip,
+  }) => {
     const settings = user.missing ?? levels[level]!(user);
     if (typeof settings === 'string') return skip(settings);
     const { folder, world, alice } = missions;
@@ -113,5 +115,16 @@ describe.each(combinations)('a runner of $user.name with the isolation $level', 
     const log = git('-C', name, 'log', '--format=%s', `main..mission/${next}`);
     expect(log).toBe('Draft\nSay new\n');
     expect(await missions.log(next, 'system')).toContain('It begins from the checkpoint');
+
+    if (level === 'none') return;
+    const { id: agentId } = await world.knex('agents').where({ role: 'researcher' }).first('id');
+    const look =
+      '[run]\necho x > a.txt || cp a.txt "$ARTIFACTS/read.txt"; rm -rf .git; git log -1 > "$ARTIFACTS/log.txt"';
+    const start =
+      'mutation ($p: String!, $l: String!, $a: String!) { startMission(projectId: $p, prompt: $l, agentId: $a) { id } }';
+    const { id: research } = await missions.graphql(start, { p: projectId, l: look, a: agentId });
+    expect(await missions.ended(research), runner.output).toMatchObject({ status: 'completed', lastError: null });
+    const { artifacts } = await missions.look(research);
+    expect(artifacts.map(({ caption }: { caption: string }) => caption).sort()).toEqual(['log.txt', 'read.txt']);
   });
 });

@@ -599,7 +599,7 @@ const longFunctions: Record<string, number> = {
   'src/foundation/http/capacity.ts createCapacity': 97,
   'src/foundation/postgres/standby.ts watchStandby': 73,
   'src/foundation/storage/s3.ts bucketStorage': 71,
-  'src/runner/harness/codex.ts codex': 65,
+  'src/runner/harness/codex.ts codex': 67,
   'src/runner/harness/conversation.ts converse': 62,
   'src/runner/harness/opencode-events.ts opencodeEvents': 68,
   'src/runner/isolation/process.ts startProcess': 89,

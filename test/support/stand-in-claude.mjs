@@ -79,7 +79,7 @@ async function take({ type, message }) {
   mkdirSync(folder, { recursive: true });
   appendFileSync(conversation, `${JSON.stringify({ text })}\n`);
   if (text.includes('[draft]')) execFileSync('sh', ['-c', 'echo draft > draft.txt; echo changed >> a.txt']);
-  if (!option('--tools').split(',').includes('Edit')) say('I have no Edit');
+  if (!option('--tools').split(',').includes('Edit')) say(`My tools: ${option('--tools')}`);
   if (text.includes('[told]')) say(`I was told: ${option('--append-system-prompt')}`);
   if (text.includes('[look]')) {
     const files = readdirSync('.').filter((name) => name !== '.git');

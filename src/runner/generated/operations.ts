@@ -549,7 +549,7 @@ export type StepOutcome =
   /** A person must approve the plan. The lease is over: the run can be claimed once it is approved. */
   | 'waiting';
 
-export type StepPartsFragment = { stepId: string, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> } };
+export type StepPartsFragment = { stepId: string, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> } };
 
 export type ClaimRunMutationVariables = Exact<{
   input: ClaimRunRequest;
@@ -713,7 +713,7 @@ export type HarnessDemandQueryVariables = Exact<{ [key: string]: never; }>;
 export type HarnessDemandQuery = { answer: { modelVendors: Array<ModelVendor>, harnesses: Array<string> } };
 
 export const claimRun: Operation<ClaimRunMutation, ClaimRunMutationVariables> = {
-  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId missionTitle instanceType memoryMb stepTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role harness model effort userPrompt skillRepos}}',
+  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId missionTitle instanceType memoryMb stepTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}}',
 };
 
 export const registerSandbox: Operation<RegisterSandboxMutation, RegisterSandboxMutationVariables> = {
@@ -781,7 +781,7 @@ export const finishSandbox: Operation<FinishSandboxMutation, FinishSandboxMutati
 };
 
 export const finishStep: Operation<FinishStepMutation, FinishStepMutationVariables> = {
-  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role harness model effort userPrompt skillRepos}}',
+  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}}',
 };
 
 export const finishRun: Operation<FinishRunMutation, FinishRunMutationVariables> = {

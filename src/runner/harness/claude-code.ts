@@ -4,7 +4,7 @@ import path from 'node:path';
 import { longestEvent, startProcess } from '../isolation/process.ts';
 import { claudeEvents } from './claude-code-events.ts';
 import { logLine, parsed } from './fragments.ts';
-import type { Harness, Listener, Task } from './port.ts';
+import { type Harness, hasShell, type Listener, type Task } from './port.ts';
 
 const allTools = ['Read', 'Edit', 'Write', 'Bash', 'Glob', 'Grep', 'TodoWrite'];
 const writing = ['Edit', 'Write'];
@@ -40,8 +40,10 @@ export function claudeCode(task: Task, on: Listener): Harness {
   return { pid, ready, ended, isRunning, end, send, interrupt };
 }
 
-function argumentsFor({ model, effort, instructions, schema, mcp, resume, readOnly }: Task): string[] {
-  const tools = readOnly ? allTools.filter((tool) => !writing.includes(tool)) : allTools;
+function argumentsFor(task: Task): string[] {
+  const { model, effort, instructions, schema, mcp, resume, readOnly } = task;
+  const denied = [...(readOnly ? writing : []), ...(hasShell(task) ? [] : ['Bash'])];
+  const tools = allTools.filter((tool) => !denied.includes(tool));
   const args = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
   // Partial messages tell the tokens of each call; whole ones repeat those that were known when the call began.
   args.push('--replay-user-messages', '--include-partial-messages', '--model', model);

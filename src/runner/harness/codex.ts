@@ -3,7 +3,7 @@ import path from 'node:path';
 import { longestEvent, startProcess } from '../isolation/process.ts';
 import { codexEvents } from './codex-events.ts';
 import { type Json, logLine, parsed } from './fragments.ts';
-import type { Harness, Listener, Task } from './port.ts';
+import { type Harness, hasShell, type Listener, type Task } from './port.ts';
 
 interface Waiting {
   resolve(result: Json): void;
@@ -84,8 +84,10 @@ export function codex(task: Task, on: Listener): Harness {
   async function open(): Promise<void> {
     await call('initialize', { clientInfo: { name: 'runtime', title: null, version: '1' }, capabilities: null });
     write({ method: 'initialized' });
-    // The isolation is the runtime's. Codex' own sandbox keeps .git read-only, so that nothing could be committed.
-    const setting = { cwd, model, approvalPolicy: 'never', sandbox: 'danger-full-access' };
+    // The isolation is the runtime's. Codex' own sandbox cannot be made within a cell or a container, and
+    // keeps .git read-only, so that nothing could be committed.
+    const sandbox = hasShell(task) ? 'danger-full-access' : 'read-only';
+    const setting = { cwd, model, approvalPolicy: 'never', sandbox };
     const parameters = { ...setting, ...(instructions && { developerInstructions: instructions }) };
     const opened = await (resume
       ? call('thread/resume', { threadId: resume, ...parameters })
@@ -133,6 +135,8 @@ function settingsFor({ gateway, model, mcp }: Task): string[] {
   for (const [name, url] of Object.entries(mcp)) {
     const server = `mcp_servers.${name}`;
     settings.push(`${server}.url=${text(url)}`, `${server}.bearer_token_env_var="GATEWAY_KEY"`);
+    // In its read-only sandbox it would ask a person before each call.
+    settings.push(`${server}.default_tools_approval_mode="approve"`);
   }
   return settings.flatMap((setting) => ['-c', setting]);
 }

@@ -5,7 +5,7 @@ import { longestEvent, startProcess } from '../isolation/process.ts';
 import { logLine } from './fragments.ts';
 import { openConnection } from './opencode-connection.ts';
 import { opencodeEvents } from './opencode-events.ts';
-import type { Harness, Listener, Task } from './port.ts';
+import { type Harness, hasShell, type Listener, type Task } from './port.ts';
 
 export function opencode(task: Task, on: Listener): Harness {
   const { effort, instructions, schema, resume, server } = task;
@@ -84,7 +84,8 @@ function modelOf(name: string): Model {
   return { id: name, provider: `@ai-sdk/${route}`, route };
 }
 
-function environmentFor({ home, gateway, mcp }: Task, { id, provider, route }: Model, password: string) {
+function environmentFor(task: Task, { id, provider, route }: Model, password: string) {
+  const { home, gateway, mcp, readOnly } = task;
   const at = (name: string) => path.join(home, name);
   const options = { baseURL: `${gateway.url}/${route}/v1`, apiKey: '{env:GATEWAY_KEY}' };
   const known = { name: id, tool_call: true, reasoning: true, limit: { context: 200_000, output: 32_000 } };
@@ -101,7 +102,8 @@ function environmentFor({ home, gateway, mcp }: Task, { id, provider, route }: M
     small_model: `gateway/${id}`,
     provider: { gateway: { npm: provider, name: 'Gateway', options, models: { [id]: known } } },
     permission: {
-      ...{ edit: 'allow', bash: 'allow', webfetch: 'deny', websearch: 'deny', question: 'deny' },
+      ...{ edit: readOnly ? 'deny' : 'allow', bash: hasShell(task) ? 'allow' : 'deny' },
+      ...{ webfetch: 'deny', websearch: 'deny', question: 'deny' },
       external_directory: 'deny',
     },
     mcp: Object.fromEntries(servers),

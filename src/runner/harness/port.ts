@@ -21,7 +21,7 @@ export interface Task extends HarnessLaunch {
   schema: Record<string, unknown> | null;
   /** A session to continue. */
   resume: string | null;
-  /** Whether tools that edit files are left out, where the harness has such a choice. */
+  /** Whether the agent changes no file: it gets no tool to edit with, and a cell or container mounts its checkout read-only. */
   readOnly: boolean;
   /** Calls of the model after which the turn is interrupted; null: no limit. */
   maxCalls: number | null;
@@ -30,6 +30,9 @@ export interface Task extends HarnessLaunch {
   /** MCP servers by name, reached through the gateway with the gateway's key. */
   mcp: Record<string, string>;
 }
+
+/** Commands of a read-only agent are harmless only where its checkout is mounted read-only. */
+export const hasShell = ({ readOnly, isConfined }: Task): boolean => !readOnly || isConfined;
 
 export interface Tokens {
   /** Without those from a cache. */

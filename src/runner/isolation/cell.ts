@@ -68,15 +68,15 @@ export function inCell(
   isServer = false,
   prefix: string[] = [],
 ): [program: string, args: string[]] {
-  const { work, home, artifacts, root, skills } = place;
+  const { work, home, artifacts, root, skills, isReadOnly } = place;
   const programFolders = [path.dirname(process.execPath), packagesOf(program)];
   const view = [
     ...system.flatMap((at) => ['--ro-bind-try', at, at]),
     ...links.flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/run'],
     ...programFolders.flatMap((folder) => ['--ro-bind', folder, folder]),
-    ...[work, home, artifacts, root].flatMap((folder) => ['--bind', folder, folder]),
-    ...['--ro-bind', skills, skills],
+    ...[home, artifacts, root].flatMap((folder) => ['--bind', folder, folder]),
+    ...[isReadOnly ? '--ro-bind' : '--bind', work, work, '--ro-bind', skills, skills],
     ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin', '--chdir', work],
   ];
   const identity = ['--uid', '1000', '--gid', '1000', '--hostname', 'cell'];

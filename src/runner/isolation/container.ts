@@ -110,7 +110,7 @@ const bounded = ({ diskBytes }: Limits, command: string[]): string[] => [
 
 function optionsOf(
   engine: string,
-  { work, home, artifacts, root, skills }: Place,
+  { work, home, artifacts, root, skills, isReadOnly }: Place,
   account: Account | undefined,
   { memoryBytes, processes }: Limits,
   program: string,
@@ -124,7 +124,8 @@ function optionsOf(
     ...['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(processes)],
     ...['--user', `${uid}:${gid}`, ...(isOwnUser ? ['--userns', 'keep-id'] : []), '--hostname', 'container'],
     ...['--tmpfs', '/tmp:rw,nosuid,nodev,size=256m', '--workdir', work],
-    ...[work, home, artifacts, root].flatMap((folder) => mount(folder)),
+    ...mount(work, isReadOnly ? ',readonly' : ''),
+    ...[home, artifacts, root].flatMap((folder) => mount(folder)),
     ...mount(skills, ',readonly'),
     ...(path.isAbsolute(program) ? mount(packagesOf(program), ',readonly') : []),
   ];

@@ -22,6 +22,8 @@ export interface Place extends TemporaryFolder {
   file: string;
   /** Where it begins. */
   work: string;
+  /** Whether cells and containers mount `work` read-only. */
+  isReadOnly?: boolean;
   artifacts: string;
   /** Settings and sessions of a harness, with the folders that drivers name: nothing is written here for an agent later. */
   home: string;

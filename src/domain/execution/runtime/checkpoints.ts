@@ -4,7 +4,9 @@ import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { conflict } from '#foundation/problem.ts';
 import { lifetimesMs } from '#limits.ts';
+import { isReadOnly } from '../../projects/agents/catalog.ts';
 import { claimContent } from '../../work/artifacts/content.ts';
 import { Artifact } from '../../work/artifacts/model.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
@@ -27,6 +29,7 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
     const { contentKey, commitSha, sessionId = null } = report;
     const step = await RunStep.find({ id: report.stepId, runId: run.id, leaseId: report.leaseId }, trx);
     if (!step) return RunStep.refuse();
+    if (isReadOnly(step.role)) throw conflict(`A ${step.role} changes nothing: no checkpoint of it is taken.`);
     const isKnown = await Artifact.query(trx).select('id').findOne({ contentKey, orgId: run.orgId });
     if (isKnown) return;
     const { sizeBytes } = await claimContent(trx, run.orgId, contentKey);

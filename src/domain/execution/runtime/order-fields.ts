@@ -3,6 +3,7 @@ import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
+import { isReadOnly } from '../../projects/agents/catalog.ts';
 import { AgentRole, Effort, Harness } from '../../projects/agents/fields.ts';
 import { stepOutcomes } from '../../work/runs/step-model.ts';
 import type { StepOrder } from '../mission-steps/orders.ts';
@@ -14,6 +15,11 @@ export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').im
     agentId: t.exposeString('agentId', { nullable: true, description: 'Null for a built-in agent.' }),
     name: t.exposeString('name', { description: 'The name of the agent.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'A builder is chosen before the other roles.' }),
+    isReadOnly: t.boolean({
+      description:
+        'Whether the agent must be kept from changing files: of its role. Nothing of it is checkpointed or pushed.',
+      resolve: ({ role }) => isReadOnly(role),
+    }),
     harness: t.expose('harness', { type: Harness.type, description: 'One of those that the claim offered.' }),
     model: t.exposeString('model', { description: 'The model that the harness is to use, by its vendor’s name.' }),
     effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the default of the model.' }),

@@ -4,6 +4,7 @@ import { transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid, notFound } from '#foundation/problem.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
+import { isReadOnly } from '../../projects/agents/catalog.ts';
 import { parseRepository } from '../../projects/integrations/repository-name.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { hostOf, readRepositoryFile } from '../../projects/repositories/choose.ts';
@@ -72,7 +73,8 @@ export interface BranchReport extends OfRun {
 /** Records a pushed branch; opens or updates its pull request where the source host has them. */
 export async function reportBranch(caller: Caller, report: BranchReport) {
   const run = await transaction((trx) => lockHeldRun(trx, caller, report));
-  if (run.agentRole === 'researcher') throw conflict('A researcher changes nothing: its branch is not taken.');
+  if (run.agentRole && isReadOnly(run.agentRole))
+    throw conflict(`A ${run.agentRole} changes nothing: its branch is not taken.`);
   const { headSha, baseBranch } = report;
   if (baseBranch === branchOf(run.id)) throw invalid.field('baseBranch', 'must not be the branch of the run');
   const title = report.title ?? run.missionTitle ?? 'Mission';

@@ -193,7 +193,7 @@ builder.mutationFields((t) => ({
   }),
   reportBranch: t.field({
     description:
-      'Records the pushed branch of a run, and opens or updates its pull request where the host has them. 409 for a researcher.',
+      'Records the pushed branch of a run, and opens or updates its pull request where the host has them. 409 for an agent that is `isReadOnly`.',
     scope,
     type: ReportedBranch,
     args: { input: t.arg({ type: requests.ReportBranchRequest, required: true, description: 'The report.' }) },
@@ -201,7 +201,8 @@ builder.mutationFields((t) => ({
   }),
   reportCheckpoint: t.field({
     description:
-      'Keeps the workspace of a step that goes on or has ended. Another runtime, or a run that continues this one, begins from it.',
+      'Keeps the workspace of a step that goes on or has ended. Another runtime, or a run that continues this one, begins from it. ' +
+      '409 for an agent that is `isReadOnly`.',
     scope,
     type: ReportAcknowledgement,
     args: {

@@ -13,6 +13,8 @@ export interface Role {
   /** What an agent of the role is called, in addition to its name. */
   roleLabel: string;
   blurb: string;
+  /** Whether its agents change nothing: their harness cannot, and nothing of them is checkpointed or pushed. */
+  isReadOnly: boolean;
 }
 
 export const roles: readonly Role[] = [
@@ -21,18 +23,21 @@ export const roles: readonly Role[] = [
     name: 'Planner',
     roleLabel: 'Planning',
     blurb: 'Reads the issue and the code, and writes the plan that the others follow.',
+    isReadOnly: false,
   },
   {
     key: 'builder',
     name: 'Builder',
     roleLabel: 'Building',
     blurb: 'Writes the change and commits it; the platform opens the pull request.',
+    isReadOnly: false,
   },
   {
     key: 'reviewer',
     name: 'Reviewer',
     roleLabel: 'Review',
     blurb: 'Reads the change as a colleague would, and approves it or asks for what is missing.',
+    isReadOnly: false,
   },
   {
     key: 'qa',
@@ -40,14 +45,19 @@ export const roles: readonly Role[] = [
     roleLabel: 'Quality assurance',
     blurb:
       'Tests the change in the checkout of the mission, and says what it found; screenshots and reports that it leaves are kept.',
+    isReadOnly: false,
   },
   {
     key: 'researcher',
     name: 'Researcher',
     roleLabel: 'Research',
-    blurb: 'Answers a question about the code or the world. Nothing that it writes is pushed.',
+    blurb: 'Answers a question about the code or the world. It can change nothing: its files are read-only.',
+    isReadOnly: true,
   },
 ];
+
+/** Whether agents of the role change nothing. */
+export const isReadOnly = (role: AgentRole): boolean => roles.some(({ key, isReadOnly }) => key === role && isReadOnly);
 
 export interface CatalogModel {
   id: string;
