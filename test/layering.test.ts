@@ -452,6 +452,11 @@ const cases: Record<string, Case> = {
     },
     'src/surfaces/rest/answers.ts parses a description: read fields, missingScopes or the code of the problem.',
   ],
+  'nobody compares a description': [
+    layering.errorsCarryData,
+    { 'src/surfaces/a2a/errors.ts': 'return description === unknownRun ? a : b;' },
+    'src/surfaces/a2a/errors.ts parses a description: read fields, missingScopes or the code of the problem.',
+  ],
   'a problem names its field in data': [
     layering.errorsCarryData,
     {

@@ -33,7 +33,7 @@ export interface ErrorBody {
 export type ProblemDetails = ErrorBody & ProblemData;
 
 type ProblemHeaders = Record<string, string>;
-type ProblemOptions = ProblemData & { headers?: ProblemHeaders };
+type ProblemOptions = ProblemData & { headers?: ProblemHeaders; noun?: string };
 
 export class Problem extends GraphQLError {
   readonly status: number;
@@ -42,8 +42,10 @@ export class Problem extends GraphQLError {
   /** The record and the data. */
   readonly details: ProblemDetails;
   readonly headers: ProblemHeaders;
+  /** The kind of record that was not found, for surfaces whose errors differ by it. */
+  readonly noun: string | undefined;
 
-  constructor(status: number, error: ErrorBody, { headers, ...data }: ProblemOptions = {}) {
+  constructor(status: number, error: ErrorBody, { headers, noun, ...data }: ProblemOptions = {}) {
     const { conflictingProjectId, retryAfterSeconds } = data;
     const body = { ...error, ...(conflictingProjectId !== undefined && { conflictingProjectId }) };
     const details = { ...body, ...data };
@@ -51,6 +53,7 @@ export class Problem extends GraphQLError {
     this.status = status;
     this.body = body;
     this.details = details;
+    this.noun = noun;
     const retryAfter = retryAfterSeconds === undefined ? null : { 'retry-after': String(retryAfterSeconds) };
     this.headers = { ...headers, ...retryAfter };
   }
@@ -146,7 +149,8 @@ export const missingScopes = (scopes: readonly string[]) =>
   )(`The credential lacks ${scopes.map((scope) => `missing-scope:${scope}`).join(', ')}.`, { missingScopes: scopes });
 
 /** 404: unknown, or of another organization; the answer is the same. */
-export const notFound = (noun: string) => problemFactory('validation', 'Not found', 'not_found')(`No such ${noun}.`);
+export const notFound = (noun: string) =>
+  problemFactory('validation', 'Not found', 'not_found')(`No such ${noun}.`, { noun });
 
 /** 429 with `Retry-After`. */
 export const tooMany = (retryAfterSeconds: number, description = 'Too many requests.') =>

@@ -311,7 +311,7 @@ export const errorsCarryData: Rule = (tree) =>
         /description\.(startsWith|endsWith|includes|match|matchAll|replace|search|slice|split)\(|\/missing-scope/.test(
           text,
         ) ||
-        /\.split\('; '\)/.test(text)
+        /\.split\('; '\)|\bdescription [!=]== (?!undefined|null)/.test(text)
       )
         breaches.push(`${file} parses a description: read fields, missingScopes or the code of the problem.`);
       if (fieldInSentence.test(text) && file !== textsOfItsOwn)

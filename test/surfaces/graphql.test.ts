@@ -95,6 +95,52 @@ test('an input out of bounds names the field and the bound, as in REST', async (
   expect(page.body.errors[0].extensions.problem.description).toBe('limit: must be at most 100.');
 });
 
+const twoChanges = `mutation ($input: CreateProjectRequest!, $id: String!, $change: UpdateOrganizationRequest!) {
+  createProject(input: $input) { id } updateOrganization(orgId: $id, input: $change) { id }
+}`;
+test.each<[string, string, object, object[]]>([
+  [
+    'of a wrong type, at any depth',
+    twoChanges,
+    { input: { name: 7, repoFullName: ['a'], nmae: 'Alpha' }, id: 'org_1', change: 3 },
+    [
+      { path: '', message: 'has no field "nmae"' },
+      { path: 'name', message: 'String cannot represent a non string value: 7' },
+      { path: 'repoFullName', message: 'String cannot represent a non string value: ["a"]' },
+      { path: 'change', message: 'must be an object' },
+    ],
+  ],
+  [
+    'required, and null or missing',
+    twoChanges,
+    { input: { name: null } },
+    [
+      { path: 'name', message: 'must not be null' },
+      { path: 'repoFullName', message: 'is required' },
+      { path: 'id', message: 'is required' },
+      { path: 'change', message: 'is required' },
+    ],
+  ],
+  [
+    'an entry of a list',
+    'mutation ($scopes: [String!]) { createToken(input: { name: "CI", scopes: $scopes }) { id } }',
+    { scopes: ['ok', 7] },
+    [{ path: 'scopes.1', message: 'String cannot represent a non string value: 7' }],
+  ],
+  [
+    'a number',
+    'query ($limit: Int) { projects(limit: $limit) { nextCursor } }',
+    { limit: 'x' },
+    [{ path: 'limit', message: 'Int cannot represent non-integer value: "x"' }],
+  ],
+])('a refused variable has its path in the fields: %s', async (_title, query, variables, fields) => {
+  const answers = [];
+  for (let n = 0; n < 3; n++) answers.push(await world.graphql(query, { token, variables: variables as never }));
+  for (const { status, body } of answers) {
+    expect([status, body.errors.length, body.errors[0].extensions.problem.fields]).toEqual([200, 1, fields]);
+  }
+});
+
 test('a scope that is missing is named, whatever the surface', async () => {
   const narrow = await world.token(owner.person, owner.organization, { scopes: ['agents:read'] });
   const { body } = await world.graphql('{ projects { nextCursor } }', { token: narrow });

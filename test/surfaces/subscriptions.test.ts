@@ -643,7 +643,7 @@ describe('bounds', () => {
       { after: report.fragmentsPerSandbox + 1 },
       `after: must be at most ${report.fragmentsPerSandbox}`,
     ],
-    ['a number that is none', { after: 'x' }, '$after'],
+    ['a number that is none', { after: 'x' }, 'after: Int cannot represent'],
     ['an empty id', { sandboxId: '' }, 'sandboxId: must be at least 1 character'],
   ])('400 · %s', async (_, wrong, words) => {
     const { sandboxId } = await working();

@@ -16,9 +16,10 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Caller } from '#access/principal.ts';
 import { leaveReplica, reading } from '#foundation/postgres/replica.ts';
-import { invalid, toProblem } from '#foundation/problem.ts';
+import { invalid, type Problem, toProblem } from '#foundation/problem.ts';
 import { createContext } from '../context.ts';
 import { resolverOf } from '../exposure.ts';
+import { refusedVariables } from '../variables.ts';
 import { compilePrune } from './absent.ts';
 import { selectionOfType } from './json-schema.ts';
 import { perSchema } from './per-schema.ts';
@@ -51,7 +52,7 @@ export function createOperation(schema: GraphQLSchema, field: RootField, documen
     if (!isQuery) leaveReplica(caller.bookmark);
     const execute = async () => compiled!.query(undefined, context, variables);
     const { data, errors } = await (isQuery ? reading(caller.bookmark, execute) : execute());
-    if (errors) throw causeOf(errors);
+    if (errors) throw causeOf(errors, () => refusedVariables(schema, document, { values: variables }));
     const value: unknown = data![field.name];
     prune?.(value);
     return { value, nextCursor: context.nextCursor };
@@ -76,12 +77,12 @@ export function documentOf(kind: OperationTypeNode, name: string, field: RootFie
 const defaultOf = ({ type, defaultValue }: GraphQLArgument): string =>
   defaultValue === undefined ? '' : ` = ${print(astFromValue(defaultValue, type)!)}`;
 
-function causeOf(errors: readonly unknown[]): unknown {
+function causeOf(errors: readonly unknown[], refused: () => Problem | undefined): unknown {
   const error = errors[0] as GraphQLError;
   const problem = toProblem(error);
   if (problem.status < 500) return problem;
   // GraphQL refuses a variable before a resolver runs: that error has no path, and no cause but another GraphQLError.
   const isServiceError = error.originalError && error.originalError.name !== 'GraphQLError';
   const isRefusedVariable = problem.status === 500 && error.name === 'GraphQLError' && !error.path && !isServiceError;
-  return isRefusedVariable ? invalid(error.message) : error;
+  return isRefusedVariable ? (refused() ?? invalid(error.message)) : error;
 }

@@ -9,13 +9,11 @@ import {
 } from '@a2a-js/sdk/errors';
 import { Run } from '#domain/work/runs/model.ts';
 import { addresses } from '#foundation/http/addresses.ts';
-import { isTooBusy, notFound, type Problem, toProblem } from '#foundation/problem.ts';
+import { isTooBusy, type Problem, toProblem } from '#foundation/problem.ts';
 import { errorsPath } from '#foundation/problem-codes.ts';
 
 /** The code of JSON-RPC 2.0 §5.1 for errors that servers define. */
 const serverError = -32_000;
-
-const unknownRun = notFound(Run.noun).body.description;
 
 /** A call whose failure is told. */
 export interface Failing {
@@ -41,10 +39,9 @@ export function withDetails(error: unknown, { problem }: Failing): unknown {
   return { ...(error as object), data: [data, detail].flat() };
 }
 
-function translated({ status, body }: Problem): Error {
+function translated({ status, body, noun }: Problem): Error {
   const { description } = body;
-  if (status === 404)
-    return description === unknownRun ? new TaskNotFoundError() : new RequestMalformedError(description);
+  if (status === 404) return noun === Run.noun ? new TaskNotFoundError() : new RequestMalformedError(description);
   if (status === 400 || status === 422) return new RequestMalformedError(description);
   return new JsonRpcTransportError({ jsonrpc: '2.0', id: null, error: { code: serverError, message: description } });
 }

@@ -16,6 +16,7 @@ import {
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { invalid } from '#foundation/problem.ts';
+import { refusedVariables } from '#graph/variables.ts';
 import { graphql } from '#limits.ts';
 import type { RequestBudget } from './budget.ts';
 import { pricedSchema } from './introspection.ts';
@@ -81,8 +82,9 @@ export function costPlugin(schema: GraphQLSchema): Plugin<{ budget: RequestBudge
       if (budget.refusal) return { refusal: { errors: [budget.refusal] } };
       return { refusal: tooCostly(cost, budget.cost) };
     } catch (error) {
-      if (error instanceof GraphQLError) return { refusal: { errors: [error] } };
-      throw error;
+      if (!(error instanceof GraphQLError)) throw error;
+      const { schema, document, operationName, variableValues: values } = args;
+      return { refusal: { errors: [refusedVariables(schema, document, { operationName, values }) ?? error] } };
     }
   }
   return {
