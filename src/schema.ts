@@ -32,6 +32,7 @@ import './domain/execution/mcp-servers/schema.ts';
 import './domain/lifecycle/setup/schema.ts';
 import './domain/lifecycle/notices/schema.ts';
 import './domain/execution/runtime/schema.ts';
+import './domain/execution/runtime/connection-fields.ts';
 import './domain/money/credits/schema.ts';
 import './domain/money/billing/schema.ts';
 import './domain/lifecycle/billing-summary/schema.ts';

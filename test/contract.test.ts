@@ -121,8 +121,10 @@ it('every root field without a route with its scope and tool', () => {
     registerSandbox        -                                                   runtime:report       -
     reportBranch           -                                                   runtime:report       -
     reportCheckpoint       -                                                   runtime:report       -
+    reportConnections      -                                                   runtime:report       -
     reportCost             -                                                   runtime:report       -
     reportModelRejected    -                                                   runtime:report       -
+    reportPreparation      -                                                   runtime:report       -
     reportSession          -                                                   runtime:report       -
     reportUsage            -                                                   runtime:report       -
     repositoryFile         -                                                   runtime:report       -

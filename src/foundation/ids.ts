@@ -33,6 +33,7 @@ export const prefixes = {
   artifact: 'art',
   content: 'cnt',
   lease: 'lse',
+  preparation: 'pre',
   mcpBinding: 'mcb',
   mcpCall: 'mcc',
   creditLot: 'lot',

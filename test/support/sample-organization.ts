@@ -290,6 +290,18 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
     contentKey: sample.ids.contentKey,
     commitSha: 'a'.repeat(40),
   }),
+  ReportConnectionsRequest: (sample) => ({
+    ...held(sample),
+    reportId: `report-${++asked}`,
+    connections: [{ host: 'registry.example', port: 443, phase: 'agent', verdict: 'blocked', count: 1 }],
+  }),
+  ReportPreparationRequest: (sample) => ({
+    ...held(sample),
+    key: 'standard',
+    templateId: 'standard',
+    status: 'ready',
+    seconds: 1,
+  }),
   FinishRunRequest: (sample) => ({ ...held(sample), status: 'completed' }),
   HandBackRunRequest: (sample) => ({ ...held(sample), reason: 'shutting down' }),
   UpdateSetupMilestoneRequest: () => ({ mark: 'skipped' }),

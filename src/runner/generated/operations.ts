@@ -30,6 +30,8 @@ export type Scalars = {
   InstanceType: { input: string; output: string; }
   /** Whose words a span of a prompt holds. One of: repo-contributed, mission. */
   PromptScope: { input: string; output: string; }
+  /** An integer of at most 2^53 - 1, which a JSON number holds exactly. */
+  SafeInt: { input: number; output: number; }
   /** Always true. */
   True: { input: true; output: true; }
 };
@@ -164,6 +166,26 @@ export type ClaimRunRequestVersions = {
   /** As the program says it. */
   version: Scalars['String']['input'];
 };
+
+/** When a run asked for a connection. */
+export type ConnectionPhase =
+  /** Afterwards, while an agent or a script worked. */
+  | 'agent'
+  /** While its environment was prepared. */
+  | 'setup';
+
+/** What became of a connection that a run asked for. */
+export type ConnectionVerdict =
+  /** It was made. */
+  | 'allowed'
+  /** The network policy does not name the host. */
+  | 'blocked'
+  /** The host is allowed, and could not be reached. */
+  | 'failed'
+  /** The name leads to an address that is not public, which no policy allows. */
+  | 'not_public'
+  /** The name could not be resolved. */
+  | 'unknown_host';
 
 /** The run whose artifact is to be uploaded. */
 export type CreateArtifactUploadRequest = {
@@ -317,6 +339,17 @@ export type MoveEnvironmentRequest = {
   status: EnvironmentMove;
 };
 
+/** Which hosts can be connected to. */
+export type NetworkMode =
+  /** The hosts of the policy alone. */
+  | 'custom'
+  /** None. */
+  | 'none'
+  /** Every public host. */
+  | 'open'
+  /** Public package registries, as the service lists them. */
+  | 'packages';
+
 /** The run whose repository is to be reached. */
 export type OpenRepositoryRequest = {
   /** From the answer of `claimRun`. */
@@ -326,6 +359,15 @@ export type OpenRepositoryRequest = {
   /** One of the `skillRepos` of the agents of the run; absent: the repository of its project. */
   skillRepo?: InputMaybe<Scalars['String']['input']>;
 };
+
+/** How far the preparation of an environment is. */
+export type PreparationStatus =
+  /** The setup failed, or took too long: its last lines say why. */
+  | 'failed'
+  /** The setup runs. */
+  | 'preparing'
+  /** Agents work in it. */
+  | 'ready';
 
 /** An artifact whose content has been uploaded. */
 export type RegisterArtifactRequest = {
@@ -431,6 +473,36 @@ export type ReportCheckpointRequest = {
   stepId: Scalars['String']['input'];
 };
 
+/** Connections that the sandbox of a run asked for. The platform adds them up. */
+export type ReportConnectionsRequest = {
+  /** 1 to 200; equal ones are added up. */
+  connections: Array<ReportConnectionsRequestConnections>;
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** The runtime’s own id of this report: the report, repeated before another one, changes nothing. */
+  reportId: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+};
+
+/** Connections of one kind since the last report. */
+export type ReportConnectionsRequestConnections = {
+  /** How many there were since the last report. */
+  count: Scalars['Int']['input'];
+  /** The name or address that was asked for, in lower case. */
+  host: Scalars['String']['input'];
+  /** When it was asked for. */
+  phase: ConnectionPhase;
+  /** The port that was asked for. */
+  port: Scalars['Int']['input'];
+  /** Received from the host since the last report. */
+  receivedBytes?: InputMaybe<Scalars['SafeInt']['input']>;
+  /** Sent to the host since the last report. */
+  sentBytes?: InputMaybe<Scalars['SafeInt']['input']>;
+  /** What became of it. */
+  verdict: ConnectionVerdict;
+};
+
 /** A cost that a run has caused. */
 export type ReportCostRequest = {
   /** The runtime’s own id: a repeated request with it changes nothing. */
@@ -459,6 +531,28 @@ export type ReportModelRejectedRequest = {
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
+};
+
+/** How far the preparation of the environment of a run is. A later report replaces an earlier one. */
+export type ReportPreparationRequest = {
+  /** What it takes on the disk. */
+  bytes?: InputMaybe<Scalars['SafeInt']['input']>;
+  /** The commit that it is prepared at; absent without a repository. */
+  commit?: InputMaybe<Scalars['String']['input']>;
+  /** The runtime’s own id of the prepared environment: the same for the same template, commit and lock files. */
+  key: Scalars['String']['input'];
+  /** The last lines of its log. */
+  lastLines?: InputMaybe<Scalars['String']['input']>;
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** How long it took; 0 for one that was there already. */
+  seconds?: InputMaybe<Scalars['Float']['input']>;
+  /** How far it is. */
+  status: PreparationStatus;
+  /** From the environment of the step. */
+  templateId: Scalars['String']['input'];
 };
 
 /** A session of a harness in a sandbox: its start, or its outcome. */
@@ -549,7 +643,16 @@ export type StepOutcome =
   /** A person must approve the plan. The lease is over: the run can be claimed once it is approved. */
   | 'waiting';
 
-export type StepPartsFragment = { stepId: string, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> } };
+/** What a sandbox is created from. */
+export type TemplateBase =
+  /** An image that the runtime builds. */
+  | 'dockerfile'
+  /** A container image. */
+  | 'image'
+  /** What the runtime has: the programs of its machine, or its own image where it uses containers. */
+  | 'machine';
+
+export type StepPartsFragment = { stepId: string, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> }, environment: { templateId: string, templateName: string, base: TemplateBase, image: string | null, dockerfile: string | null, setupScript: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, variables: Array<{ name: string, value: string }>, secrets: Array<{ name: string, value: string, hosts: Array<string>, setupOnly: boolean }>, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> } } };
 
 export type ClaimRunMutationVariables = Exact<{
   input: ClaimRunRequest;
@@ -642,6 +745,20 @@ export type ReportCheckpointMutationVariables = Exact<{
 
 export type ReportCheckpointMutation = { answer: { ok: true } };
 
+export type ReportPreparationMutationVariables = Exact<{
+  input: ReportPreparationRequest;
+}>;
+
+
+export type ReportPreparationMutation = { answer: { ok: true } };
+
+export type ReportConnectionsMutationVariables = Exact<{
+  input: ReportConnectionsRequest;
+}>;
+
+
+export type ReportConnectionsMutation = { answer: { ok: true } };
+
 export type CreateArtifactUploadMutationVariables = Exact<{
   input: CreateArtifactUploadRequest;
 }>;
@@ -713,7 +830,7 @@ export type HarnessDemandQueryVariables = Exact<{ [key: string]: never; }>;
 export type HarnessDemandQuery = { answer: { modelVendors: Array<ModelVendor>, harnesses: Array<string> } };
 
 export const claimRun: Operation<ClaimRunMutation, ClaimRunMutationVariables> = {
-  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId missionTitle instanceType memoryMb stepTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}}',
+  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId missionTitle instanceType memoryMb stepTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes}}',
 };
 
 export const registerSandbox: Operation<RegisterSandboxMutation, RegisterSandboxMutationVariables> = {
@@ -764,6 +881,14 @@ export const reportCheckpoint: Operation<ReportCheckpointMutation, ReportCheckpo
   text: 'mutation ReportCheckpoint($input:ReportCheckpointRequest!){answer:reportCheckpoint(input:$input){ok}}',
 };
 
+export const reportPreparation: Operation<ReportPreparationMutation, ReportPreparationMutationVariables> = {
+  text: 'mutation ReportPreparation($input:ReportPreparationRequest!){answer:reportPreparation(input:$input){ok}}',
+};
+
+export const reportConnections: Operation<ReportConnectionsMutation, ReportConnectionsMutationVariables> = {
+  text: 'mutation ReportConnections($input:ReportConnectionsRequest!){answer:reportConnections(input:$input){ok}}',
+};
+
 export const createArtifactUpload: Operation<CreateArtifactUploadMutation, CreateArtifactUploadMutationVariables> = {
   text: 'mutation CreateArtifactUpload($input:CreateArtifactUploadRequest!){answer:createArtifactUpload(input:$input){contentKey uploadUrl}}',
 };
@@ -781,7 +906,7 @@ export const finishSandbox: Operation<FinishSandboxMutation, FinishSandboxMutati
 };
 
 export const finishStep: Operation<FinishStepMutation, FinishStepMutationVariables> = {
-  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}}',
+  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes}}',
 };
 
 export const finishRun: Operation<FinishRunMutation, FinishRunMutationVariables> = {

@@ -10,6 +10,7 @@ import type { RunStep } from '../../work/runs/step-model.ts';
 import { appendStep, beginStep, latestStepOf, type NewStep } from '../../work/runs/steps.ts';
 import { type AskedQuestion, chooseAgents } from './agent-choice.ts';
 import { isStructured, type Next, openingStep } from './chain.ts';
+import { environmentOf, type StepEnvironment } from './environment.ts';
 import { outputSchemaOf } from './handovers.ts';
 import { noRecovery, type Recovery, recover } from './recovery.ts';
 
@@ -26,11 +27,13 @@ export interface StepOrder {
   resumePrompt: string | null;
   preamble: string | null;
   checkpoint: Recovery['checkpoint'];
+  environment: StepEnvironment;
 }
 
 export const orderOf = ({ id: stepId, seq, role, agent, prompt, hasSchema, resumeSessionId }: RunStep): StepOrder => {
   const outputSchema = hasSchema ? outputSchemaOf(role) : null;
-  return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery };
+  const environment = environmentOf();
+  return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery, environment };
 };
 
 /** The step that the runtime which has claimed the run works on: the open one, also one that another runtime has lost. */

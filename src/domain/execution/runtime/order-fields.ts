@@ -7,6 +7,7 @@ import { isReadOnly } from '../../projects/agents/catalog.ts';
 import { AgentRole, Effort, Harness } from '../../projects/agents/fields.ts';
 import { stepOutcomes } from '../../work/runs/step-model.ts';
 import type { StepOrder } from '../mission-steps/orders.ts';
+import { StepEnvironmentType } from './environment-fields.ts';
 import type { StepAnswer } from './finish-step.ts';
 
 export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').implement({
@@ -77,6 +78,10 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
       nullable: true,
       complexity: weightOf(text.prompt.max),
       description: 'Precedes `prompt` in a new session: what has happened so far; null: nothing.',
+    }),
+    environment: t.expose('environment', {
+      type: StepEnvironmentType,
+      description: 'What the sandbox of the step is created from, what it holds, and which hosts it may connect to.',
     }),
     checkpoint: t.expose('checkpoint', {
       type: CheckpointOrder,

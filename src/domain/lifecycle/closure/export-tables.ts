@@ -24,9 +24,11 @@ import { Integration } from '../../projects/integrations/model.ts';
 import { Issue } from '../../projects/issues/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { Artifact, StoredContent } from '../../work/artifacts/model.ts';
+import { Connection } from '../../work/connections/model.ts';
 import { Environment } from '../../work/environments/model.ts';
 import { MissionCost } from '../../work/mission-costs/model.ts';
 import { Orchestrator } from '../../work/orchestrator/model.ts';
+import { Preparation } from '../../work/preparations/model.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
 import { RunMessage } from '../../work/runs/message-model.ts';
 import { Run } from '../../work/runs/model.ts';
@@ -49,6 +51,8 @@ const ofOrganization: readonly Model[] = [
     MissionCost,
     Sandbox,
     Environment,
+    Connection,
+    Preparation,
     Artifact,
     StoredContent,
     McpBinding,

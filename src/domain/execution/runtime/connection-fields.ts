@@ -1,0 +1,87 @@
+// Reports of runtimes on the environment of a run, with the bounds of each field: its preparation and its connections.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { request } from '#graph/input.ts';
+import { safeInt } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { connectionReport } from '../../work/connections/bounds.ts';
+import { ConnectionPhase, ConnectionVerdict } from '../../work/connections/fields.ts';
+import { preparationBounds } from '../../work/preparations/bounds.ts';
+import { PreparationStatus } from '../../work/preparations/fields.ts';
+import { ReportAcknowledgement } from './answers.ts';
+import * as operations from './environments.ts';
+import { commitSha, id, key, ofRun } from './fields.ts';
+
+const bytes = safeInt(connectionReport.bytes);
+const ReportConnectionsRequest = request(
+  'ReportConnectionsRequest',
+  z
+    .object({
+      ...ofRun,
+      reportId: key.describe(
+        'The runtime’s own id of this report: the report, repeated before another one, changes nothing.',
+      ),
+      connections: z
+        .array(
+          z
+            .object({
+              host: boundedText(connectionReport.host).describe(
+                'The name or address that was asked for, in lower case.',
+              ),
+              port: z.int().min(0).max(65_535).describe('The port that was asked for.'),
+              phase: ConnectionPhase.zod.describe('When it was asked for.'),
+              verdict: ConnectionVerdict.zod.describe('What became of it.'),
+              count: z.int().min(1).max(connectionReport.count).describe('How many there were since the last report.'),
+              sentBytes: bytes.default(0).describe('Sent to the host since the last report.'),
+              receivedBytes: bytes.default(0).describe('Received from the host since the last report.'),
+            })
+            .describe('Connections of one kind since the last report.'),
+        )
+        .min(1)
+        .max(connectionReport.entries)
+        .describe(`1 to ${connectionReport.entries}; equal ones are added up.`),
+    })
+    .describe('Connections that the sandbox of a run asked for. The platform adds them up.'),
+);
+
+const ReportPreparationRequest = request(
+  'ReportPreparationRequest',
+  z
+    .object({
+      ...ofRun,
+      key: boundedText(preparationBounds.key).describe(
+        'The runtime’s own id of the prepared environment: the same for the same template, commit and lock files.',
+      ),
+      templateId: id.describe('From the environment of the step.'),
+      commit: commitSha.nullish().describe('The commit that it is prepared at; absent without a repository.'),
+      status: PreparationStatus.zod.describe('How far it is.'),
+      lastLines: boundedText(preparationBounds.lastLines).nullish().describe('The last lines of its log.'),
+      seconds: z
+        .number()
+        .min(0)
+        .max(preparationBounds.seconds)
+        .nullish()
+        .describe('How long it took; 0 for one that was there already.'),
+      bytes: safeInt(preparationBounds.bytes).nullish().describe('What it takes on the disk.'),
+    })
+    .describe('How far the preparation of the environment of a run is. A later report replaces an earlier one.'),
+);
+
+const scope = 'runtime:report';
+
+builder.mutationFields((t) => ({
+  reportConnections: t.field({
+    description: 'Adds up the connections that the sandbox of a run asked for, also those that were blocked.',
+    scope,
+    type: ReportAcknowledgement,
+    args: { input: t.arg({ type: ReportConnectionsRequest, required: true, description: 'The report.' }) },
+    resolve: (_, { input }, { caller }) => operations.reportConnections(caller, input),
+  }),
+  reportPreparation: t.field({
+    description: 'Reports how far the preparation of the environment of a run is.',
+    scope,
+    type: ReportAcknowledgement,
+    args: { input: t.arg({ type: ReportPreparationRequest, required: true, description: 'The report.' }) },
+    resolve: (_, { input }, { caller }) => operations.reportPreparation(caller, input),
+  }),
+}));

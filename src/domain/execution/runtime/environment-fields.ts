@@ -1,0 +1,95 @@
+// The environment of a step in the graph.
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { templateText } from '../../projects/sandbox-templates/bounds.ts';
+import {
+  type NetworkPolicy,
+  networkModes,
+  templateBases,
+  type Variable,
+} from '../../projects/sandbox-templates/settings.ts';
+import type { StepEnvironment, StepSecret } from '../mission-steps/environment.ts';
+
+export const TemplateBase = wordSet('TemplateBase', templateBases, 'What a sandbox is created from.', {
+  machine: 'What the runtime has: the programs of its machine, or its own image where it uses containers.',
+  image: 'A container image.',
+  dockerfile: 'An image that the runtime builds.',
+});
+export const NetworkMode = wordSet('NetworkMode', networkModes, 'Which hosts can be connected to.', {
+  none: 'None.',
+  packages: 'Public package registries, as the service lists them.',
+  custom: 'The hosts of the policy alone.',
+  open: 'Every public host.',
+});
+
+const StepNetwork = builder.objectRef<NetworkPolicy>('StepNetwork').implement({
+  description: 'The hosts that a phase of a step may connect to. Addresses that are not public are never allowed.',
+  fields: (t) => ({
+    mode: t.expose('mode', { type: NetworkMode.type, description: 'The policy of the template.' }),
+    hosts: t.exposeStringList('hosts', {
+      description:
+        'All hosts that it allows, also with `packages`: `host`, `*.host`, each with `:port` where that port alone is allowed. ' +
+        'Empty with `none` and `open`.',
+    }),
+  }),
+});
+const StepVariable = builder.objectRef<Variable>('StepVariable').implement({
+  description: 'A variable of the environment of setup and agents.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Of the environment variable.' }),
+    value: t.exposeString('value', { description: 'Its value, which is no secret.' }),
+  }),
+});
+const StepSecretType = builder.objectRef<StepSecret>('StepSecret').implement({
+  description: 'A secret of the environment, in an answer to the runtime that holds the run.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Of the environment variable.' }),
+    value: t.exposeString('value', { description: 'Never for an agent, a log or a file.' }),
+    hosts: t.exposeStringList('hosts', {
+      description: 'Hosts whose requests get the value in the place of a placeholder; empty with `setupOnly`.',
+    }),
+    setupOnly: t.exposeBoolean('setupOnly', { description: 'Whether the setup alone gets it, as a variable.' }),
+  }),
+});
+
+export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvironment').implement({
+  description: 'The environment that a step is worked on in, as its sandbox template says.',
+  fields: (t) => ({
+    templateId: t.exposeString('templateId', { description: '`standard`, or an id that starts with `sbt_`.' }),
+    templateName: t.exposeString('templateName', { description: 'Its name, for messages to people.' }),
+    base: t.expose('base', { type: TemplateBase.type, description: 'What the sandbox is created from.' }),
+    image: t.exposeString('image', { nullable: true, description: 'The image of the base `image`; null otherwise.' }),
+    dockerfile: t.exposeString('dockerfile', {
+      nullable: true,
+      complexity: weightOf(templateText.dockerfile.max),
+      description:
+        'The Dockerfile of the base `dockerfile`. With `standard`: the recipe of the default image, for a runtime that uses ' +
+        'containers and has no image of its own. Null otherwise.',
+    }),
+    setupScript: t.exposeString('setupScript', {
+      nullable: true,
+      complexity: weightOf(templateText.setupScript.max),
+      description: 'A POSIX shell script that prepares the environment, in the checkout; null without one.',
+    }),
+    variables: t.expose('variables', { type: [StepVariable], description: 'For setup and agents.' }),
+    secrets: t.expose('secrets', {
+      type: [StepSecretType],
+      description: 'Their names differ from those of variables.',
+    }),
+    setupNetwork: t.expose('setupNetwork', { type: StepNetwork, description: 'While the environment is prepared.' }),
+    agentNetwork: t.expose('agentNetwork', { type: StepNetwork, description: 'While agents and scripts work.' }),
+    memoryMb: t.exposeInt('memoryMb', {
+      nullable: true,
+      description: 'The memory that it may take, MiB; null: that of the instance type.',
+    }),
+    diskMb: t.exposeInt('diskMb', {
+      nullable: true,
+      description: 'The disk space that it may take, MiB; null: as much as the runtime allows.',
+    }),
+    processes: t.exposeInt('processes', {
+      nullable: true,
+      description: 'How many processes it may have; null: as many as the runtime allows.',
+    }),
+  }),
+});

@@ -1,0 +1,36 @@
+// Reports of a runtime on the environment of a run: how it was prepared, and the connections that were asked for in it.
+import type { Caller } from '#access/principal.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { addConnections, type ReportedConnection } from '../../work/connections/record.ts';
+import { type ReportedPreparation, recordPreparation } from '../../work/preparations/record.ts';
+import { lockHeldRun } from '../../work/runs/lock.ts';
+import { latestStepOf } from '../../work/runs/steps.ts';
+
+interface Held {
+  runId: string;
+  leaseId: string;
+}
+
+/** Adds up connections of the run. @throws 404, or 409 `lease_lost` */
+export const reportConnections = (
+  caller: Caller,
+  { reportId, connections, ...held }: Held & { reportId: string; connections: ReportedConnection[] },
+): Promise<{ ok: true }> =>
+  transaction(async (trx) => {
+    const run = await lockHeldRun(trx, caller, held);
+    const step = await latestStepOf(trx, run.id);
+    const { sandboxTemplateId } = step!.agent;
+    await addConnections(trx, run, sandboxTemplateId, `${held.leaseId} ${reportId}`, connections);
+    await announce(trx, run.id);
+    return { ok: true };
+  });
+
+/** @throws 404, or 409: `lease_lost`, or more preparations than a run has */
+export const reportPreparation = (caller: Caller, report: Held & ReportedPreparation): Promise<{ ok: true }> =>
+  transaction(async (trx) => {
+    const run = await lockHeldRun(trx, caller, report);
+    await recordPreparation(trx, run, run.leaseId!, report);
+    await announce(trx, run.id);
+    return { ok: true };
+  });

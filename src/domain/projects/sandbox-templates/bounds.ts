@@ -1,0 +1,23 @@
+// The bounds of sandbox templates.
+
+/** Characters. */
+export const templateText = {
+  name: { min: 1, max: 120 },
+  description: { max: 500 },
+  image: { min: 1, max: 300 },
+  dockerfile: { min: 1, max: 20_000 },
+  setupScript: { max: 20_000 },
+  /** `*.` and a name of at most 253 characters, with a port. */
+  host: { min: 1, max: 261 },
+  variable: { max: 4_000 },
+} as const;
+
+/** Own hosts of one policy, variables of one template, and templates of one organization. */
+export const templateCounts = { hosts: 100, variables: 50, templates: 100 } as const;
+
+/** What a mission may take at most, where a template says so; a runner may have lower bounds of its own. */
+export const templateLimits = {
+  memoryMb: { min: 64, max: 262_144 },
+  diskMb: { min: 256, max: 1_048_576 },
+  processes: { min: 16, max: 32_768 },
+} as const;

@@ -1,0 +1,63 @@
+// What a sandbox template says of the environment that agents work in, and the built-in one.
+import { builtinSandboxTemplate } from '../agents/catalog.ts';
+import { packageRegistries } from './registries.ts';
+
+/** What a sandbox is created from. */
+export const templateBases = ['machine', 'image', 'dockerfile'] as const;
+export type TemplateBase = (typeof templateBases)[number];
+
+export const networkModes = ['none', 'packages', 'custom', 'open'] as const;
+export type NetworkMode = (typeof networkModes)[number];
+
+/** The hosts that a phase of a mission may connect to. */
+export interface NetworkPolicy {
+  mode: NetworkMode;
+  /** Of `custom`: `host`, `*.host`, each with a port where only that one is meant. Empty otherwise. */
+  hosts: string[];
+}
+
+export interface Variable {
+  name: string;
+  value: string;
+}
+
+export interface TemplateSettings {
+  name: string;
+  base: TemplateBase;
+  /** Of the base `image`. */
+  image: string | null;
+  /** Of the base `dockerfile`; of the built-in template, the recipe of the default image of containers. */
+  dockerfile: string | null;
+  setupScript: string | null;
+  variables: Variable[];
+  setupNetwork: NetworkPolicy;
+  agentNetwork: NetworkPolicy;
+  memoryMb: number | null;
+  diskMb: number | null;
+  processes: number | null;
+}
+
+/** The id of the built-in template, the same in every organization. */
+export const standardTemplateId = builtinSandboxTemplate.key;
+
+export const standardTemplate: TemplateSettings = {
+  name: builtinSandboxTemplate.name,
+  base: 'machine',
+  image: null,
+  dockerfile: builtinSandboxTemplate.dockerfile,
+  setupScript: null,
+  variables: [],
+  setupNetwork: { mode: 'packages', hosts: [] },
+  agentNetwork: { mode: 'packages', hosts: [] },
+  memoryMb: null,
+  diskMb: null,
+  processes: null,
+};
+
+const registryHosts = packageRegistries.flatMap(({ hosts }) => hosts);
+
+/** The policy with all hosts that it allows; none for `open`, which allows every public one. */
+export const resolvePolicy = ({ mode, hosts }: NetworkPolicy): NetworkPolicy => ({
+  mode,
+  hosts: mode === 'packages' ? registryHosts : mode === 'custom' ? hosts : [],
+});

@@ -1,0 +1,55 @@
+// Adds up the connections that the runtime of a run reports.
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import type { Run } from '../runs/model.ts';
+import { connectionsPerRun, otherHosts } from './bounds.ts';
+import type { Connection } from './model.ts';
+
+export type ReportedConnection = Pick<
+  Connection,
+  'host' | 'port' | 'phase' | 'verdict' | 'count' | 'sentBytes' | 'receivedBytes'
+>;
+
+// The run is locked, so that no other report counts rows meanwhile.
+const addSql = `with reported as (
+    select host, port, phase, verdict, sum(count) as count, sum(sent_bytes) as sent_bytes, sum(received_bytes) as received_bytes,
+      row_number() over (order by host, port, phase, verdict) as place
+    from jsonb_to_recordset($5::jsonb) as x
+      (host text, port int, phase text, verdict text, count bigint, sent_bytes bigint, received_bytes bigint)
+    group by host, port, phase, verdict
+  ), judged as (
+    select host, port, phase, verdict, count, sent_bytes, received_bytes,
+      place + (select count(*) from connections where run_id = $1) <= ${connectionsPerRun} or exists (
+        select from connections c
+        where c.run_id = $1 and (c.host, c.port, c.phase, c.verdict) = (r.host, r.port, r.phase, r.verdict)) as fits
+    from reported r
+  ), placed as (
+    select case when fits then host else '${otherHosts}' end as host, case when fits then port else 0 end as port,
+      phase, verdict, count, sent_bytes, received_bytes
+    from judged
+  )
+  insert into connections (run_id, org_id, project_id, template_id, host, port, phase, verdict, count, sent_bytes,
+    received_bytes, report_id, created_at, updated_at)
+  select $1, $2, $3, $4, host, port, phase, verdict, sum(count), sum(sent_bytes), sum(received_bytes), $6, $7, $7
+  from placed group by host, port, phase, verdict
+  on conflict (run_id, host, port, phase, verdict) do update set count = connections.count + excluded.count,
+    sent_bytes = connections.sent_bytes + excluded.sent_bytes,
+    received_bytes = connections.received_bytes + excluded.received_bytes,
+    report_id = excluded.report_id, updated_at = excluded.updated_at
+  where connections.report_id <> excluded.report_id`;
+
+/** Of a run that is locked. A report that is repeated at once changes nothing. */
+export async function addConnections(
+  trx: Transaction,
+  { id, orgId, projectId }: Run,
+  templateId: string,
+  reportId: string,
+  connections: readonly ReportedConnection[],
+): Promise<void> {
+  const rows = connections.map(({ sentBytes: sent_bytes, receivedBytes: received_bytes, ...one }) => ({
+    ...one,
+    sent_bytes,
+    received_bytes,
+  }));
+  await sql(addSql, [id, orgId, projectId, templateId, JSON.stringify(rows), reportId, now()], trx);
+}

@@ -1,0 +1,144 @@
+// The environment of a step as its runtime gets it, and what the runtime reports of it: connections and preparations.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { packageRegistries } from '#domain/projects/sandbox-templates/registries.ts';
+import { connectionsPerRun } from '#domain/work/connections/bounds.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+let world: World;
+let alice: Account;
+let projectId: string;
+let runtime: string;
+let foreign: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  const mallory = await createOwner(world, 'Mallory', 'Globex');
+  alice = await createOwner(world, 'Alice', 'Acme');
+  projectId = await createProject(world, alice, 'Shop');
+  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+  foreign = (await createServiceToken({ name: 'runtime', orgId: mallory.organization.id })).token;
+});
+afterAll(() => world.close());
+beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+const graphql = async (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> => {
+  const { body } = await world.graphql(query, { token, variables });
+  return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
+};
+const report = (name: string, input: object, selection = '{ ok }', token = runtime): Promise<Json> =>
+  graphql(
+    `mutation ($input: ${name[0]!.toUpperCase()}${name.slice(1)}Request!) { ${name}(input: $input) ${selection} }`,
+    { input },
+    token,
+  );
+const environment = `environment { templateId templateName base image dockerfile setupScript variables { name value }
+  secrets { name value hosts setupOnly } setupNetwork { mode hosts } agentNetwork { mode hosts } memoryMb diskMb processes }`;
+const held = async (): Promise<Json> => {
+  world.clock.turn(1);
+  await graphql('mutation ($p: String!) { startMission(projectId: $p, prompt: "Build it.") { id } }', { p: projectId });
+  return report(
+    'claimRun',
+    { runtime: 'Runtime', harnesses: ['claude-code'] },
+    `{ runId leaseId step { stepId ${environment} } }`,
+  );
+};
+const ofRun = ({ runId, leaseId }: Json) => ({ runId, leaseId });
+
+describe('the environment of a step', () => {
+  it('is that of the built-in template, which reaches package registries', async () => {
+    const { step } = await held();
+    const network = { mode: 'packages', hosts: packageRegistries.flatMap(({ hosts }) => hosts) };
+    expect(network.hosts).toContain('registry.npmjs.org');
+    expect(step.environment).toEqual({
+      templateId: 'standard',
+      templateName: 'Standard',
+      base: 'machine',
+      image: null,
+      dockerfile: expect.stringMatching(/^FROM /),
+      setupScript: null,
+      variables: [],
+      secrets: [],
+      setupNetwork: network,
+      agentNetwork: network,
+      memoryMb: null,
+      diskMb: null,
+      processes: null,
+    });
+  });
+});
+
+describe('connections', () => {
+  const connection = { host: 'registry.example', port: 443, phase: 'agent', verdict: 'blocked', count: 1 };
+  const rows = (runId: string) =>
+    world.knex('connections').where({ runId }).orderBy(['host', 'verdict']).select('host', 'port', 'verdict', 'count');
+
+  it('are added up by host, port, phase and verdict; a repeated report changes nothing', async () => {
+    const run = await held();
+    const allowed = { ...connection, verdict: 'allowed', sentBytes: 10, receivedBytes: 5_000_000_000 };
+    const first = { ...ofRun(run), reportId: 'one', connections: [connection, allowed, connection] };
+    expect(await report('reportConnections', first)).toEqual({ ok: true });
+    expect(await report('reportConnections', first)).toEqual({ ok: true });
+    expect(await report('reportConnections', { ...first, reportId: 'two', connections: [allowed] })).toEqual({
+      ok: true,
+    });
+    const found = await world.knex('connections').where({ runId: run.runId }).orderBy('verdict');
+    expect(found).toMatchObject([
+      { verdict: 'allowed', count: 2, sentBytes: 20, receivedBytes: 10_000_000_000, templateId: 'standard' },
+      { verdict: 'blocked', count: 2, sentBytes: 0, receivedBytes: 0 },
+    ]);
+  });
+
+  it('beyond the bound of a run are counted together', async () => {
+    const run = await held();
+    for (let at = 0; at < connectionsPerRun + 100; at += 200) {
+      const hosts = Array.from({ length: 200 }, (_, i) => ({ ...connection, host: `h${1_000 + at + i}.example` }));
+      await report('reportConnections', { ...ofRun(run), reportId: `r${at}`, connections: hosts });
+    }
+    const known = { ...connection, host: 'h1000.example' };
+    await report('reportConnections', { ...ofRun(run), reportId: 'last', connections: [known] });
+    const found = await rows(run.runId);
+    expect(found).toHaveLength(connectionsPerRun + 1);
+    expect(found[0]).toEqual({ host: '*', port: 0, verdict: 'blocked', count: 100 });
+    expect(found[1]).toMatchObject({ host: 'h1000.example', count: 2 });
+  });
+
+  it('409 · of a lease that is lost, 404 · of another organization, 400 · beyond the bounds', async () => {
+    const run = await held();
+    const input = { ...ofRun(run), reportId: 'one', connections: [connection] };
+    expect(await report('reportConnections', { ...input, leaseId: 'lse_0' })).toMatchObject({ code: 'lease_lost' });
+    expect(await report('reportConnections', input, '{ ok }', foreign)).toMatchObject({ code: 'not_found' });
+    const many = { ...input, connections: Array(201).fill(connection) };
+    expect((await report('reportConnections', many)).description).toContain('at most 200 entries');
+    expect(await rows(run.runId)).toEqual([]);
+  });
+});
+
+describe('a preparation', () => {
+  const rows = (runId: string) => world.knex('preparations').where({ runId }).select('status', 'lastLines', 'seconds');
+
+  it('follows its reports, of which a late one of its beginning changes nothing', async () => {
+    const run = await held();
+    const input = { ...ofRun(run), key: 'k1', templateId: 'standard', status: 'preparing' };
+    expect(await report('reportPreparation', input)).toEqual({ ok: true });
+    const failed = { ...input, status: 'failed', lastLines: 'npm error 404', seconds: 2.5, commit: 'a'.repeat(40) };
+    expect(await report('reportPreparation', failed)).toEqual({ ok: true });
+    await report('reportPreparation', input);
+    expect(await rows(run.runId)).toEqual([{ status: 'failed', lastLines: 'npm error 404', seconds: 2.5 }]);
+    const [row] = await world.knex('preparations').where({ runId: run.runId });
+    expect(row).toMatchObject({ id: expect.stringMatching(/^pre_/), createdAt: present(), commit: 'a'.repeat(40) });
+  });
+
+  it('409 · of a lease that is lost, and beyond those that a run has', async () => {
+    const run = await held();
+    const input = { ...ofRun(run), key: 'k', templateId: 'standard', status: 'ready' };
+    expect(await report('reportPreparation', { ...input, leaseId: 'lse_0' })).toMatchObject({ code: 'lease_lost' });
+    for (let n = 0; n < 50; n++) await report('reportPreparation', { ...input, key: `k${n}` });
+    expect((await report('reportPreparation', { ...input, key: 'more' })).description).toContain('at most 50');
+    expect(await rows(run.runId)).toHaveLength(50);
+  });
+});
