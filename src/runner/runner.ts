@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // A runtime on one machine: takes dispatched runs of the harnesses that it has, and executes their steps as child processes.
 // It knows nothing of the platform but its public GraphQL schema. README.md lists what a runtime must do, in order.
 // Its token is the first line of standard input: environment variables can be read by scripts of the same user. With the argument
@@ -10,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Claimed, type Limits, type Pace, vendors } from './contract.ts';
 import { claimRun } from './generated/operations.ts';
 import { discover, searched } from './harness/discovery.ts';
-import { runInstall } from './harness/install-command.ts';
+import { runInstall, usage } from './harness/install-command.ts';
 import { installationFolder, startInstaller } from './harness/installer.ts';
 import { cappedByContainers, chooseCaps } from './isolation/caps.ts';
 import { chooseConfinement } from './isolation/confinement.ts';
@@ -50,6 +51,12 @@ const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
 if (process.argv[2] === 'install') {
   await runInstall(process.argv.slice(3), PLATFORM_URL, stopping.signal).catch((error) => quit(error.message));
+  process.exit();
+}
+if (process.argv[2] !== undefined) {
+  const isHelp = ['help', '--help', '-h'].includes(process.argv[2]);
+  if (!isHelp) quit(`${process.argv[2]}: is not a command.\n${usage}`);
+  console.log(usage);
   process.exit();
 }
 const input = createInterface({ input: process.stdin });

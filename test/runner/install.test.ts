@@ -18,7 +18,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { discover, tryProgram } from '../../src/runner/harness/discovery.ts';
 import { install } from '../../src/runner/harness/install.ts';
 import { wantedHarnesses } from '../../src/runner/harness/installer.ts';
-import { type Lock, type Machine, type Pinned, pinned, programIn } from '../../src/runner/harness/pinned.ts';
+import {
+  type Lock,
+  type Machine,
+  type Pinned,
+  pinned,
+  programIn,
+  thisMachine,
+} from '../../src/runner/harness/pinned.ts';
 import { testedVersions } from '../../src/runner/harness/versions.ts';
 import { askDirectly } from '../../src/runner/isolation/programs.ts';
 import { projectFolder } from '../support/processes.ts';
@@ -87,9 +94,13 @@ describe('the pinned harnesses', () => {
     expect(pinned('opencode', { ...linux, hasAvx2: false })).toMatchObject({
       program: 'node_modules/opencode-linux-x64-baseline/bin/opencode',
     });
-    expect(pinned('opencode', { ...linux, name: 'aix-ppc64' })).toBe(
-      'OpenCode is not pinned for aix-ppc64: install it and set OPENCODE_PROGRAM',
+    expect(pinned('opencode', { ...linux, name: 'darwin-arm64' })).toBe(
+      `OpenCode has no checksum here for darwin-arm64: run npm install --prefix ~/agents opencode-darwin-arm64@${version}, and set ` +
+        'OPENCODE_PROGRAM=~/agents/node_modules/opencode-darwin-arm64/bin/opencode',
     );
+    expect(pinned('opencode', { ...linux, isMusl: true })).toContain(`opencode-linux-x64-musl@${version}, and set`);
+    for (const name of ['linux-arm64', 'darwin-arm64', 'darwin-x64'])
+      expect(pinned('codex', { ...linux, name })).toMatchObject({ version: testedVersions.codex[0] });
   });
 
   it('are wanted when a model is connected that they can ask: one for built-in agents, others where an agent names them', () => {
@@ -177,6 +188,40 @@ describe('an installation', () => {
     utimesSync(lock, 0, 0);
     await check(await run());
     expect(readdirSync(folder)).toEqual([`opencode-${version}`]);
+  });
+});
+
+describe('the command of the runner', () => {
+  const command = async (...args: string[]) => {
+    const env = environment({ HARNESSES_DIR: folder, ISOLATION: 'none', CONFINEMENT: 'none' });
+    const child = spawn('npm', ['run', '--silent', 'runner', '--', ...args], { cwd: projectFolder, env });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes));
+    child.stdin.end();
+    const [code] = await once(child, 'close');
+    return { code, output };
+  };
+
+  it('installs what the registry has, says where it is or why it is not, and names what there is', async () => {
+    const there = programIn(folder, pinned('codex', { ...thisMachine(), name: 'linux-x64' }) as Pinned);
+    mkdirSync(path.dirname(there), { recursive: true });
+    const codex = testedVersions.codex[0]!;
+    writeFileSync(there, `#!/bin/sh\necho codex-cli ${codex}\n`, { mode: 0o755 });
+    expect(await command('install', 'codex')).toEqual({
+      code: 0,
+      output: `Installing Codex ${codex} in ${folder}\ncodex ${codex}: ${there}\n`,
+    });
+    const { code, output } = await command('install');
+    expect([code, output]).toEqual([1, expect.stringMatching(/^(Installing )?OpenCode /)]);
+    expect(await command('install', 'vim')).toEqual({ code: 1, output: 'vim: must be one of opencode, codex.\n' });
+    expect(await command('instal')).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('instal: is not a command.'),
+    });
+    expect(await command('--help')).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('install [opencode] [codex]'),
+    });
   });
 });
 

@@ -1,11 +1,14 @@
-// `runner.js install [harness …]`: installs harnesses where the runner looks for them, for machines whose runner does not do it itself.
+// `install [harness …]` of the runner: installs harnesses where the runner looks for them, for machines whose runner does not do it itself.
 import { askIn, chooseIsolation } from '../isolation/isolation.ts';
 import { installationFolder, installOne } from './installer.ts';
 import { type Installable, installable } from './pinned.ts';
 
+export const usage = `Without arguments the runner reads a service token from standard input, and takes runs from PLATFORM_URL.
+install [${installable.join('] [')}] installs harnesses in HARNESSES_DIR: without a name, ${installable[0]}.`;
+
 /** @throws why one is not installed */
 export async function runInstall(names: readonly string[], platformUrl: string, signal: AbortSignal): Promise<void> {
-  const wanted = names.length > 0 ? names : ['opencode'];
+  const wanted = names.length > 0 ? names : [installable[0]];
   const unknown = wanted.find((name) => !installable.includes(name as Installable));
   if (unknown) throw new Error(`${unknown}: must be one of ${installable.join(', ')}.`);
   const { env } = process;

@@ -74,6 +74,10 @@ const models: Readonly<Record<ModelVendor, readonly CatalogModel[]>> = {
   ],
   openai: [
     { id: 'gpt-5.5', label: 'GPT-5.5' },
+    { id: 'gpt-5.4', label: 'GPT-5.4' },
+    { id: 'gpt-5.4-mini', label: 'GPT-5.4 mini' },
+    { id: 'gpt-5.3-codex', label: 'GPT-5.3 Codex' },
+    { id: 'gpt-5.2', label: 'GPT-5.2' },
     { id: 'gpt-5.1', label: 'GPT-5.1' },
     { id: 'gpt-5-mini', label: 'GPT-5 mini' },
     { id: 'gpt-5.1-codex', label: 'GPT-5.1 Codex' },
