@@ -7,16 +7,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { locationOf, type OAuthWorld, openOAuthWorld, type Visit } from '../support/oauth-world.ts';
 import { freePort, projectFolder } from '../support/processes.ts';
+import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
 import { leaveArtifact } from '../support/runtime-records.ts';
 import { present } from '../support/world.ts';
 
 let world: OAuthWorld;
 let ada: Visit;
+let runtime: Runtime;
 let token: string;
 let folder: string;
 let program: string;
@@ -26,6 +27,7 @@ let settings: string;
 beforeAll(async () => {
   world = await openOAuthWorld();
   ada = await world.visitor('ada');
+  runtime = await createRuntime(world);
   token = await world.personalToken(ada);
   folder = mkdtempSync(path.join(tmpdir(), 'aep-cli-'));
   openStorage(folderStorage(path.join(folder, 'contents')));
@@ -78,20 +80,11 @@ async function json(...args: string[]) {
 const storeFile = () => path.join(settings, 'aep/credentials.json');
 const store = () => JSON.parse(readFileSync(storeFile(), 'utf8'));
 
-async function runtime(name: string, input: object, selection = '{ ok }') {
-  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
-  const { token } = await createServiceToken({ name: 'runtime' });
-  const { body } = await world.graphql(query, { token, variables: { input } });
-  return body.data.said;
-}
-const claimOf = (harness: string) =>
-  runtime('claimRun', { runtime: 'Runtime', harnesses: [harness] }, '{ runId leaseId }');
 const claim = (harness = 'shell') =>
   vi.waitFor(async () => {
-    const run = await claimOf(harness);
+    const run = await runtime.claim({ harnesses: [harness] });
     expect(run).not.toBeNull();
-    return run as { runId: string; leaseId: string };
+    return run as Held;
   });
 
 describe('signing in', () => {
@@ -229,17 +222,16 @@ describe('missions', () => {
     const { child, ended } = start(['run', 'web-shop', 'echo it works', '--script'], { AEP_TOKEN: token });
     const said = collect(child.stdout!);
     const { runId, leaseId } = await claim();
-    const kind = { key: 'one', role: 'builder', harness: 'shell', instanceType: 'lite' };
-    const { sandboxId } = await runtime('registerSandbox', { runId, leaseId, ...kind }, '{ sandboxId }');
+    const sandboxId = await runtime.register({ runId, leaseId }, { harness: 'shell' });
     const session = { leaseId, sandboxId, role: 'builder', sessionId: 'first' };
-    await runtime('reportSession', session);
-    await runtime('appendLog', { ...session, part: 'session', seq: 0, content: 'it ' }, '{ nextSeq }');
-    await runtime('appendLog', { ...session, part: 'session', seq: 1, content: 'wörks\n' }, '{ nextSeq }');
+    await runtime.report('reportSession', session);
+    await runtime.report('appendLog', { ...session, part: 'session', seq: 0, content: 'it ' }, '{ nextSeq }');
+    await runtime.report('appendLog', { ...session, part: 'session', seq: 1, content: 'wörks\n' }, '{ nextSeq }');
     const fragments = [{ kind: 'thought', t: present(), body: 'Reading \u001b[2Jthe code.' }];
-    await runtime('appendFragments', { leaseId, sandboxId, seq: 0, fragments }, '{ nextSeq }');
+    await runtime.report('appendFragments', { leaseId, sandboxId, seq: 0, fragments }, '{ nextSeq }');
     await vi.waitFor(() => expect(said()).toContain('  Reading [2Jthe code.\n'));
-    await runtime('finishSandbox', { leaseId, sandboxId, status: 'completed' });
-    await runtime('finishRun', { runId, leaseId, status: 'completed' });
+    await runtime.report('finishSandbox', { leaseId, sandboxId, status: 'completed' });
+    await runtime.finish({ runId, leaseId });
     const { code, stdout } = await ended;
     expect(code).toBe(0);
     expect(stdout.split('\n').slice(0, 2)).toEqual([runId, `  ${world.url}/console/runs/${runId}`]);
@@ -255,15 +247,14 @@ describe('missions', () => {
   it('send nothing but colors of an agent to a terminal', async () => {
     const { id: runId } = await json('run', 'web-shop', 'echo colors', '--script', '--detach');
     const { leaseId } = await claim();
-    const kind = { key: 'one', role: 'builder', harness: 'shell', instanceType: 'lite' };
-    const { sandboxId } = await runtime('registerSandbox', { runId, leaseId, ...kind }, '{ sandboxId }');
+    const sandboxId = await runtime.register({ runId, leaseId }, { harness: 'shell' });
     const session = { leaseId, sandboxId, role: 'builder', sessionId: 'first' };
-    await runtime('reportSession', session);
+    await runtime.report('reportSession', session);
     const hostile =
       '\u001b]52;c;cm0gLXJmIH4=\u0007\u001b]0;title\u001b\\\u001b[2J\u001b[1;1H\u009b2J\u001bPq\u001b\\\u001bc\rover\b\u001b[31mred\u001b[0m\tend\n';
-    await runtime('appendLog', { ...session, part: 'session', seq: 0, content: hostile }, '{ nextSeq }');
-    await runtime('finishSandbox', { leaseId, sandboxId, status: 'completed' });
-    await runtime('finishRun', { runId, leaseId, status: 'completed' });
+    await runtime.report('appendLog', { ...session, part: 'session', seq: 0, content: hostile }, '{ nextSeq }');
+    await runtime.report('finishSandbox', { leaseId, sandboxId, status: 'completed' });
+    await runtime.finish({ runId, leaseId });
     const { projectId } = await json('show', runId);
     const artifact = await leaveArtifact({ orgId: ada.organization.id, projectId }, hostile);
 
@@ -288,15 +279,14 @@ describe('missions', () => {
     failing.child.stdin!.end('exit 1');
     const held = await claim();
     const { leaseId } = held;
-    const kind = { key: 'one', role: 'builder', harness: 'shell', instanceType: 'lite' };
-    const { sandboxId } = await runtime('registerSandbox', { ...held, ...kind }, '{ sandboxId }');
+    const sandboxId = await runtime.register(held, { harness: 'shell' });
     const session = { leaseId, sandboxId, role: 'builder', sessionId: 'first' };
-    await runtime('reportSession', session);
+    await runtime.report('reportSession', session);
     const numbered = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, i) => `line ${from + i}`).join('\n');
     const content = `${numbered(0, 22)}\nsh: fix: not found\n`;
-    await runtime('appendLog', { ...session, part: 'session', seq: 0, content }, '{ nextSeq }');
-    await runtime('finishRun', { ...held, status: 'failed', error: 'It broke.' });
+    await runtime.report('appendLog', { ...session, part: 'session', seq: 0, content }, '{ nextSeq }');
+    await runtime.finish(held, { status: 'failed', error: 'It broke.' });
     const { code, stdout } = await failing.ended;
     expect([code, stdout]).toEqual([3, expect.stringContaining('failed: It broke.')]);
     expect(stdout.split(`has all\n`)[1]).toBe(`${numbered(3, 22)}\nsh: fix: not found\n`);
@@ -309,7 +299,7 @@ describe('missions', () => {
 
   it('are steered, continued and started again', async () => {
     // The runtime is connected before.
-    expect(await claimOf('claude-code')).toBe(null);
+    expect(await runtime.claim()).toBe(null);
     const agents = await json('agents', '--role', 'builder');
     const { id: agent } = agents.find(({ harness }: { harness: string }) => harness === 'claude-code');
     const { id: runId } = await json('run', 'web-shop', 'Fix the clock.', '--agent', agent, '--detach');
@@ -320,15 +310,14 @@ describe('missions', () => {
     expect((await aep('approve', runId)).stderr).toMatch(/^error: .+plan/);
     expect((await aep('answer', runId, 'Yes.')).stderr).toMatch(/^error: .+question/);
     expect((await aep('diff', runId)).stderr).toBe(`error: ${runId} has no changes.\n`);
-    const kind = { key: 'one', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
-    const { sandboxId } = await runtime('registerSandbox', { runId, leaseId, ...kind }, '{ sandboxId }');
+    const sandboxId = await runtime.register({ runId, leaseId }, { harness: 'claude-code' });
     const change = '--- a/shop.ts\n+++ b/shop.ts\n@@ -1 +1 @@\n-local\n+utc\n';
     const { projectId, issueId } = await json('show', runId);
     const place = { orgId: ada.organization.id, projectId };
     await leaveArtifact(place, change, { caption: 'change.diff', sandboxId, issueId });
     expect((await aep('diff', runId)).stdout).toBe(change);
-    await runtime('finishSandbox', { leaseId, sandboxId, status: 'completed' });
-    await runtime('finishRun', { runId, leaseId, status: 'completed' });
+    await runtime.report('finishSandbox', { leaseId, sandboxId, status: 'completed' });
+    await runtime.finish({ runId, leaseId });
     expect((await aep('continue', runId, 'Add a test.')).stderr).toMatch(/^error: .+checkpoint/);
     const again = await json('rerun', runId, '--detach');
     expect(again).toMatchObject({ prompt: 'Fix the clock.', agentId: agent, status: 'dispatching', projectId });

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answersSettled } from '#domain/execution/mission-steps/agent-choice.ts';
 import { readChoice } from '#domain/execution/mission-steps/agent-question.ts';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { startModels } from '../support/stand-in-models.ts';
 import { knownRuntime, openWorld, type World } from '../support/world.ts';
 
@@ -19,7 +19,7 @@ let world: World;
 let models: Awaited<ReturnType<typeof startModels>>;
 let alice: Account;
 let projectId: string;
-let runtime: string;
+let runtime: Runtime;
 /** A vendor that answers when it is told to. */
 let slow: Server;
 const held: ServerResponse[] = [];
@@ -30,7 +30,7 @@ beforeAll(async () => {
   alice = await createOwner(world, 'Alice', 'Acme');
   await world.lift(alice.organization);
   projectId = await createProject(world, alice, 'Shop');
-  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+  runtime = await createRuntime(world, alice.organization);
   slow = createServer((request, response) => {
     held.push(response);
     request.resume();
@@ -50,10 +50,8 @@ let named = 0;
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into
 type Json = any;
-const graphql = async (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> => {
-  const { body } = await world.graphql(query, { token, variables });
-  return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
-};
+const graphql = (query: string, variables: Record<string, unknown>): Promise<Json> =>
+  world.field(query, { token: alice.token, variables });
 const agent = async (role: string, harness = 'claude-code', model = 'claude-sonnet-4-5') => {
   const body = {
     name: `${role} ${++named}`,
@@ -101,12 +99,8 @@ const start = async (prompt: string, more: object = {}): Promise<string> => {
     startMission(projectId: $projectId, prompt: $prompt, agentId: $agentId, budgetUsd: $budgetUsd) { id } }`;
   return (await graphql(query, { projectId, prompt, ...more })).id;
 };
-const claim = (harnesses = ['claude-code'], runtimeName = 'Runtime'): Promise<Json> =>
-  graphql(
-    'mutation ($input: ClaimRunRequest!) { claimRun(input: $input) { runId leaseId step { role agent { agentId } } } }',
-    { input: { runtime: runtimeName, harnesses } },
-    runtime,
-  );
+const claim = (harnesses = ['claude-code'], name = 'Runtime'): Promise<Json> =>
+  runtime.claim({ runtime: name, harnesses }, '{ runId leaseId step { role agent { agentId } } }');
 const look = (runId: string): Promise<Json> =>
   graphql(
     `query ($runId: String!) { run(runId: $runId) { status reason missionActivity missionCostUsd missionCostIncomplete agentChoice {
@@ -162,16 +156,6 @@ describe('the model of the orchestrator', () => {
     });
     const [{ path, body }] = models.seen as [Json];
     expect([path, body.response_format.json_schema.strict]).toEqual(['/v1/chat/completions', true]);
-  });
-
-  it('is asked once by many claims at once', async () => {
-    const runId = await start(choosing(ids.builder!));
-    const claims = await Promise.all([1, 2, 3, 4].map((n) => claim(['claude-code'], `Runtime ${n}`)));
-    expect(claims).toEqual([null, null, null, null]);
-    await answersSettled();
-    const again = await Promise.all([1, 2, 3, 4].map((n) => claim(['claude-code'], `Runtime ${n}`)));
-    expect(again.filter(Boolean)).toMatchObject([{ runId, step: { agent: { agentId: ids.builder } } }]);
-    expect(models.seen).toHaveLength(1);
   });
 
   it('may choose an agent that another runtime executes', async () => {
@@ -263,6 +247,24 @@ describe('the model is not asked', () => {
 
 describe('a model that is slow', () => {
   const address = () => `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+  /** Answers the request that was held first. */
+  async function answer(...agents: string[]): Promise<void> {
+    const usage = { input_tokens: 1_000, output_tokens: 100 };
+    const content = [{ type: 'tool_use', name: 'choose_agents', input: { agents, reason: 'They fit.' } }];
+    held[0]!.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ content, usage }));
+    await answersSettled();
+  }
+
+  it('is asked once by many claims at once', async () => {
+    await connect('anthropic', address());
+    const runId = await start('Work.');
+    const claimAtOnce = () => Promise.all([1, 2, 3, 4].map((n) => claim(['claude-code'], `Runtime ${n}`)));
+    expect(await claimAtOnce()).toEqual([null, null, null, null]);
+    await vi.waitUntil(() => held.length > 0);
+    await answer(ids.builder!);
+    expect((await claimAtOnce()).filter(Boolean)).toMatchObject([{ runId, step: { agent: { agentId: ids.builder } } }]);
+    expect(held).toHaveLength(1);
+  });
 
   it('delays no other run, and its own one for half a minute; a late answer is paid for, and asked for once', async () => {
     await connect('anthropic', address());
@@ -288,11 +290,7 @@ describe('a model that is slow', () => {
     expect(await claim()).toMatchObject({ runId: slowRun, step: { agent: { agentId: ids.planner } } });
     const late = { way: 'rules', reason: 'The model did not answer in time.' };
     expect(await look(slowRun)).toMatchObject({ missionCostIncomplete: true, agentChoice: { ...late, costUsd: 0 } });
-    const input = { agents: [ids.other], reason: 'Late.' };
-    const usage = { input_tokens: 1_000, output_tokens: 100 };
-    const content = [{ type: 'tool_use', name: 'choose_agents', input }];
-    held[0]!.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ content, usage }));
-    await answersSettled();
+    await answer(ids.other!);
     expect(await look(slowRun)).toMatchObject({ missionCostUsd: 0.0075, agentChoice: { ...late, costUsd: 0.0075 } });
     expect(held).toHaveLength(1);
   });

@@ -4,20 +4,20 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { seconds } from '#foundation/clock.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Account;
 let mallory: Account;
 let projectId: string;
-let runtime: string;
+let runtime: Runtime;
 let agentId: string;
 const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   openStorage(folderStorage(contents));
   [alice, mallory] = [await createOwner(world, 'Alice', 'Acme'), await createOwner(world, 'Mallory', 'Globex')];
   projectId = await createProject(world, alice, 'Shop');
-  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+  runtime = await createRuntime(world, alice.organization);
   const sandbox = { kind: 'existing', templateId: 'standard' };
   const body = { name: 'Bob', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
   agentId = (await world.rest('POST', '/agents', { token: alice.token, body })).body.id;
@@ -40,20 +40,11 @@ beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into
 type Json = any;
 
-const graphql = async (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> => {
-  const { body } = await world.graphql(query, { token, variables });
-  return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
-};
-const report = (name: string, input: object, selection = '{ ok }'): Promise<Json> =>
-  graphql(
-    `mutation ($input: ${name[0]!.toUpperCase()}${name.slice(1)}Request!) { ${name}(input: $input) ${selection} }`,
-    { input },
-    runtime,
-  );
+const graphql = (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> =>
+  world.field(query, { token, variables });
 const claim = (): Promise<Json> =>
-  report(
-    'claimRun',
-    { runtime: 'Runtime', harnesses: ['claude-code', 'shell'] },
+  runtime.claim(
+    { harnesses: ['claude-code', 'shell'] },
     `{ runId leaseId prompt branch step { stepId seq role prompt resumeSessionId resumePrompt preamble
       checkpoint { commitSha url } agent { name } } }`,
   );
@@ -70,25 +61,25 @@ const held = async (more: object = {}): Promise<Json> => {
 };
 const commit = (digit: string) => digit.repeat(40);
 const keep = async ({ runId, leaseId, step }: Json, more: object = {}, bytes = 'bundle'): Promise<string> => {
-  const { contentKey, uploadUrl } = await report(
+  const { contentKey, uploadUrl } = await runtime.ask(
     'createArtifactUpload',
     { runId, leaseId },
     '{ contentKey uploadUrl }',
   );
   await fetch(uploadUrl, { method: 'PUT', body: bytes });
   const input = { runId, leaseId, stepId: step.stepId, contentKey, commitSha: commit('a'), ...more };
-  expect(await report('reportCheckpoint', input)).toEqual({ ok: true });
+  expect(await runtime.ask('reportCheckpoint', input)).toEqual({ ok: true });
   // Said again, it changes nothing.
-  expect(await report('reportCheckpoint', input)).toEqual({ ok: true });
+  expect(await runtime.ask('reportCheckpoint', input)).toEqual({ ok: true });
   return contentKey;
 };
 const end = async ({ runId, leaseId, step }: Json) => {
-  await report(
+  await runtime.ask(
     'finishStep',
     { runId, leaseId, stepId: step.stepId, status: 'completed', sessionId: 'session-1' },
     '{ outcome }',
   );
-  await report('finishRun', { runId, leaseId, status: 'completed' });
+  await runtime.finish({ runId, leaseId });
 };
 const lose = async () => {
   world.clock.turn(seconds(61));
@@ -118,8 +109,7 @@ describe('a step that its runtime lost', () => {
     world.clock.turn(seconds(1));
     const say = 'mutation ($runId: String!) { sendMessage(runId: $runId, text: "Use UTC.") { id } }';
     const { id } = await graphql(say, { runId: one.runId });
-    const { runId, leaseId } = one;
-    await report('heartbeat', { runs: [{ runId, leaseId, acknowledged: [id] }] }, '{ runs { desired } }');
+    await runtime.beat(one, { acknowledged: [id] });
     const reached = { orgId: alice.organization.id, milestoneId: 'steer_mission' };
     expect((await world.knex('setup_milestones').where(reached).first()).reachedAt).toBeGreaterThan(0);
     await lose();
@@ -185,11 +175,11 @@ describe('a checkpoint', () => {
   it('404, 409 · of a step of another run, or of a run that is lost', async () => {
     const [one, two] = [await held(), await held()];
     const input = { runId: one.runId, leaseId: one.leaseId, contentKey: 'cnt_x', commitSha: commit('a') };
-    expect(await report('reportCheckpoint', { ...input, stepId: two.step.stepId })).toMatchObject({
+    expect(await runtime.ask('reportCheckpoint', { ...input, stepId: two.step.stepId })).toMatchObject({
       code: 'not_found',
     });
     const stolen = { ...input, leaseId: two.leaseId, stepId: one.step.stepId };
-    expect(await report('reportCheckpoint', stolen)).toMatchObject({ code: 'lease_lost' });
+    expect(await runtime.ask('reportCheckpoint', stolen)).toMatchObject({ code: 'lease_lost' });
   });
 
   it('409 · of a researcher, which changes nothing', async () => {

@@ -42,10 +42,8 @@ beforeEach(async () => {
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into
 type Json = any;
-const graphql = async (query: string, variables: object, token = alice.token): Promise<Json> => {
-  const { body } = await world.graphql(query, { token, variables: { ...variables } });
-  return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
-};
+const graphql = (query: string, variables: object, token = alice.token): Promise<Json> =>
+  world.field(query, { token, variables: { ...variables } });
 const fields =
   '{ id vendor vendorKind displayName externalOrgId baseUrl hasCredentials brokenSince checkedAt checkFailure updatedAt }';
 const connectVendor = (args: object, token = alice.token) =>

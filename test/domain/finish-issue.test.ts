@@ -1,13 +1,14 @@
 // The end of a run reaches the issue that it began with, in the background: a tracker that is away is asked again.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { silenceMs } from '#limits.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { type Linear, openLinear } from '../support/fake-linear.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const key = 'lin_api_OfAcme';
@@ -16,17 +17,15 @@ let world: World;
 let linear: Linear;
 let acme: Row<Organization>;
 let alice: string;
-let runtime: string;
+let runtime: Runtime;
 
 beforeAll(async () => {
   openOutbound({ allowLoopback: true });
   linear = await openLinear(key);
   const vendors = { linear: linear.address, github: linear.address };
   world = await openWorld({ vendors, log: (line) => logged.push(line) });
-  const owner = await world.person('Alice');
-  acme = await world.found(owner, 'Acme');
-  alice = await world.token(owner, acme);
-  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+  ({ organization: acme, token: alice } = await createOwner(world, 'Alice', 'Acme'));
+  runtime = await createRuntime(world, acme);
   await connectIntegration({
     orgId: acme.id,
     vendor: 'linear',
@@ -55,39 +54,26 @@ interface Held {
 
 /** A run that the runtime holds, in a project on that tracker. */
 async function taken(tracker: 'builtin' | 'linear'): Promise<Held> {
-  const repository = { repoFullName: `acme/shop-${++count}` };
-  const team = { tracker, trackerTeamKey: 'ENG' };
-  const project = await world.rest('POST', '/projects', {
-    token: alice,
-    body: { name: 'Shop', ...repository, ...team },
-  });
+  const projectId = await createProject(world, { token: alice }, `Shop ${++count}`, { tracker, trackerTeamKey: 'ENG' });
   const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
   const body = {
-    projectId: project.body.id,
+    projectId,
     name: 'Daily',
     prompt: 'Do it.',
     triggers: [{ kind: 'schedule', schedule }],
   };
   const task = await world.rest('POST', '/scheduled-tasks', { token: alice, body });
   await world.rest('POST', `/scheduled-tasks/${task.body.id}/run`, { token: alice });
-  return say('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'] }, '{ runId leaseId issueId projectId }');
+  return runtime.claim({}, '{ runId leaseId issueId projectId }');
 }
 
-async function say<T>(name: string, input: object, selection = '{ ok }'): Promise<T> {
-  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
-  const { body } = await world.graphql(query, { token: runtime, variables: { input } });
-  expect(body.errors).toBeUndefined();
-  return body.data.said;
-}
-const finish = ({ runId, leaseId }: Held, end: object) => say('finishRun', { runId, leaseId, ...end });
 const runOf = ({ runId }: Held) => world.knex('runs').where({ id: runId }).first();
 const waiting = () => world.knex('background.job').where({ name: 'finish issue' });
 
 describe('a run that has ended', () => {
   it('closes its issue in our own tracker', async () => {
     const held = await taken('builtin');
-    await finish(held, { status: 'completed' });
+    await runtime.finish(held);
     expect(await waiting()).toMatchObject([{ data: { runId: held.runId } }]);
     await world.delivered();
     expect(await world.knex('issues').where({ id: held.issueId }).first()).toMatchObject({ state: 'closed' });
@@ -97,8 +83,8 @@ describe('a run that has ended', () => {
   it('tells the tracker of a vendor how it went, what it cost, and where it can be read', async () => {
     const held = await taken('linear');
     const { runId, leaseId } = held;
-    await say('reportCost', { runId, leaseId, costId: 'one', usd: 1.255, incomplete: true });
-    await finish(held, { status: 'completed' });
+    await runtime.report('reportCost', { runId, leaseId, costId: 'one', usd: 1.255, incomplete: true });
+    await runtime.finish(held);
     await world.delivered();
     const body = `Daily: completed\n\nCost: 1.25 USD or more\n\n${world.url}/console/o/acme/runs/${runId}`;
     expect([...linear.comments.values()]).toEqual([{ id: expect.any(String), issueId: held.issueId, body }]);
@@ -107,7 +93,7 @@ describe('a run that has ended', () => {
 
   it('and has failed, says with what; its issue stays open', async () => {
     const held = await taken('linear');
-    await finish(held, { status: 'failed', error: 'exit code 1' });
+    await runtime.finish(held, { status: 'failed', error: 'exit code 1' });
     await world.delivered();
     const [{ body } = { body: '' }] = [...linear.comments.values()];
     expect(body.split('\n\n').slice(0, 3)).toEqual(['Daily: failed', 'exit code 1', 'Cost: 0.00 USD']);
@@ -127,7 +113,7 @@ describe('a run that has ended', () => {
 describe('a tracker', () => {
   it('that is away is asked again: one comment in the end', async () => {
     const held = await taken('linear');
-    await finish(held, { status: 'completed' });
+    await runtime.finish(held);
     linear.disturb('CloseIssue', 'lose the answer');
     await world.delivered();
     expect(await waiting()).toMatchObject([{ state: 'retry' }]);
@@ -142,7 +128,7 @@ describe('a tracker', () => {
   it('that refuses is not asked again: the run keeps what it said, beside what it has failed with', async () => {
     const held = await taken('linear');
     linear.issues.clear();
-    await finish(held, { status: 'failed', error: 'exit code 1' });
+    await runtime.finish(held, { status: 'failed', error: 'exit code 1' });
     await world.delivered();
     expect(await waiting()).toEqual([]);
     expect((await runOf(held)).lastError.split('\n')).toEqual([
@@ -153,7 +139,7 @@ describe('a tracker', () => {
 
   it('has nothing to be told of a project that is gone', async () => {
     const held = await taken('builtin');
-    await finish(held, { status: 'completed' });
+    await runtime.finish(held);
     await world.knex('projects').where({ id: held.projectId }).delete();
     await world.delivered();
     expect(await waiting()).toEqual([]);

@@ -1,7 +1,6 @@
 // Missions and credits, told as a story: a mission reserves when it starts, is settled by its cost when it ends, and does not
 // start, or is stopped, when there are no credits. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { bindCreditsGrace, settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { credit } from '#domain/money/credits/amounts.ts';
 import { readPosition } from '#domain/money/credits/operations.ts';
@@ -9,12 +8,14 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
+import { createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;
 let alice: string;
-let runtime: string;
+let runtime: Runtime;
 let task: string;
 let founded = 0;
 
@@ -24,28 +25,18 @@ beforeAll(async () => {
 afterAll(() => world.close());
 // Each test begins with an organization and its trial credits.
 beforeEach(async () => {
-  const owner = await world.person(`Alice-${++founded}`);
-  acme = await world.found(owner, `Acme ${founded}`);
-  alice = await world.token(owner, acme);
-  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+  ({ organization: acme, token: alice } = await createOwner(world, `Alice-${++founded}`, `Acme ${founded}`));
+  runtime = await createRuntime(world, acme);
   await world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd: 1_000 } });
-  const create = async (path: string, body: object) => (await world.rest('POST', path, { token: alice, body })).body.id;
-  const projectId = await create('/projects', { name: 'Shop', repoFullName: `acme/shop-${founded}` });
+  const projectId = await createProject(world, { token: alice }, 'Shop');
   const triggers = [{ kind: 'schedule', schedule: { interval: 'daily', time: '12:00', timezone: 'UTC' } }];
-  task = await create('/scheduled-tasks', { projectId, name: 'Check', prompt: 'Check.', triggers });
+  const body = { projectId, name: 'Check', prompt: 'Check.', triggers };
+  task = (await world.rest('POST', '/scheduled-tasks', { token: alice, body })).body.id;
 });
 
 const runNow = () => world.rest('POST', `/scheduled-tasks/${task}/run`, { token: alice });
-async function report(name: string, input: object, selection = '{ ok }') {
-  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
-  const { body } = await world.graphql(query, { token: runtime, variables: { input } });
-  expect(body.errors).toBe(undefined);
-  return body.data.said;
-}
-const claim = () => report('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'] }, '{ runId leaseId }');
 let costs = 0;
-const cost = (held: object, usd: number) => report('reportCost', { ...held, costId: `cost-${++costs}`, usd });
+const cost = (held: object, usd: number) => runtime.report('reportCost', { ...held, costId: `cost-${++costs}`, usd });
 const position = async () => {
   const { owned, spendable } = await readPosition(acme.id);
   return [owned / credit, spendable / credit];
@@ -56,12 +47,12 @@ describe('a mission', () => {
   it('reserves one credit, more as its cost grows, and is settled by its cost when it has ended', async () => {
     await runNow();
     expect(await position()).toEqual([100, 99]);
-    const held = await claim();
+    const held = await runtime.claim();
     await cost(held, 2.5);
     await settleMissions();
     expect(await position()).toEqual([100, 96.5]);
     await cost(held, 0.000001);
-    await report('finishRun', { ...held, status: 'completed' });
+    await runtime.finish(held);
     expect(await position()).toEqual([100, 96.5]);
     await settleMissions();
     await settleMissions();
@@ -70,7 +61,7 @@ describe('a mission', () => {
 
   it('that is canceled returns what it has reserved; a report that follows is charged', async () => {
     const { runId } = (await runNow()).body;
-    const held = await claim();
+    const held = await runtime.claim();
     await world.graphql(`mutation { cancelRun(runId: "${runId}") { id } }`, { token: alice });
     await settleMissions();
     expect(await position()).toEqual([100, 100]);
@@ -89,7 +80,7 @@ describe('a mission', () => {
 
   it('of the previous release, which reserved nothing, is settled all the same', async () => {
     const { runId } = (await runNow()).body;
-    await report('finishRun', { ...(await claim()), status: 'completed' });
+    await runtime.finish(await runtime.claim());
     await settleMissions();
     // What the previous release writes: a run without a reservation.
     const values = `org_id, project_id, scheduled_for + 1, kind, 'running', mission_title, created_at, updated_at, 'lse_old', 1`;
@@ -99,7 +90,7 @@ describe('a mission', () => {
       [runId],
     );
     await cost({ runId: `${runId}_old`, leaseId: 'lse_old' }, 3);
-    await report('finishRun', { runId: `${runId}_old`, leaseId: 'lse_old', status: 'completed' });
+    await runtime.finish({ runId: `${runId}_old`, leaseId: 'lse_old' });
     await settleMissions();
     expect(await position()).toEqual([97, 97]);
   });
@@ -108,7 +99,7 @@ describe('a mission', () => {
 describe('without credits', () => {
   const useUp = async () => {
     await runNow();
-    const held = await claim();
+    const held = await runtime.claim();
     await cost(held, 100);
     await settleMissions();
     return held;
@@ -136,13 +127,12 @@ describe('without credits', () => {
 
   it('a running mission goes on for the grace, and is told to stop by its next heartbeat after it', async () => {
     const held = await useUp();
-    const beat = () => report('heartbeat', { runs: [held], sandboxes: [], environments: [] }, '{ runs { desired } }');
     world.clock.turn(minutes(2) - 1);
     await stopExhaustedMissions();
-    expect((await beat()).runs).toEqual([{ desired: 'run' }]);
+    expect(await runtime.beat(held)).toEqual({ desired: 'run' });
     world.clock.turn(1);
     await stopExhaustedMissions();
-    expect((await beat()).runs).toEqual([{ desired: 'stop' }]);
+    expect(await runtime.beat(held)).toEqual({ desired: 'stop' });
     expect(await run(held.runId)).toEqual({
       status: 'canceled',
       reason: 'The credits of the organization are exhausted.',
@@ -170,7 +160,7 @@ describe('without credits', () => {
     world.clock.turn(minutes(2));
     await stopExhaustedMissions();
     expect((await run(held.runId)).status).toBe('running');
-    await report('finishRun', { ...held, status: 'completed' });
+    await runtime.finish(held);
     await settleMissions();
     expect(await position()).toEqual([5, 5]);
   });

@@ -1,26 +1,26 @@
 // Missions of several roles, as a runtime and a person see them: planner, builder, reviewer and QA in turn, messages and decisions
 // of people in between, and what happens when a runtime is lost, output is invalid, or a bound is reached.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { harnesses, modelsByVendor } from '#domain/projects/agents/catalog.ts';
 import { tokenPrices } from '#domain/work/mission-costs/prices.ts';
 import { explainWaits, releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { knownRuntime, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Account;
 let mallory: Account;
 let projectId: string;
-let runtime: string;
+let runtime: Runtime;
 let asked = 0;
 
 beforeAll(async () => {
   world = await openWorld();
   [alice, mallory] = [await createOwner(world, 'Alice', 'Acme'), await createOwner(world, 'Mallory', 'Globex')];
   projectId = await createProject(world, alice, 'Shop');
-  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+  runtime = await createRuntime(world, alice.organization);
 });
 afterAll(() => world.close());
 beforeEach(async () => {
@@ -32,28 +32,15 @@ beforeEach(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into
 type Json = any;
 
-const graphql = async (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> => {
-  const { body } = await world.graphql(query, { token, variables });
-  return body.errors ? { problem: body.errors[0].extensions.problem } : Object.values(body.data)[0];
-};
-const report = (name: string, input: object, selection = '{ ok }', token = runtime): Promise<Json> =>
-  graphql(
-    `mutation ($input: ${name[0]!.toUpperCase()}${name.slice(1)}Request!) { ${name}(input: $input) ${selection} }`,
-    { input },
-    token,
-  );
-const words = ({ problem }: Json) => problem && [problem.code, problem.description];
+const graphql = (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> =>
+  world.field(query, { token, variables });
+const words = ({ code, description }: Json) => [code, description];
 
 const step = 'step { stepId seq role agent { name harness } prompt outputSchema resumeSessionId }';
-const offer = (more: object = {}) => ({ runtime: 'Runtime 1', harnesses: ['claude-code'], ...more });
 const claim = (more: object = {}) =>
-  report(
-    'claimRun',
-    offer(more),
-    `{ runId leaseId branch baseBranch budgetUsd stepTimeoutMs maxTurns agent { name } ${step} }`,
-  );
+  runtime.claim(more, `{ runId leaseId branch baseBranch budgetUsd stepTimeoutMs maxTurns agent { name } ${step} }`);
 const finish = (held: Json, stepId: string, more: object = {}) =>
-  report(
+  runtime.ask(
     'finishStep',
     { runId: held.runId, leaseId: held.leaseId, stepId, status: 'completed', ...more },
     `{ outcome failure ${step} }`,
@@ -98,15 +85,8 @@ const run = (runId: string): Promise<Json> =>
       messages { kind text author deliveredAt acknowledgedAt } } }`,
     { runId },
   );
-const beat = async ({ runId, leaseId }: Json, acknowledged?: string[]) =>
-  (
-    await report(
-      'heartbeat',
-      { runs: [{ runId, leaseId, ...(acknowledged && { acknowledged }) }] },
-      '{ nextHeartbeatMs runs { desired messages { messageId text author } } }',
-    )
-  ).runs[0];
-const finishRun = ({ runId, leaseId }: Json, status = 'completed') => report('finishRun', { runId, leaseId, status });
+const beat = (held: Json, acknowledged?: string[]) =>
+  runtime.beat(held, { acknowledged }, '{ desired messages { messageId text author } }');
 const say = (runId: string, text: string, more: object = {}, token = alice.token) =>
   graphql(
     'mutation ($runId: String!, $text: String!, $messageId: String) { sendMessage(runId: $runId, text: $text, messageId: $messageId) { id seq } }',
@@ -155,7 +135,7 @@ describe('the steps of a mission', () => {
     expect(await approved()).toBe('a'.repeat(40));
     expect(test.step).toMatchObject({ seq: 5, role: 'qa' });
     expect(await finish(one, test.step.stepId, passed)).toEqual({ outcome: 'done', failure: null, step: null });
-    await finishRun(one);
+    await runtime.finish(one);
     const { status, steps } = await run(one.runId);
     expect([status, steps.map(({ role, round, status: how }: Json) => `${role} ${round} ${how}`)]).toEqual([
       'completed',
@@ -165,19 +145,19 @@ describe('the steps of a mission', () => {
     const inOrder = '($runId: String!) { runSteps(runId: $runId) { data { role } } }';
     const listed = await graphql(`query ${inOrder}`, { runId: one.runId });
     expect(listed.data.map(({ role }: Json) => role)).toEqual(steps.map(({ role }: Json) => role).reverse());
-    expect(words(await graphql(`query ${inOrder}`, { runId: one.runId }, mallory.token))?.[0]).toBe('not_found');
+    expect(words(await graphql(`query ${inOrder}`, { runId: one.runId }, mallory.token))[0]).toBe('not_found');
   });
 
   it('is one for an organization without such agents, for a named agent, and for the shell', async () => {
     const alone = await held();
     expect(alone.step).toMatchObject({ role: 'builder', prompt: 'Make the date test pass.', outputSchema: null });
     expect(await finish(alone, alone.step.stepId)).toMatchObject({ outcome: 'done' });
-    await finishRun(alone);
+    await runtime.finish(alone);
     const reviewer = await agent('reviewer');
     const named = await held({ agentId: reviewer });
     expect(named.step).toMatchObject({ role: 'reviewer', prompt: 'Make the date test pass.', outputSchema: null });
     expect(await finish(named, named.step.stepId)).toMatchObject({ outcome: 'done' });
-    await finishRun(named);
+    await runtime.finish(named);
     await start({ agentId: await agent('builder', 'shell', 'none') });
     const shell = await claim({ harnesses: ['shell'] });
     expect(shell.step).toMatchObject({ agent: { harness: 'shell' }, prompt: 'Make the date test pass.' });
@@ -185,7 +165,7 @@ describe('the steps of a mission', () => {
       'conflict',
       'The shell harness takes no messages and cannot be interrupted.',
     ]);
-    await finishRun(shell);
+    await runtime.finish(shell);
     expect((await run(shell.runId)).steps).toMatchObject([{ status: 'completed' }]);
   });
 
@@ -201,8 +181,8 @@ describe('the steps of a mission', () => {
       step: null,
     });
     // The runtime's word does not count against it.
-    await finishRun(one);
-    await finishRun(one);
+    await runtime.finish(one);
+    await runtime.finish(one);
     expect(await run(one.runId)).toMatchObject({
       status: 'failed',
       reason: 'The planner failed: Invalid output: output: is not JSON.',
@@ -248,8 +228,8 @@ describe('the steps of a mission', () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => finish(one, one.step.stepId)));
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect((await run(one.runId)).steps).toHaveLength(2);
-    expect(words(await finish({ ...one, leaseId: 'lse_other' }, one.step.stepId))?.[0]).toBe('lease_lost');
-    expect(words(await finish(one, 'stp_unknown'))?.[0]).toBe('not_found');
+    expect(words(await finish({ ...one, leaseId: 'lse_other' }, one.step.stepId))[0]).toBe('lease_lost');
+    expect(words(await finish(one, 'stp_unknown'))[0]).toBe('not_found');
   });
 });
 
@@ -332,7 +312,7 @@ describe('runtimes', () => {
     await explainWaits();
     expect(await reasonOf()).not.toContain('Installing');
     expect((await graphql(query, {}, alice.token)).data).toContainEqual({ name: 'Runtime 1', notice: null });
-    expect(words(await claim({ ...scripts, notice: 'x'.repeat(301) }))).toEqual([
+    expect(words(await runtime.ask('claimRun', { ...scripts, notice: 'x'.repeat(301) }, '{ runId }'))).toEqual([
       'invalid_request',
       expect.stringContaining('notice'),
     ]);
@@ -352,7 +332,7 @@ describe('a lost runtime', () => {
       await lose();
       const again = await claim({ runtime: 'Runtime 2' });
       expect([again.runId, again.step]).toEqual([one.runId, one.step]);
-      expect(words(await finish(one, one.step.stepId, output))?.[0]).toBe('lease_lost');
+      expect(words(await finish(one, one.step.stepId, output))[0]).toBe('lease_lost');
       const { outcome, step: next } = await finish(again, again.step.stepId, output);
       one = { ...again, step: next };
       expect(outcome).toBe(output === passed ? 'done' : 'next');
@@ -368,7 +348,7 @@ describe('a lost runtime', () => {
     const again = await claim({ runtime: 'Runtime 2' });
     expect(again.step.stepId).toBe(test.stepId);
     expect(await finish(again, test.stepId, passed)).toMatchObject({ outcome: 'done' });
-    await finishRun(again);
+    await runtime.finish(again);
     expect((await run(one.runId)).status).toBe('completed');
   });
 });
@@ -391,7 +371,7 @@ describe('approval of the plan', () => {
     });
     expect(await claim()).toBeNull();
     await say(one.runId, 'Leave the tests alone.');
-    expect(words(await steer('approvePlan', one.runId, mallory.token))?.[0]).toBe('not_found');
+    expect(words(await steer('approvePlan', one.runId, mallory.token))[0]).toBe('not_found');
     const both = await Promise.all([steer('approvePlan', one.runId), steer('approvePlan', one.runId)]);
     expect(both).toMatchObject([{ awaitsApproval: false }, { awaitsApproval: false }]);
     const two = await claim();
@@ -406,10 +386,10 @@ describe('approval of the plan', () => {
   it('is over for a run that was canceled, and is not asked of one without a plan', async () => {
     const one = await waiting();
     const [approved] = await Promise.all([steer('approvePlan', one.runId), steer('cancelRun', one.runId)]);
-    expect([undefined, 'conflict']).toContain(words(approved)?.[0]);
+    expect([undefined, 'conflict']).toContain(words(approved)[0]);
     expect(await run(one.runId)).toMatchObject({ status: 'canceled', awaitsApproval: false });
     expect(await claim()).toBeNull();
-    expect(words(await steer('approvePlan', one.runId))?.[0]).toBe('conflict');
+    expect(words(await steer('approvePlan', one.runId))[0]).toBe('conflict');
     const two = await held();
     expect(words(await steer('approvePlan', two.runId))).toEqual([
       'conflict',
@@ -452,7 +432,7 @@ describe('a message', () => {
   it('is asked for each second where an agent hears it; the lease is written every five', async () => {
     const one = await held();
     const nextOf = ({ runId, leaseId }: Json) =>
-      report('heartbeat', { runs: [{ runId, leaseId }] }, '{ nextHeartbeatMs }');
+      runtime.ask('heartbeat', { runs: [{ runId, leaseId }] }, '{ nextHeartbeatMs }');
     const version = async () =>
       (await world.knex.raw('select xmin::text from runs where id = ?', [one.runId])).rows[0].xmin;
     await beat(one);
@@ -490,23 +470,23 @@ describe('a message', () => {
   it('that comes while the last step ends is delivered or refused, and never lost', async () => {
     const one = await held();
     const [said, ended] = await Promise.all([say(one.runId, 'Wait'), finish(one, one.step.stepId)]);
-    expect(ended.outcome).toBe(said.problem ? 'done' : 'next');
+    expect(ended.outcome).toBe(said.code ? 'done' : 'next');
     if (ended.outcome === 'next') await finish(one, ended.step.stepId);
     expect(words(await say(one.runId, 'More'))).toEqual([
       'conflict',
       'The agents of the run have done their work: it is about to end.',
     ]);
-    await finishRun(one);
-    expect(words(await say(one.runId, 'More'))?.[1]).toContain('come to its end (completed)');
+    await runtime.finish(one);
+    expect(words(await say(one.runId, 'More'))[1]).toContain('come to its end (completed)');
   });
 
   it('is bounded, and of a run that the caller reaches', async () => {
     const one = await held();
-    expect(words(await say(one.runId, ''))?.[0]).toBe('invalid_request');
-    expect(words(await say(one.runId, 'x'.repeat(4_001)))?.[0]).toBe('invalid_request');
-    expect(words(await say(one.runId, 'Hello', {}, mallory.token))?.[0]).toBe('not_found');
+    expect(words(await say(one.runId, ''))[0]).toBe('invalid_request');
+    expect(words(await say(one.runId, 'x'.repeat(4_001)))[0]).toBe('invalid_request');
+    expect(words(await say(one.runId, 'Hello', {}, mallory.token))[0]).toBe('not_found');
     const reader = await world.token(alice.person, alice.organization, { scopes: ['missions:read'] });
-    expect(words(await say(one.runId, 'Hello', {}, reader))?.[0]).toBe('missing_scope');
+    expect(words(await say(one.runId, 'Hello', {}, reader))[0]).toBe('missing_scope');
     for (let i = 0; i < 100; i++) await say(one.runId, `${i}`);
     expect(words(await say(one.runId, 'More'))).toEqual(['conflict', 'The run has 100 messages, which is the most.']);
     expect(texts(await beat(one))).toEqual(Array.from({ length: 10 }, (_, i) => `${i}`));
@@ -521,10 +501,9 @@ describe('a message', () => {
         { runId, text },
       );
     expect(words(await answer('Yes'))).toEqual(['conflict', 'The agent has asked no such question.']);
-    const box = { runId, leaseId, key: 'box', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
-    const { sandboxId } = await report('registerSandbox', box, '{ sandboxId }');
+    const sandboxId = await runtime.register(one);
     const fragments = [{ kind: 'elicitation', t: 1, body: 'May I?' }];
-    await report('appendFragments', { sandboxId, leaseId, seq: 0, fragments }, '{ nextSeq }');
+    await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 0, fragments }, '{ nextSeq }');
     expect(await answer('Yes')).toEqual({ kind: 'answer', fragmentSeq: 0 });
     expect(await answer('Yes')).toEqual({ kind: 'answer', fragmentSeq: 0 });
     expect(words(await answer('No'))).toEqual(['conflict', 'The question has been answered already.']);
@@ -546,7 +525,7 @@ describe('an interruption', () => {
     expect((await beat(one)).desired).toBe('run');
     expect((await run(one.runId)).messages.map(({ kind }: Json) => kind)).toEqual(['resume', 'interrupt']);
     await steer('cancelRun', one.runId);
-    expect(words(await steer('interruptRun', one.runId))?.[0]).toBe('conflict');
+    expect(words(await steer('interruptRun', one.runId))[0]).toBe('conflict');
   });
 
   it('keeps a run that waits from being claimed', async () => {
@@ -560,7 +539,7 @@ describe('an interruption', () => {
 
 describe('usage', () => {
   const use = (one: Json, usageId: string, more: object = {}) =>
-    report('reportUsage', {
+    runtime.ask('reportUsage', {
       runId: one.runId,
       leaseId: one.leaseId,
       usageId,

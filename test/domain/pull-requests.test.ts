@@ -1,12 +1,12 @@
 // The branch that a run pushes: access for its runtime, the pull request at GitHub, its merge, and the issue that it closes.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import { hours, isoTime, minutes } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import { type Account, createOwner } from '../support/callers.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
+import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 const token = 'ghp_OfAcmeAndOfNobodyElse';
@@ -14,7 +14,7 @@ const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
 let world: World;
 let github: GitHub;
 let owner: Account;
-let runtime: string;
+let runtime: Runtime;
 let projectId: string;
 
 beforeAll(async () => {
@@ -27,9 +27,8 @@ beforeAll(async () => {
   for (const vendorKind of ['scm', 'tracker'] as const) {
     await connectIntegration({ orgId, vendor: 'github', vendorKind, displayName: 'GitHub', credentials: token });
   }
-  runtime = (await createServiceToken({ name: 'runtime', orgId })).token;
-  const body = { name: 'Shop', repoFullName: 'acme/shop', tracker: 'github' };
-  projectId = (await world.rest('POST', '/projects', { token: owner.token, body })).body.id;
+  runtime = await createRuntime(world, owner.organization);
+  projectId = await createProject(world, owner, 'Shop', { tracker: 'github' });
 });
 afterAll(async () => {
   await Promise.all([world.close(), github.close()]);
@@ -41,35 +40,23 @@ afterEach(async () => {
   expect(github.violations).toEqual([]);
 });
 
-async function say(name: string, input: object, selection: string, as = runtime) {
-  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
-  const { body } = await world.graphql(query, { token: as, variables: { input } });
-  return body.data?.said ?? body.errors[0].extensions.problem;
-}
-
-interface Held {
-  runId: string;
-  leaseId: string;
-}
-
 async function heldRun(): Promise<Held> {
   const query =
     'mutation ($projectId: String!, $prompt: String!) { startMission(projectId: $projectId, prompt: $prompt) { id } }';
   const variables = { projectId, prompt: 'Mend the date test.' };
   const { body } = await world.graphql(query, { token: owner.token, variables });
   expect(body.errors).toBeUndefined();
-  return say('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'] }, '{ runId leaseId }');
+  return runtime.claim();
 }
 
 const repository = () => github.repositories.get('acme/shop')!;
 /** The runtime has pushed this commit. */
 async function push(held: Held, headSha: string, more: object = {}) {
   repository().heads.set(`mission/${held.runId}`, headSha);
-  return say('reportBranch', { ...held, headSha, baseBranch: 'main', ...more }, '{ prNumber prUrl }');
+  return runtime.ask('reportBranch', { ...held, headSha, baseBranch: 'main', ...more }, '{ prNumber prUrl }');
 }
 const finish = async (held: Held, status = 'completed') => {
-  expect(await say('finishRun', { ...held, status }, '{ ok }')).toEqual({ ok: true });
+  await runtime.finish(held, { status });
   await world.delivered();
 };
 const runOf = async ({ runId }: Held) => (await world.rest('GET', `/runs/${runId}`, { token: owner.token })).body;
@@ -83,15 +70,17 @@ const follow = async () => {
 it('git access for the runtime that holds the run, and for no other', async () => {
   const held = await heldRun();
   const selection = '{ url username password defaultBranch branch }';
-  expect(await say('openRepository', held, selection)).toEqual({
+  expect(await runtime.ask('openRepository', held, selection)).toEqual({
     url: `${github.address}/acme/shop.git`,
     username: 'x-access-token',
     password: token,
     defaultBranch: 'main',
     branch: `mission/${held.runId}`,
   });
-  expect(await say('openRepository', { ...held, leaseId: 'lse_x' }, selection)).toMatchObject({ code: 'lease_lost' });
-  expect(await say('openRepository', held, selection, owner.token)).toMatchObject({ code: 'missing_scope' });
+  expect(await runtime.ask('openRepository', { ...held, leaseId: 'lse_x' }, selection)).toMatchObject({
+    code: 'lease_lost',
+  });
+  expect(await runtime.ask('openRepository', held, selection, owner.token)).toMatchObject({ code: 'missing_scope' });
 });
 
 it('a branch gets one pull request, which names the issue; a second push updates it', async () => {
@@ -120,7 +109,7 @@ describe('the outcome of a run', () => {
 
   it('is null while it is open, and then says what the branch changes', async () => {
     const held = await heldRun();
-    await say('openRepository', held, '{ url }');
+    await runtime.ask('openRepository', held, '{ url }');
     await push(held, first, { commits: 1, files: 1, insertions: 9, deletions: 0 });
     await push(held, second, { commits: 2, files: 3, insertions: 40, deletions: 7 });
     expect(await outcomeOf(held)).toBe(null);
@@ -138,7 +127,7 @@ describe('the outcome of a run', () => {
 
   it('is no changes when nothing was pushed, and null when the repository was not opened', async () => {
     const held = await heldRun();
-    await say('openRepository', held, '{ url }');
+    await runtime.ask('openRepository', held, '{ url }');
     await finish(held);
     const nothing = { commits: 0, files: 0, insertions: 0, deletions: 0 };
     expect(await outcomeOf(held)).toEqual({ result: 'no_changes', ...nothing, ...none });

@@ -34,10 +34,8 @@ beforeEach(async () => {
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into
 type Json = any;
-const graphql = async (query: string, variables: Record<string, unknown>, token: string): Promise<Json> => {
-  const { body } = await world.graphql(query, { token, variables });
-  return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
-};
+const graphql = (query: string, variables: Record<string, unknown>, token: string): Promise<Json> =>
+  world.field(query, { token, variables });
 const connect = (vendor: 'anthropic' | 'openai', credentials?: string, baseUrl?: string) => {
   world.clock.turn(1);
   const { id: orgId } = alice.organization;

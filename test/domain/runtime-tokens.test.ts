@@ -23,10 +23,8 @@ afterAll(() => world.close());
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into
 type Json = any;
-const graphql = async (query: string, ask: Ask, variables: Record<string, unknown> = {}): Promise<Json> => {
-  const { body } = await world.graphql(query, { ...ask, variables });
-  return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
-};
+const graphql = (query: string, ask: Ask, variables: Record<string, unknown> = {}): Promise<Json> =>
+  world.field(query, { ...ask, variables });
 const create = (ask: Ask = { session }, name = 'Rack 7') =>
   graphql('mutation ($name: String!) { createRuntimeToken(name: $name) { id name token createdAt } }', ask, { name });
 const fields = '{ id name createdAt lastUsedAt revokedAt }';

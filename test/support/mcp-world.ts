@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
+import { createRuntime, type Held } from './runtime-client.ts';
 import { type Answer, openWorld, type Session } from './world.ts';
 
 export type McpWorld = Awaited<ReturnType<typeof openMcpWorld>>;
@@ -66,14 +67,12 @@ export async function openMcpWorld() {
     const { body } = await world.rest('POST', '/agents', { session, body: { ...agent, sandbox } });
     const mission = { projectId: id, prompt: 'Nightly work.', agentId: body.id };
     await world.rest('POST', '/runs', { session, body: mission });
-    const token = await world.service();
-    const claim =
-      'mutation { claimRun(input: { runtime: "test", harnesses: [codex] }) { runId leaseId agent { role } } }';
-    const { runId, leaseId } = (await world.graphql(claim, { token })).body.data.claimRun;
-    const headers = { 'x-lease-id': leaseId as string };
+    const { token, claim } = await createRuntime(world);
+    const { runId, leaseId } = (await claim({ harnesses: ['codex'] })) as Held;
+    const headers = { 'x-lease-id': leaseId };
     return {
-      runId: runId as string,
-      leaseId: leaseId as string,
+      runId,
+      leaseId,
       token,
       headers,
       at: (server: string) => `/mcp/runs/${runId}/${server}`,

@@ -39,6 +39,9 @@ import { type Answer, type Ask, requestsTo, type Session } from './requests.ts';
 export type { Answer, Ask, Session } from './requests.ts';
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
+/** How a GraphQL operation is sent. */
+export type Operation = Ask & { variables?: Record<string, unknown> };
+
 export interface WorldSettings {
   requestsPerMinute?: number;
   requestsPerMinuteOrganization?: number;
@@ -114,6 +117,9 @@ export async function openWorld(settings: WorldSettings = {}) {
     return ask(...asked);
   };
 
+  const graphql = (query: string, { variables, ...rest }: Operation = {}): Promise<Answer> =>
+    request('POST', '/graphql', { ...rest, body: { query, variables } });
+
   async function session(person: Row<Person>, orgId: string | null = null): Promise<Session> {
     const opened = await openSession(person.id, { userAgent: 'test', address: '127.0.0.1' });
     if (orgId) await knex('sessions').where({ id: opened.id }).update({ orgId });
@@ -143,9 +149,11 @@ export async function openWorld(settings: WorldSettings = {}) {
       contract.check(method, path, answer);
       return answer;
     },
-    async graphql(query: string, ask: Ask & { variables?: Record<string, unknown> } = {}): Promise<Answer> {
-      const { variables, ...rest } = ask;
-      return request('POST', '/graphql', { ...rest, body: { query, variables } });
+    graphql,
+    /** The data of the one root field that is asked, or the problem of the answer. */
+    async field(query: string, ask: Operation = {}): Promise<Answer['body']> {
+      const { body } = await graphql(query, ask);
+      return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
     },
     person: (name: string): Promise<Row<Person>> => findOrCreatePerson(`${name.toLowerCase()}@example.com`, name),
     found: (founder: Row<Person>, name: string): Promise<Row<Organization>> => foundOrganization(founder.id, { name }),

@@ -22,7 +22,6 @@ import {
 import { type Client, ClientFactory, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { configsPerTask, writePushNotifications } from '#domain/work/a2a/push.ts';
@@ -32,13 +31,15 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
 import { subscriptions, text } from '#limits.ts';
 import { a2a } from '#surfaces/a2a/bounds.ts';
+import { createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let owner: Row<Person>;
 let acme: Row<Organization>;
 let alice: string;
-let runtime: string;
+let runtime: Runtime;
 let projectId: string;
 let client: Client;
 let stranger: Client;
@@ -46,15 +47,12 @@ let stranger: Client;
 beforeAll(async () => {
   openOutbound({ allowLoopback: true });
   world = await openWorld();
-  owner = await world.person('Alice');
-  const mallory = await world.person('Mallory');
-  acme = await world.found(owner, 'Acme');
-  alice = await world.token(owner, acme);
-  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
-  const body = { name: 'Shop', repoFullName: 'acme/shop' };
-  projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+  const account = await createOwner(world, 'Alice', 'Acme');
+  ({ person: owner, organization: acme, token: alice } = account);
+  runtime = await createRuntime(world, acme);
+  projectId = await createProject(world, account, 'Shop');
   client = await connect(alice);
-  stranger = await connect(await world.token(mallory, await world.found(mallory, 'Globex')));
+  stranger = await connect((await createOwner(world, 'Mallory', 'Globex')).token);
 });
 afterAll(async () => {
   await world.close();
@@ -87,20 +85,7 @@ const get = (id: string, more: object = {}, by = client) => by.getTask(GetTaskRe
 const cancel = (id: string, by = client) => by.cancelTask(CancelTaskRequest.fromJSON({ id }));
 const list = (more: object = {}, by = client) => by.listTasks(ListTasksRequest.fromJSON(more));
 
-async function say(name: string, input: object): Promise<Record<string, string>> {
-  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-  const selections: Record<string, string> = {
-    claimRun: '{ runId leaseId prompt }',
-    registerSandbox: '{ sandboxId }',
-    appendFragments: '{ nextSeq }',
-  };
-  const selection = selections[name] ?? '{ ok }';
-  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
-  return (await world.graphql(query, { token: runtime, variables: { input } })).body.data.said;
-}
-const claim = () => say('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'] });
-const finish = ({ runId, leaseId }: Record<string, string>, more: object = { status: 'completed' }) =>
-  say('finishRun', { runId, leaseId, ...more });
+const claim = () => runtime.claim({}, '{ runId leaseId prompt }');
 
 const caught = (work: Promise<unknown>) =>
   work.then(
@@ -142,7 +127,7 @@ describe('a message', () => {
     const held = await claim();
     expect(held).toMatchObject({ runId: task.id, prompt: 'Fix the cart.' });
     expect((await get(task.id)).status?.state).toBe(TaskState.TASK_STATE_WORKING);
-    await finish(held, { status: 'failed', error: 'No cart.' });
+    await runtime.finish(held, { status: 'failed', error: 'No cart.' });
     const over = await get(task.id, { historyLength: 0 });
     expect(over.history).toEqual([]);
     expect(over.status).toMatchObject({
@@ -154,7 +139,7 @@ describe('a message', () => {
   it('is answered with the end of its task when the client wants to wait', async () => {
     const waiting = client.sendMessage(request(message('Wait for it'), {})) as Promise<Task>;
     const held = await until(claim);
-    await finish(held);
+    await runtime.finish(held);
     expect((await waiting).status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
   });
 
@@ -190,7 +175,7 @@ describe('a message', () => {
       -32602,
       'message.parts: must have a text for the agent.',
     ]);
-    await finish(held);
+    await runtime.finish(held);
     expect(await client.sendMessage(request(more))).toMatchObject({ id: task.id });
   });
 
@@ -211,7 +196,7 @@ describe('a message', () => {
 
   it('goes on in the context of a finished task', async () => {
     const first = await send('Begin', { contextId: 'conversation' });
-    await finish(await claim());
+    await runtime.finish(await claim());
     const second = await send('Go on', { taskId: first.id });
     const third = await send('And on', { contextId: 'conversation' });
     expect([second.contextId, third.contextId]).toEqual(['conversation', 'conversation']);
@@ -260,10 +245,10 @@ describe('a stream', () => {
   };
 
   it('tells the task, its states and its end', async () => {
-    let held: Record<string, string> | undefined;
+    let held: Held | undefined;
     const events = await all(client.sendMessageStream(request(message('Show me'))), async (event) => {
       if (stateOf(event) === TaskState.TASK_STATE_SUBMITTED && !held) held = await claim();
-      else if (stateOf(event) === TaskState.TASK_STATE_WORKING) await finish(held!);
+      else if (stateOf(event) === TaskState.TASK_STATE_WORKING) await runtime.finish(held!);
     });
     expect(kindOf(events[0]!)).toBe('task');
     expect(stateOf(events.at(-1)!)).toBe(TaskState.TASK_STATE_COMPLETED);
@@ -345,7 +330,7 @@ describe('tasks', () => {
     expect((await cancel(task.id)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
     expect((await cancel(task.id)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
     const other = await send('Too late');
-    await finish(await claim());
+    await runtime.finish(await claim());
     expect((await caught(cancel(other.id)))[0]).toBe(-32002);
   });
 
@@ -476,7 +461,7 @@ describe('push notifications', () => {
     expect(about(task)).toBe(0);
     const held = await claim();
     await deliver();
-    await finish(held);
+    await runtime.finish(held);
     await deliver();
     await deliver();
     const states = pushed.map(({ body }) => JSON.parse(body).statusUpdate.status.state);
@@ -514,11 +499,10 @@ describe('push notifications', () => {
     expect((await get(id)).status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
     await client.sendMessage(request(message('', { taskId: id, parts: [{ data: { approvePlan: true } }] })));
     expect(await heard()).toEqual([2, 'TASK_STATE_SUBMITTED', undefined]);
-    const { leaseId } = await claim();
-    const box = { runId: id, leaseId, key: 'box', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
-    const { sandboxId } = await say('registerSandbox', box);
+    const held = await claim();
+    const place = { sandboxId: await runtime.register(held), leaseId: held.leaseId };
     const show = (seq: number, kind: string, body: string) =>
-      say('appendFragments', { sandboxId, leaseId, seq, fragments: [{ kind, body, t: present() }] });
+      runtime.report('appendFragments', { ...place, seq, fragments: [{ kind, body, t: present() }] }, '{ nextSeq }');
     await show(0, 'elicitation', 'Which cart?');
     expect(await heard()).toEqual([3, 'TASK_STATE_INPUT_REQUIRED', 'Which cart?']);
     expect((await list()).tasks.find((one) => one.id === id)?.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Page, Response } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
@@ -17,6 +16,7 @@ import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
+import { createRuntime } from '../support/runtime-client.ts';
 import {
   leaveArtifact,
   measure,
@@ -93,16 +93,6 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
   }
 
   /** Reports as a runtime of the organization does. */
-  function runtimeOf({ organization }: Owner) {
-    const made = createServiceToken({ name: 'Runtime', orgId: organization.id });
-    return async (field: string, type: string, input: object, selection: string) => {
-      const query = `mutation ($input: ${type}!) { ${field}(input: $input) ${selection} }`;
-      const { body } = await world.graphql(query, { token: (await made).token, variables: { input } });
-      expect(body.errors).toBeUndefined();
-      return body.data[field];
-    };
-  }
-
   /** A run as its runtime has left it. */
   async function run(more: object): Promise<string> {
     const id = newId('run');
@@ -471,23 +461,19 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.getByText('No runtime with the harness claude-code or codex or opencode is connected.').waitFor();
     const loaded = await page.evaluate('performance.timeOrigin');
 
-    const say = runtimeOf(bob);
-    const claim = { runtime: 'Runtime', harnesses: ['claude-code', 'codex', 'opencode', 'shell'] };
-    const { runId, leaseId } = await say('claimRun', 'ClaimRunRequest', claim, '{ runId leaseId }');
+    const { claim, beat, register, report, finish } = await createRuntime(world, bob.organization);
+    const held = await claim({ harnesses: ['claude-code', 'codex', 'opencode', 'shell'] });
+    const { runId, leaseId } = held;
     expect(page.url()).toBe(`${world.url}/console/o/globex/runs/${runId}`);
-    const held = { runId, leaseId };
-    const beat = { runs: [{ ...held, progress: 40, activity: 'Reading the catalogue' }] };
-    await say('heartbeat', 'HeartbeatRequest', beat, '{ runs { desired } }');
+    await beat(held, { progress: 40, activity: 'Reading the catalogue' });
     await page.getByText('Reading the catalogue').waitFor();
     expect(await page.getByRole('progressbar', { name: 'Progress' }).getAttribute('aria-valuenow')).toBe('40');
 
-    const box = { ...held, key: 'box', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
-    const { sandboxId } = await say('registerSandbox', 'RegisterSandboxRequest', box, '{ sandboxId }');
+    const sandboxId = await register(held);
     await page.getByText('Nothing yet. What the agent thinks').waitFor();
     const think = (seq: number, body: string) =>
-      say(
+      report(
         'appendFragments',
-        'AppendFragmentsRequest',
         { sandboxId, leaseId, seq, fragments: [{ kind: 'thought', t: present(), body }] },
         '{ nextSeq }',
       );
@@ -496,9 +482,9 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await think(1, 'One of them is never read.');
     await page.getByText('One of them is never read.').waitFor();
     expect(await page.getByRole('list', { name: 'Work of the agent' }).locator('> li').count()).toBe(2);
-    await say('reportCost', 'ReportCostRequest', { ...held, costId: 'one', usd: 1.5 }, '{ ok }');
+    await report('reportCost', { ...held, costId: 'one', usd: 1.5 });
     await page.getByRole('region', { name: 'Status' }).getByText('$1.50').waitFor();
-    await say('finishRun', 'FinishRunRequest', { ...held, status: 'completed' }, '{ ok }');
+    await finish(held);
     await page.getByRole('region', { name: 'Status' }).getByText('completed').waitFor();
     expect(await page.getByRole('button', { name: 'Cancel mission' }).count()).toBe(0);
     expect(await page.evaluate('performance.timeOrigin')).toBe(loaded);

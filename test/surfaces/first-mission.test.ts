@@ -4,11 +4,11 @@ import { execFile, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { settleMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
 import { createOwner } from '../support/callers.ts';
 import { projectFolder } from '../support/processes.ts';
+import { createRuntime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -19,19 +19,14 @@ afterAll(() => world.close());
 
 /** A runtime that claims the next run and completes it at a cost of 0.25; returns the run. */
 async function carryOut(): Promise<string> {
-  const { token } = await createServiceToken({ name: 'runtime' });
-  async function report(name: string, input: object, selection = '{ ok }') {
-    const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-    const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
-    return (await world.graphql(query, { token, variables: { input } })).body.data.said;
-  }
+  const { claim, report, finish } = await createRuntime(world);
   const held = await vi.waitFor(async () => {
-    const run = await report('claimRun', { runtime: 'Runtime', harnesses: ['shell'] }, '{ runId leaseId }');
+    const run = await claim({ harnesses: ['shell'] });
     expect(run).not.toBeNull();
     return run;
   });
   await report('reportCost', { ...held, costId: 'cost-1', usd: 0.25 });
-  await report('finishRun', { ...held, status: 'completed' });
+  await finish(held);
   return held.runId;
 }
 

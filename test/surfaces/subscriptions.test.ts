@@ -6,7 +6,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
@@ -20,7 +19,9 @@ import { maxCheckAgeMs } from '#surfaces/graphql/subscriptions.ts';
 import { toolsOf } from '#surfaces/mcp/tools.ts';
 import { createSlotLimiter, recheckIntervalMs } from '#surfaces/subscription-slots.ts';
 import { launchBrowser } from '../support/browser.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
+import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
 import { measure, showFragments } from '../support/runtime-records.ts';
 import { type Event, eventsOf } from '../support/server-sent-events.ts';
 import { type Ask, openWorld, present, type World } from '../support/world.ts';
@@ -29,7 +30,7 @@ let world: World;
 let owner: Row<Person>;
 let acme: Row<Organization>;
 let alice: string;
-let runtime: string;
+let runtime: Runtime;
 let projectId: string;
 let task: string;
 /** Those who still read, to be sent away after each test. */
@@ -37,12 +38,10 @@ const readers: AbortController[] = [];
 
 beforeAll(async () => {
   world = await openWorld();
-  owner = await world.person('Alice');
-  acme = await world.found(owner, 'Acme');
-  alice = await world.token(owner, acme);
-  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
-  const project = { name: 'Shop', repoFullName: 'acme/shop' };
-  projectId = (await world.rest('POST', '/projects', { token: alice, body: project })).body.id;
+  const account = await createOwner(world, 'Alice', 'Acme');
+  ({ person: owner, organization: acme, token: alice } = account);
+  runtime = await createRuntime(world, acme);
+  projectId = await createProject(world, account, 'Shop');
   const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'UTC' };
   const mission = { projectId, name: 'Check', prompt: 'echo checked', triggers: [{ kind: 'schedule', schedule }] };
   task = (await world.rest('POST', '/scheduled-tasks', { token: alice, body: mission })).body.id;
@@ -132,33 +131,23 @@ async function expectEnd(reading: Reading, code: string, description: unknown = 
   expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
 }
 
-/** Says something as the runtime. */
-async function say(name: string, input: object, selection = '{ ok }') {
-  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
-  const { body } = await world.graphql(query, { token: runtime, variables: { input } });
-  expect(body.errors).toBe(undefined);
-  return body.data.said;
-}
 const runNow = async (): Promise<string> =>
   (await world.rest('POST', `/scheduled-tasks/${task}/run`, { token: alice })).body.runId;
 async function taken() {
   await runNow();
-  return say('claimRun', { runtime: 'one', harnesses: ['claude-code'] }, '{ runId leaseId }');
+  return runtime.claim();
 }
-const progress = ({ runId, leaseId }: { runId: string; leaseId: string }, activity: string) =>
-  say('heartbeat', { runs: [{ runId, leaseId, activity }], sandboxes: [], environments: [] }, '{ runs { desired } }');
+const progress = (held: Held, activity: string) => runtime.beat(held, { activity });
 /** A run that the runtime holds, with a sandbox. */
 async function working() {
   const held = await taken();
-  const box = { ...held, key: 'box', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
-  const { sandboxId } = await say('registerSandbox', box, '{ sandboxId }');
+  const sandboxId = await runtime.register(held);
   return { held, sandboxId, place: { sandboxId, leaseId: held.leaseId } };
 }
 type Place = Awaited<ReturnType<typeof working>>['place'];
 const thoughts = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `thought ${from + i}`);
 const think = (place: Place, from: number, to: number) =>
-  say(
+  runtime.report(
     'appendFragments',
     {
       ...place,
@@ -192,18 +181,18 @@ describe('a run', () => {
         extensions: { cost: { requested: 3, maximum: graphql.cost } },
       },
     });
-    const held = await say('claimRun', { runtime: 'one', harnesses: ['claude-code'] }, '{ runId leaseId }');
+    const held = await runtime.claim();
     expect(await reading.news()).toEqual({ status: 'running', missionActivity: null });
     await progress(held, 'Reading');
     expect(await reading.news()).toEqual({ status: 'running', missionActivity: 'Reading' });
-    await say('finishRun', { ...held, status: 'completed' });
+    await runtime.finish(held);
     expect(await reading.news()).toEqual({ status: 'completed', missionActivity: 'Reading' });
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
   it('that is over already is told once', async () => {
     const held = await taken();
-    await say('finishRun', { ...held, status: 'failed', error: 'no' });
+    await runtime.finish(held, { status: 'failed', error: 'no' });
     const reading = await subscribe(onRun, { runId: held.runId });
     expect(await reading.news()).toEqual({ status: 'failed', missionActivity: null });
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
@@ -217,8 +206,7 @@ describe('a run', () => {
     );
     const project = { name: 'Shop' };
     expect(await reading.news()).toEqual({ sandboxes: [], project });
-    const box = { ...held, key: 'box', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
-    const { sandboxId } = await say('registerSandbox', box, '{ sandboxId }');
+    const sandboxId = await runtime.register(held);
     expect(await reading.news()).toEqual({ sandboxes: [{ status: 'running' }], project });
     await world.rest('POST', `/sandboxes/${sandboxId}/kill`, { token: alice });
     expect(await reading.news()).toEqual({ sandboxes: [{ status: 'destroyed' }], project });
@@ -271,7 +259,7 @@ describe('a sandbox', () => {
     await think(place, 0, 2);
     const beat = (...t: number[]) => {
       const metrics = t.map((at) => ({ t: at, cpuPct: 50, memUsedMb: 1, memTotalMb: 2, diskUsedPct: 3 }));
-      return say(
+      return runtime.report(
         'heartbeat',
         { runs: [], sandboxes: [{ ...place, metrics }], environments: [] },
         '{ sandboxes { desired } }',
@@ -355,7 +343,7 @@ describe('a sandbox', () => {
       { id: sandboxId } as never,
       thoughts(0, 450).map((body) => ({ body })),
     );
-    await say('finishSandbox', { ...place, status: 'completed' });
+    await runtime.report('finishSandbox', { ...place, status: 'completed' });
     const reading = await subscribe(onSandbox, { sandboxId, after: 0 });
     const sizes = [await reading.news(), await reading.news(), await reading.news()].map(
       ({ fragments }) => fragments.length,
@@ -597,7 +585,7 @@ describe('bounds', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { held, place } = await working();
     for (let i = 0; i < previewSizes.sessions; i++) {
-      await say('reportSession', { ...place, role: 'builder', sessionId: `${i}`.padEnd(200, 'x') });
+      await runtime.report('reportSession', { ...place, role: 'builder', sessionId: `${i}`.padEnd(200, 'x') });
     }
     // An event of half a megabyte.
     const sessions = Array.from({ length: 25 }, (_, i) => `s${i}: sessions { sessionId }`).join(' ');
@@ -771,7 +759,7 @@ it.skipIf(typeof launched === 'string')(
       await until(() => told.length === 1);
       await progress(held, 'in a browser');
       await until(() => told.length === 2);
-      await say('finishRun', { ...held, status: 'completed' });
+      await runtime.finish(held);
       await until(() => told.length === 4);
       const activity = { missionActivity: 'in a browser' };
       expect(told).toEqual([

@@ -1,0 +1,51 @@
+// A runtime that a test plays: it claims runs, reports on them and finishes them, by the operations that src/runner sends.
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { World } from './world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+export interface Held {
+  runId: string;
+  leaseId: string;
+}
+const heldOf = ({ runId, leaseId }: Held): Held => ({ runId, leaseId });
+
+export type Runtime = Awaited<ReturnType<typeof createRuntime>>;
+
+/** A runtime with a token of one organization, or of the installation. */
+export async function createRuntime(world: Pick<World, 'field'>, organization?: Pick<Row<Organization>, 'id'>) {
+  const { token } = await createServiceToken({ name: 'Runtime', orgId: organization?.id });
+
+  /** The data of the answer, or its problem. */
+  const ask = (name: string, input: object, selection = '{ ok }', as: string = token): Promise<Json> => {
+    const query = `mutation ($input: ${name[0]!.toUpperCase()}${name.slice(1)}Request!) { ${name}(input: $input) ${selection} }`;
+    return world.field(query, { token: as, variables: { input } });
+  };
+  async function report(name: string, input: object, selection?: string): Promise<Json> {
+    const answer = await ask(name, input, selection);
+    if (answer?.category) throw new Error(`${name}: ${answer.code}: ${answer.description}`);
+    return answer;
+  }
+
+  return {
+    token,
+    ask,
+    report,
+    /** Null: nothing waits for this runtime. */
+    claim: (more: object = {}, selection = '{ runId leaseId }') =>
+      report('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'], ...more }, selection),
+    /** The answer for this run. */
+    beat: async (held: Held, more: object = {}, selection = '{ desired }') =>
+      (await report('heartbeat', { runs: [{ ...heldOf(held), ...more }] }, `{ runs ${selection} }`)).runs[0],
+    /** The sandbox that the run works in. */
+    async register(held: Held, more: object = {}): Promise<Id<'sandbox'>> {
+      const box = { key: 'box', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
+      return (await report('registerSandbox', { ...heldOf(held), ...box, ...more }, '{ sandboxId }')).sandboxId;
+    },
+    finish: (held: Held, more: object = {}) => report('finishRun', { ...heldOf(held), status: 'completed', ...more }),
+  };
+}
