@@ -1,7 +1,7 @@
 // A package registry on loopback, which speaks the protocol of npm: a document for each package, and its tarballs.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -51,14 +51,11 @@ export async function startRegistry() {
     tarballs: () => asked.filter((url) => url.endsWith('.tgz')),
     /** Publishes a package with one executable file. Returns its entry of a lock file. */
     publish(name: string, version: string, file: string, content: string, manifest: Record<string, unknown> = {}) {
-      const own = path.join(folder, `${name.replace('/', '-')}-${version}`);
+      const own = path.join(folder, `${name.replace('/', '-')}-${version}`, 'package');
       mkdirSync(path.join(own, path.dirname(file)), { recursive: true });
       writeFileSync(path.join(own, 'package.json'), JSON.stringify({ name, version, ...manifest }));
       writeFileSync(path.join(own, file), content, { mode: 0o755 });
-      const env = { ...process.env, npm_config_loglevel: 'error' };
-      const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts'], { cwd: own, env, encoding: 'utf8' });
-      const [{ filename }] = Object.values(JSON.parse(packed)) as [{ filename: string }];
-      const tarball = readFileSync(path.join(own, filename));
+      const tarball = execFileSync('tar', ['-czC', path.dirname(own), 'package']);
       const versions = releases.get(name) ?? new Map<string, Release>();
       releases.set(name, versions.set(version, { manifest, tarball }));
       return { version, integrity: integrityOf(tarball), ...manifest };
