@@ -186,7 +186,7 @@ describe('a checkpoint', () => {
     const { runId, leaseId, step } = await held();
     await world.knex('run_steps').where({ id: step.stepId }).update({ role: 'researcher' });
     const input = { runId, leaseId, stepId: step.stepId, contentKey: 'cnt_x', commitSha: commit('a') };
-    expect(await report('reportCheckpoint', input)).toMatchObject({
+    expect(await runtime.ask('reportCheckpoint', input)).toMatchObject({
       code: 'conflict',
       description: 'A researcher changes nothing: no checkpoint of it is taken.',
     });
