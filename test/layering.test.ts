@@ -171,12 +171,12 @@ const cases: Record<string, Case> = {
   'operations never see GraphQL': [
     layering.nounFilesKeepTheirRoles,
     { 'src/domain/projects/projects/operations.ts': "import { GraphQLError } from 'graphql';" },
-    'src/domain/projects/projects/operations.ts imports graphql: of a noun only schema.ts declares GraphQL.',
+    'src/domain/projects/projects/operations.ts imports graphql: of a noun only schema.ts and schema-<part>.ts declare GraphQL.',
   ],
   'a model does not declare GraphQL': [
     layering.nounFilesKeepTheirRoles,
     { 'src/domain/projects/projects/model.ts': "import { builder } from '#graph/builder.ts';" },
-    'src/domain/projects/projects/model.ts imports #graph/builder.ts: of a noun only schema.ts declares GraphQL.',
+    'src/domain/projects/projects/model.ts imports #graph/builder.ts: of a noun only schema.ts and schema-<part>.ts declare GraphQL.',
   ],
   'a model does not import operations': [
     layering.nounFilesKeepTheirRoles,
@@ -252,9 +252,9 @@ const cases: Record<string, Case> = {
     {
       'src/schema.ts': "import './domain/work/sandboxes/schema.ts';",
       'src/domain/work/sandboxes/schema.ts': '',
-      'src/domain/work/sandboxes/live.ts': "import { builder } from '#graph/builder.ts';",
+      'src/domain/work/sandboxes/schema-live.ts': "import { builder } from '#graph/builder.ts';",
     },
-    'src/domain/work/sandboxes/live.ts is not imported in src/schema.ts, so it is not part of the graph.',
+    'src/domain/work/sandboxes/schema-live.ts is not imported in src/schema.ts, so it is not part of the graph.',
   ],
   'a surface does not import a schema': [
     layering.schemasAreImportedBySchemas,
@@ -428,7 +428,7 @@ const cases: Record<string, Case> = {
     layering.exportedNamesMeanOneThing,
     {
       'src/domain/projects/agents/model.ts': 'export type Effort = string;\nexport interface Grant {}',
-      'src/domain/projects/agents/fields.ts': 'export const Effort = 1;',
+      'src/domain/projects/agents/schema-catalog.ts': 'export const Effort = 1;',
       'src/surfaces/oauth/grants.ts': 'interface Local {}\nexport type Grant = string;',
       'src/surfaces/oauth/keys.ts': 'interface Local {}',
     },

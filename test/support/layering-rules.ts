@@ -168,8 +168,8 @@ const roleOf = (file: string) => {
   const [, , area, noun, ...rest] = file.split('/');
   return { area: area!, noun: noun!, role: rest.join('/') };
 };
-/** The files of a noun that declare GraphQL; `live.ts` holds its subscriptions, `fields.ts`, `<part>-fields.ts` and `answers.ts` its other types. */
-const declaresGraph = (role: string): boolean => /^(schema|(\w+-)?fields|answers|live)\.ts$/.test(role);
+/** The files of a noun that declare GraphQL: `schema.ts`, and `schema-<part>.ts` where that is too long. */
+const declaresGraph = (role: string): boolean => /^schema(-\w+)*\.ts$/.test(role);
 const domainFiles = (tree: Tree) => sourceFiles(tree).filter(([file]) => layerOf(file) === 'domain');
 
 export const nounFilesKeepTheirRoles: Rule = (tree) =>
@@ -179,7 +179,7 @@ export const nounFilesKeepTheirRoles: Rule = (tree) =>
       if (declaresGraph(role))
         return name === '#foundation/database.ts' ? [`${file} imports the database: a schema contains no SQL.`] : [];
       if (!/^(graphql|@pothos\/.*|dataloader|#graph\/.*)$/.test(name)) return [];
-      return [`${file} imports ${name}: of a noun only schema.ts declares GraphQL.`];
+      return [`${file} imports ${name}: of a noun only schema.ts and schema-<part>.ts declare GraphQL.`];
     });
     for (const target of importsOf(file, text).filter((target) => layerOf(target) === 'domain')) {
       const other = roleOf(target);
@@ -202,16 +202,18 @@ export const nounFilesKeepTheirRoles: Rule = (tree) =>
 export const schemasAreImportedBySchemas: Rule = (tree) =>
   sourceFiles(tree).flatMap(([file, text]) =>
     importsOf(file, text)
-      .filter((target) => /^src\/domain\/.*\/(schema|(\w+-)?fields|answers|live)\.ts$/.test(target))
+      .filter((target) => /^src\/domain\/.*\/schema(-\w+)*\.ts$/.test(target))
       .filter(() => layerOf(file) !== 'domain' && file !== 'src/schema.ts')
       .map((target) => `${file} imports ${target}: outside the domain only src/schema.ts imports schemas.`),
   );
 
 export const schemasAreRegistered: Rule = (tree) => {
   const announced = new Set(importsOf('src/schema.ts', tree['src/schema.ts'] ?? ''));
-  return Object.keys(tree)
-    .filter((file) => /^src\/domain\/[^/]+\/[^/]+\/(schema|live)\.ts$/.test(file) && !announced.has(file))
-    .map((file) => `${file} is not imported in src/schema.ts, so it is not part of the graph.`);
+  const parts = new Set(domainFiles(tree).flatMap(([file, text]) => importsOf(file, text)));
+  return domainFiles(tree)
+    .filter(([file]) => declaresGraph(roleOf(file).role) && !announced.has(file))
+    .filter(([file]) => roleOf(file).role === 'schema.ts' || !parts.has(file))
+    .map(([file]) => `${file} is not imported in src/schema.ts, so it is not part of the graph.`);
 };
 
 /** Modules that every surface may import: authentication of the caller, the frame around a handler, MCP over HTTP, open streams. */

@@ -8,7 +8,7 @@ import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { mission } from '../../work/runs/bounds.ts';
 import { RunType } from '../../work/runs/schema.ts';
-import { MissionStepType } from '../../work/runs/step-fields.ts';
+import { MissionStepType } from '../../work/runs/schema-steps.ts';
 import { Checkpoint } from './model.ts';
 import * as operations from './operations.ts';
 

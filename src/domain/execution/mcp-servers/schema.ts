@@ -6,12 +6,12 @@ import { boundedText } from '#graph/validation.ts';
 import { previewSizes, text } from '#limits.ts';
 import { RunType } from '../../work/runs/schema.ts';
 import * as authorization from './authorization.ts';
-import * as fields from './fields.ts';
 import * as gateway from './gateway.ts';
 import * as operations from './operations.ts';
-import * as requests from './request-fields.ts';
 import { reviewTools } from './review.ts';
-import { mostNames, ToolReviewType } from './review-fields.ts';
+import * as fields from './schema-records.ts';
+import * as requests from './schema-requests.ts';
+import { mostNames, ToolReviewType } from './schema-review.ts';
 import { refreshTools } from './tools.ts';
 import { setConfigPath, viewProject } from './view.ts';
 

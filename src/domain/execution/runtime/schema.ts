@@ -4,6 +4,15 @@ import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
+import { reportCheckpoint } from './checkpoints.ts';
+import { claimRun } from './claim.ts';
+import * as endings from './endings.ts';
+import { finishStep } from './finish-step.ts';
+import { heartbeat } from './heartbeat.ts';
+import { modelsOfRun, reportModelRejected } from './models.ts';
+import * as proof from './proof.ts';
+import * as reports from './reports.ts';
+import * as repository from './repository.ts';
 import {
   Appended,
   ArtifactUpload,
@@ -17,21 +26,12 @@ import {
   RepositoryFile,
   RunModelsType,
   RunRepositoryType,
-} from './answers.ts';
-import { reportCheckpoint } from './checkpoints.ts';
-import { claimRun } from './claim.ts';
-import { ClaimRunRequest } from './claim-fields.ts';
-import * as endings from './endings.ts';
-import * as requests from './fields.ts';
-import { finishStep } from './finish-step.ts';
-import { heartbeat } from './heartbeat.ts';
-import { modelsOfRun, reportModelRejected } from './models.ts';
-import { FinishedStep } from './order-fields.ts';
-import * as proof from './proof.ts';
-import * as reports from './reports.ts';
-import * as repository from './repository.ts';
-import * as sandboxRequests from './sandbox-fields.ts';
-import * as stepRequests from './step-fields.ts';
+} from './schema-answers.ts';
+import { ClaimRunRequest } from './schema-claim.ts';
+import { FinishedStep } from './schema-orders.ts';
+import * as requests from './schema-runs.ts';
+import * as sandboxRequests from './schema-sandboxes.ts';
+import * as stepRequests from './schema-steps.ts';
 
 const scope = 'runtime:report';
 

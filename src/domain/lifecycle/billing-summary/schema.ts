@@ -4,8 +4,8 @@ import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { TrackerTriggerPolicy } from '../../money/billing/answers.ts';
-import { BillingSummaryType } from './answers.ts';
+import { TrackerTriggerPolicy } from '../../money/billing/schema-purchases.ts';
+import { BillingSummaryType } from './schema-summary.ts';
 import { billingSummary, updateSettings } from './summary.ts';
 
 const orgId = boundedText(text.pathId).optional().describe('The organization of the caller; any other one is a 404.');

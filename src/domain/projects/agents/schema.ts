@@ -11,11 +11,11 @@ import { weightOf } from '#graph/weight.ts';
 import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
 import * as catalog from './catalog.ts';
-import { AgentCatalog, AgentRole, Effort, Harness, HarnessDemandType, Runtimes } from './fields.ts';
 import { readHarnessDemand } from './harness-demand.ts';
 import { Agent } from './model.ts';
 import * as operations from './operations.ts';
 import { listRuntimes } from './runtime-harnesses.ts';
+import { AgentCatalog, AgentRole, Effort, Harness, HarnessDemandType, Runtimes } from './schema-catalog.ts';
 
 const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox of an agent comes from.', {
   existing: 'From an existing template, named by `templateId`.',

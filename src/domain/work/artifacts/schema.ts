@@ -5,7 +5,7 @@ import { filter, pathId } from '#graph/input.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pages, previewSizes } from '#limits.ts';
-import { AgentRole } from '../../projects/agents/fields.ts';
+import { AgentRole } from '../../projects/agents/schema-catalog.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
 import { contentAddress } from './address.ts';

@@ -14,8 +14,8 @@ import {
   TemplateList,
   templateList,
   UpdateRequest,
-} from '../recurring/fields.ts';
-import { runFields, runType } from '../runs/fields.ts';
+} from '../recurring/schema-common.ts';
+import { runFields, runType } from '../runs/schema-common.ts';
 
 const AutomationRunType = runType('AutomationRun');
 

@@ -5,7 +5,7 @@ import { request } from '#graph/input.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { OrganizationType } from '../../organization/organizations/schema.ts';
-import { CatalogModelType, ModelVendor } from '../../projects/agents/fields.ts';
+import { CatalogModelType, ModelVendor } from '../../projects/agents/schema-catalog.ts';
 import { IntegrationType } from '../../projects/integrations/schema.ts';
 import { costCapUsd } from '../mission-costs/cap.ts';
 import { type SpendPoint, spendByHour } from '../mission-costs/ledger.ts';

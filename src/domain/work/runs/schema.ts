@@ -10,10 +10,10 @@ import { pages, previewSizes, text } from '#limits.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
 import { filterTime, searchedRuns } from './bounds.ts';
-import { RunKind, RunStatus, runFields, runType } from './fields.ts';
 import * as operations from './operations.ts';
-import { outcomeOf, PullRequestState, RunOutcomeType } from './outcome-fields.ts';
-import { AgentChoiceType } from './step-fields.ts';
+import { RunKind, RunStatus, runFields, runType } from './schema-common.ts';
+import { outcomeOf, PullRequestState, RunOutcomeType } from './schema-outcome.ts';
+import { AgentChoiceType } from './schema-steps.ts';
 
 export const RunType = runType('Run').implement({
   description: 'One mission: a run of a scheduled task or an automation, or one that was started on its own.',

@@ -9,12 +9,12 @@ import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { pages, previewSizes, text } from '#limits.ts';
-import { AgentRole, Harness, InstanceType } from '../../projects/agents/fields.ts';
+import { AgentRole, Harness, InstanceType } from '../../projects/agents/schema-catalog.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
-import { LiveFragment, LogPart, SandboxLogType, SandboxMetric } from './fields.ts';
 import { readLog } from './log.ts';
 import { Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
 import * as operations from './operations.ts';
+import { LiveFragment, LogPart, SandboxLogType, SandboxMetric } from './schema-parts.ts';
 
 const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'How a sandbox is; `stale` is running, but silent.', {
   running: 'It sent a heartbeat within the last 2 minutes.',

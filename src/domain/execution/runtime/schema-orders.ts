@@ -4,11 +4,11 @@ import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
 import { isReadOnly } from '../../projects/agents/catalog.ts';
-import { AgentRole, Effort, Harness } from '../../projects/agents/fields.ts';
+import { AgentRole, Effort, Harness } from '../../projects/agents/schema-catalog.ts';
 import { stepOutcomes } from '../../work/runs/step-model.ts';
 import type { StepOrder } from '../mission-steps/orders.ts';
-import { StepEnvironmentType } from './environment-fields.ts';
 import type { StepAnswer } from './finish-step.ts';
+import { StepEnvironmentType } from './schema-environments.ts';
 
 export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').implement({
   description: 'The agent that works on a run, as it was when the run was claimed.',

@@ -3,14 +3,14 @@ import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { bytes, lease, text } from '#limits.ts';
-import { InstanceType, ModelVendor } from '../../projects/agents/fields.ts';
+import { InstanceType, ModelVendor } from '../../projects/agents/schema-catalog.ts';
 import { stepText } from '../../work/runs/bounds.ts';
 import type { Delivered } from '../../work/runs/messages.ts';
 import type { ClaimedRun } from './claim.ts';
 import { desiredOfRun, type HeartbeatAnswer } from './heartbeat.ts';
 import type { RunModels } from './models.ts';
-import { RunAgentType, RunStepType } from './order-fields.ts';
 import type { RunRepository } from './repository.ts';
+import { RunAgentType, RunStepType } from './schema-orders.ts';
 
 export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implement({
   description: 'A run that this runtime now holds, with all it needs to work on it.',

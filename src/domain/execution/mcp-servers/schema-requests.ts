@@ -4,7 +4,7 @@ import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { AgentRole } from '../../projects/agents/fields.ts';
+import { AgentRole } from '../../projects/agents/schema-catalog.ts';
 import { serverNamePattern } from './declared.ts';
 import { maxCredentials, secretLength, secretPattern } from './operations.ts';
 

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { request } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { AgentRole } from '../../projects/agents/fields.ts';
+import { AgentRole } from '../../projects/agents/schema-catalog.ts';
 import { stepText } from '../../work/runs/bounds.ts';
-import { commitSha, Ending, id, key, ofRun, sessionDescription, sessionId } from './fields.ts';
+import { commitSha, Ending, id, key, ofRun, sessionDescription, sessionId } from './schema-runs.ts';
 
 const stepId = id.describe('A step of the run.');
 const tokens = z.int().min(0).max(1e9);

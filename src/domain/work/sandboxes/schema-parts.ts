@@ -4,7 +4,7 @@ import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { bytes, text } from '#limits.ts';
-import { AgentRole } from '../../projects/agents/fields.ts';
+import { AgentRole } from '../../projects/agents/schema-catalog.ts';
 import type { LogTime, PromptSpan, SandboxLog } from './log.ts';
 import { fragmentKinds, logParts, promptScopes, type SandboxFragment } from './model.ts';
 import type { MetricPoint } from './operations.ts';

@@ -2,7 +2,7 @@
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
-import { AgentRole, Harness } from '../../projects/agents/fields.ts';
+import { AgentRole, Harness } from '../../projects/agents/schema-catalog.ts';
 import { stepText } from './bounds.ts';
 import { messageKinds, RunMessage } from './message-model.ts';
 import { type AgentChoice, choiceWays } from './model.ts';

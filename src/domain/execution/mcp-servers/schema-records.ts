@@ -2,9 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { AgentRole } from '../../projects/agents/fields.ts';
-import { CallsOfDay } from './calls-fields.ts';
-import { DeclaredType } from './declared-fields.ts';
+import { AgentRole } from '../../projects/agents/schema-catalog.ts';
 import type { RunMcpServer } from './gateway.ts';
 import {
   type ApprovedTool,
@@ -18,6 +16,8 @@ import {
 } from './model.ts';
 import type { BindingOfProject } from './operations.ts';
 import { recentCalls } from './review.ts';
+import { CallsOfDay } from './schema-calls.ts';
+import { DeclaredType } from './schema-declared.ts';
 import { configStatuses, type McpServer, type ProjectMcpView } from './view.ts';
 
 export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({

@@ -10,11 +10,11 @@ import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { recurring, text } from '#limits.ts';
 import { AgentType, loadAgent } from '../../projects/agents/schema.ts';
-import { RunStatus } from '../runs/fields.ts';
+import { RunStatus } from '../runs/schema-common.ts';
 import { Automation, type Kind, type RecurringMission, ScheduledTask } from './model.ts';
 import * as operations from './operations.ts';
+import { ScheduleType, TriggerType, triggers } from './schema-triggers.ts';
 import { type Template, templateKeys, templates } from './templates.ts';
-import { ScheduleType, TriggerType, triggers } from './trigger-fields.ts';
 import { upcoming } from './upcoming.ts';
 
 type FieldsOfRecurring = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<RecurringMission>>;

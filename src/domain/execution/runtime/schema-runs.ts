@@ -5,7 +5,7 @@ import { request } from '#graph/input.ts';
 import { epochMs, wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
-import { AgentRole } from '../../projects/agents/fields.ts';
+import { AgentRole } from '../../projects/agents/schema-catalog.ts';
 import { ArtifactKind } from '../../work/artifacts/schema.ts';
 import { maxChanges, messagesAtOnce } from '../../work/runs/bounds.ts';
 

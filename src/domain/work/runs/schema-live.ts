@@ -9,8 +9,8 @@ import { mission, stepText } from './bounds.ts';
 import type { RunMessage } from './message-model.ts';
 import * as operations from './operations.ts';
 import { RunType } from './schema.ts';
+import { MissionStepType, RunMessageType } from './schema-steps.ts';
 import * as steering from './steering.ts';
-import { MissionStepType, RunMessageType } from './step-fields.ts';
 import type { RunStep } from './step-model.ts';
 
 const runId = { ...pathId, description: 'The id of the run.' } as const;

@@ -2,9 +2,9 @@
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
-import { BindingType, ToolType } from './fields.ts';
 import { type ToolDefinition, toolDigest } from './model.ts';
 import { type ReviewedTool, type ToolReview, toolChanges } from './review.ts';
+import { BindingType, ToolType } from './schema-records.ts';
 
 /** Tools whose definitions one answer holds, and the characters that are shown of each. */
 export const mostNames = 50;

@@ -5,12 +5,12 @@ import { request } from '#graph/input.ts';
 import { safeInt } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { connectionReport } from '../../work/connections/bounds.ts';
-import { ConnectionPhase, ConnectionVerdict } from '../../work/connections/fields.ts';
+import { ConnectionPhase, ConnectionVerdict } from '../../work/connections/schema.ts';
 import { preparationBounds } from '../../work/preparations/bounds.ts';
-import { PreparationStatus } from '../../work/preparations/fields.ts';
-import { ReportAcknowledgement } from './answers.ts';
+import { PreparationStatus } from '../../work/preparations/schema.ts';
 import * as operations from './environments.ts';
-import { commitSha, id, key, ofRun } from './fields.ts';
+import { ReportAcknowledgement } from './schema-answers.ts';
+import { commitSha, id, key, ofRun } from './schema-runs.ts';
 
 const bytes = safeInt(connectionReport.bytes);
 const ReportConnectionsRequest = request(

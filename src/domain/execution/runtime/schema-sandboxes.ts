@@ -5,9 +5,9 @@ import { request } from '#graph/input.ts';
 import { epochMs } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
-import { Harness, InstanceType } from '../../projects/agents/fields.ts';
-import { FragmentKind, LogPart, PromptScope } from '../../work/sandboxes/fields.ts';
-import { Ending, key, ofRun, ofSandbox, role, sessionId } from './fields.ts';
+import { Harness, InstanceType } from '../../projects/agents/schema-catalog.ts';
+import { FragmentKind, LogPart, PromptScope } from '../../work/sandboxes/schema-parts.ts';
+import { Ending, key, ofRun, ofSandbox, role, sessionId } from './schema-runs.ts';
 
 const ofSession = { ...ofSandbox, role, sessionId };
 const seq = (most: number) =>

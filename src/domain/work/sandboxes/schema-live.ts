@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { previewSizes, report } from '#limits.ts';
-import { LiveFragment, SandboxMetric } from './fields.ts';
 import { followSandbox, type SandboxUpdate } from './follow.ts';
 import { SandboxType } from './schema.ts';
+import { LiveFragment, SandboxMetric } from './schema-parts.ts';
 
 const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').implement({
   description: 'What is new of a sandbox.',

@@ -4,7 +4,6 @@ import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { teamPlan, type teamPlanIds } from './catalog.ts';
-import { CheckoutOffer, TeamPlanId } from './fields.ts';
 import {
   type BillingCheckout,
   type BillingOrder,
@@ -15,6 +14,7 @@ import {
   trackerTriggerPolicies,
 } from './model.ts';
 import type { RequestedCredits } from './requests.ts';
+import { CheckoutOffer, TeamPlanId } from './schema-offers.ts';
 import { unspentOf, type Withdrawable, type Withdrawal, withdrawable } from './withdrawal.ts';
 
 const CheckoutStatus = wordSet('CheckoutStatus', checkoutStatuses, 'The state of a checkout session.', {

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { request } from '#graph/input.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
-import { Harness, ModelVendor } from '../../projects/agents/fields.ts';
+import { Harness, ModelVendor } from '../../projects/agents/schema-catalog.ts';
 import { stepText } from '../../work/runs/bounds.ts';
-import { key } from './fields.ts';
+import { key } from './schema-runs.ts';
 
 export const ClaimRunRequest = request(
   'ClaimRunRequest',

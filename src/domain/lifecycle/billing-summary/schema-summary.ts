@@ -4,9 +4,9 @@ import { toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { CreditRequestRoute, TeamSubscription, TrackerTriggerPolicy } from '../../money/billing/answers.ts';
 import { billingModes, billingPlans } from '../../money/billing/catalog.ts';
-import { TeamPlanId } from '../../money/billing/fields.ts';
+import { TeamPlanId } from '../../money/billing/schema-offers.ts';
+import { CreditRequestRoute, TeamSubscription, TrackerTriggerPolicy } from '../../money/billing/schema-purchases.ts';
 import { CreditSourceKind } from '../../money/credits/schema.ts';
 import { askersOf, type BillingSummary } from './summary.ts';
 
