@@ -1,150 +1,45 @@
 // Missions of agents against a whole service: a runner finds a harness (a stand-in for Claude Code), and carries the steps out while
 // people speak to it. What the real programs do is in test/harnesses.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
-import { hours, setClock } from '#foundation/clock.ts';
+import { hours } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { testedVersions } from '../../src/runner/harness/versions.ts';
-import { type Account, createOwner, createProject } from '../support/callers.ts';
-import { endLease } from '../support/mission-world.ts';
-import { compiled, projectFolder } from '../support/processes.ts';
-import { startModels } from '../support/stand-in-models.ts';
+import { createProject } from '../support/callers.ts';
+import { openMissionWorld } from '../support/mission-world.ts';
 import { startRegistry } from '../support/stand-in-registry.ts';
-import { openWorld, type World } from '../support/world.ts';
+import type { World } from '../support/world.ts';
 
+let missions: Awaited<ReturnType<typeof openMissionWorld>>;
 let world: World;
-let alice: Account;
-let projectId: string;
-let service: string;
-let models: Awaited<ReturnType<typeof startModels>>;
-let contents: string;
-let turned = 0;
-const turn = (ms: number): void => {
-  turned += ms;
-};
-const runners: { process: ChildProcess; output: string }[] = [];
+let models: typeof missions.models;
+let token: string;
 
 beforeAll(async () => {
-  [world, models] = await Promise.all([openWorld(), startModels()]);
-  contents = await mkdtemp(path.join(tmpdir(), 'aep-contents-'));
-  openStorage(folderStorage(contents));
-  // The runner has the clock of the machine.
-  setClock(() => Date.now() + turned);
-  alice = await createOwner(world, 'Alice', 'Acme');
-  projectId = await createProject(world, alice, 'Shop');
-  service = (await createServiceToken({ name: 'runner', orgId: alice.organization.id })).token;
+  missions = await openMissionWorld();
+  ({ world, models } = missions);
+  ({ token } = missions.alice);
 });
-afterEach(() => world.knex('agents').delete());
-afterAll(async () => {
-  await killRunners();
-  await Promise.all([world.close(), models.close()]);
-});
-
-async function killRunners(): Promise<void> {
-  for (const { process } of runners.splice(0)) await kill(process);
-}
-
-async function kill(process: ChildProcess): Promise<void> {
-  if (process.exitCode !== null || process.signalCode !== null) return;
-  process.kill('SIGKILL');
-  await once(process, 'exit');
-}
-
-function startRunner(more: Record<string, string> = {}) {
-  const env = {
-    PATH: process.env.PATH,
-    PLATFORM_URL: world.url,
-    CONFINEMENT: 'none',
-    ISOLATION: 'none',
-    HARNESS_INSTALL: 'off',
-    CLAUDE_CODE_PROGRAM: fileURLToPath(new URL('../support/stand-in-claude.mjs', import.meta.url)),
-    ANTHROPIC_API_KEY: 'real-key',
-    ANTHROPIC_BASE_URL: models.url,
-    ...{ POLL_MS: '50', HEARTBEAT_MS: '100', SAMPLE_MS: '50', FLUSH_MS: '20', GRACE_MS: '200' },
-    ...more,
-  };
-  const child = spawn(process.execPath, [compiled('runner/runner')], { cwd: projectFolder, env });
-  const runner = { process: child, output: '' };
-  child.stdin.on('error', () => {}).write(`${service}\n`);
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (runner.output += bytes));
-  runners.push(runner);
-  return runner;
-}
+afterAll(() => missions.close());
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into
 type Json = any;
-const graphql = async (query: string, variables: Record<string, unknown>): Promise<Json> => {
-  const { body } = await world.graphql(query, { token: alice.token, variables });
-  if (body.errors) throw new Error(JSON.stringify(body.errors));
-  return Object.values(body.data)[0];
-};
-const team = async (...roles: string[]) => {
-  for (const role of roles) {
-    const sandbox = { kind: 'existing', templateId: 'standard' };
-    const body = { name: role, role, harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
-    expect((await world.rest('POST', '/agents', { token: alice.token, body })).status).toBe(201);
-  }
-};
-const start = async (prompt: string, project = projectId): Promise<string> =>
-  (
-    await graphql(
-      'mutation ($projectId: String!, $prompt: String!) { startMission(projectId: $projectId, prompt: $prompt) { id } }',
-      { projectId: project, prompt },
-    )
-  ).id;
-const look = async (runId: string): Promise<Json> => {
-  const run = await graphql(
-    `query ($runId: String!) { run(runId: $runId) { status lastError missionCostUsd missionActivity
-      steps { seq role round status sessionId turns inputTokens outputTokens costUsd error }
-      sandboxes { sandboxId harnessVersion } messages { seq kind text acknowledgedAt } } }`,
-    { runId },
-  );
-  for (const list of [run.steps, run.messages]) list.sort((a: Json, b: Json) => a.seq - b.seq);
-  return run;
-};
-const until = (runId: string, isRight: (run: Json) => boolean): Promise<Json> =>
-  vi.waitUntil(
-    async () => {
-      const run = await look(runId);
-      return isRight(run) && run;
-    },
-    { timeout: 60_000, interval: 50 },
-  );
-const ended = (runId: string) => until(runId, ({ status }) => ['completed', 'failed', 'canceled'].includes(status));
-const steer = (name: string, runId: string) =>
-  graphql(`mutation ($runId: String!) { ${name}(runId: $runId) { id } }`, { runId });
-const say = (runId: string, text: string) =>
-  graphql('mutation ($runId: String!, $text: String!) { sendMessage(runId: $runId, text: $text) { id } }', {
-    runId,
-    text,
-  });
-/** What the agents of the run have shown. */
-const shown = async (runId: string): Promise<string[]> => {
-  const { sandboxes } = await look(runId);
-  const details = await Promise.all(
-    sandboxes.map(({ sandboxId }: Json) => world.rest('GET', `/sandboxes/${sandboxId}`, { token: alice.token })),
-  );
-  return details.flatMap(({ body }) => body.liveFragments.map((one: Json) => `${one.kind}: ${one.body}`));
-};
-const isShown = (runId: string, text: string) =>
-  vi.waitUntil(async () => (await shown(runId)).find((one) => one.includes(text)), { timeout: 60_000, interval: 50 });
+const team = (...roles: string[]) => missions.team('claude-code', ...roles);
+
+/** Waits for a state of the run. */
+const reached = (runId: string, isRight: (run: Json) => boolean) =>
+  missions.until(async () => isRight(await missions.look(runId)));
 
 describe('missions of agents', () => {
   it('go from role to role in one runner; the builder goes on with its session, and each call is paid for once', async () => {
     await team('planner', 'builder', 'reviewer', 'qa');
-    const runner = startRunner();
-    const run = await ended(await start('Make the date test pass.'));
+    const runner = missions.startRunner();
+    const run = await missions.ended(await missions.mission('Make the date test pass.'));
     expect(run).toMatchObject({ status: 'completed', lastError: null });
     const roles = ['planner', 'builder', 'reviewer', 'builder', 'reviewer', 'qa'];
     expect(run.steps.map(({ role }: Json) => role)).toEqual(roles);
@@ -161,7 +56,7 @@ describe('missions of agents', () => {
   });
 
   it('work in a checkout of the repository, with skills; what they commit is pushed, and its difference is an artifact', async () => {
-    const folder = await mkdtemp(path.join(tmpdir(), 'aep-origin-'));
+    const { folder, alice } = missions;
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });
     await mkdir(path.join(folder, 'acme/skills/dates'), { recursive: true });
@@ -186,21 +81,21 @@ describe('missions of agents', () => {
     await team('builder', 'qa');
     const { id: builder } = await world.knex('agents').where({ orgId, role: 'builder' }).first();
     const skills = { skillRepos: ['acme/skills', 'acme/none', '../..'] };
-    expect((await world.rest('PATCH', `/agents/${builder}`, { token: alice.token, body: skills })).status).toBe(200);
-    startRunner();
-    const runId = await start('[commit] [told]', site);
-    expect(await ended(runId)).toMatchObject({ status: 'completed', lastError: null });
+    expect((await world.rest('PATCH', `/agents/${builder}`, { token, body: skills })).status).toBe(200);
+    missions.startRunner();
+    const runId = await missions.mission('[commit] [told]', site);
+    expect(await missions.ended(runId)).toMatchObject({ status: 'completed', lastError: null });
     const told =
       /Skills\. Read the file of one before work that it fits\.\s+- dates: Dates are UTC\. \(\S+\/dates\/SKILL\.md\)$/m;
-    expect((await shown(runId)).join('\n')).toMatch(told);
+    expect((await missions.shown(runId)).join('\n')).toMatch(told);
     const branch = `mission/${runId}`;
     const headSha = git('-C', 'acme/site', 'rev-parse', branch).trim();
-    const { body: run } = await world.rest('GET', `/runs/${runId}`, { token: alice.token });
+    const { body: run } = await world.rest('GET', `/runs/${runId}`, { token });
     expect(run).toMatchObject({ branch, headSha, prNumber: null });
     const changes = { result: 'changes', commits: 1, files: 1, insertions: 1, deletions: 1 };
     expect(run.outcome).toMatchObject({ ...changes, branch, headSha, prUrl: null });
     expect(git('-C', 'acme/site', 'log', '-1', '--format=%an: %s', branch)).toBe('builder: Say new\n');
-    const { body: artifacts } = await world.rest('GET', `/artifacts?projectId=${site}`, { token: alice.token });
+    const { body: artifacts } = await world.rest('GET', `/artifacts?projectId=${site}`, { token });
     const diffs = artifacts.data.filter(({ caption }: Json) => caption === 'change.diff');
     expect(diffs).toHaveLength(1);
     const [diff] = diffs;
@@ -210,36 +105,35 @@ describe('missions of agents', () => {
     await team('researcher');
     const { id: agentId } = await world.knex('agents').where({ orgId, role: 'researcher' }).first();
     const body = { projectId: site, prompt: '[commit] [draft]', agentId };
-    const research = (await world.rest('POST', '/runs', { token: alice.token, body })).body.id;
-    expect(await ended(research)).toMatchObject({ status: 'completed', steps: [{ role: 'researcher' }] });
-    expect((await world.rest('GET', `/runs/${research}`, { token: alice.token })).body).toMatchObject({
+    const research = (await world.rest('POST', '/runs', { token, body })).body.id;
+    expect(await missions.ended(research)).toMatchObject({ status: 'completed', steps: [{ role: 'researcher' }] });
+    expect((await world.rest('GET', `/runs/${research}`, { token })).body).toMatchObject({
       branch: null,
       outcome: { result: 'no_changes', commits: 0 },
     });
     expect(git('-C', 'acme/site', 'branch', '--list', `mission/${research}`)).toBe('');
-    expect((await shown(research)).join('\n')).toContain('My tools: Read,Glob,Grep,TodoWrite');
+    expect((await missions.shown(research)).join('\n')).toContain('My tools: Read,Glob,Grep,TodoWrite');
     expect(await world.knex('checkpoints').where({ runId: research })).toEqual([]);
     expect(await world.knex('checkpoints').where({ runId })).not.toEqual([]);
-    await rm(folder, { recursive: true });
   });
 
   it('hear messages while they work, are interrupted, and go on', async () => {
     await team('builder');
-    const runId = await start('[wait]');
-    await isShown(runId, 'I wait');
-    await say(runId, 'Use the UTC helper [wait]');
-    await isShown(runId, 'I wait: Message from Alice:\n\nUse the UTC helper');
-    await steer('interruptRun', runId);
-    await until(runId, ({ missionActivity }) => missionActivity === 'Interrupted');
-    await steer('resumeRun', runId);
-    const run = await ended(runId);
+    const runId = await missions.mission('[wait]');
+    await missions.isShown(runId, 'I wait');
+    await missions.say(runId, 'Use the UTC helper [wait]');
+    await missions.isShown(runId, 'I wait: Message from Alice:\n\nUse the UTC helper');
+    await missions.steer('interruptRun', runId);
+    await reached(runId, ({ missionActivity }) => missionActivity === 'Interrupted');
+    await missions.steer('resumeRun', runId);
+    const run = await missions.ended(runId);
     expect(run).toMatchObject({ status: 'completed', steps: [{ turns: 3 }] });
     expect(run.messages.map(({ kind, acknowledgedAt }: Json) => [kind, acknowledgedAt !== null])).toEqual([
       ['message', true],
       ['interrupt', false],
       ['resume', false],
     ]);
-    expect((await shown(runId)).filter((one) => one.startsWith('prompt: '))).toEqual([
+    expect((await missions.shown(runId)).filter((one) => one.startsWith('prompt: '))).toEqual([
       'prompt: Message from Alice:\n\nUse the UTC helper [wait]',
       'prompt: Continue where you were interrupted.',
     ]);
@@ -247,41 +141,40 @@ describe('missions of agents', () => {
 
   it('are canceled with their agents', async () => {
     await team('builder');
-    const runId = await start('[wait]');
-    await isShown(runId, 'I wait');
-    await steer('cancelRun', runId);
-    expect(await ended(runId)).toMatchObject({ status: 'canceled' });
+    const runId = await missions.mission('[wait]');
+    await missions.isShown(runId, 'I wait');
+    await missions.steer('cancelRun', runId);
+    expect(await missions.ended(runId)).toMatchObject({ status: 'canceled' });
   });
 
   it('whose runner is killed are gone on with by another, with a new session', async () => {
     await team('builder');
-    const runId = await start('[wait]');
-    await until(runId, ({ steps }) => steps[0]?.inputTokens === 1_200);
-    await killRunners();
-    await endLease(() => look(runId), turn);
-    startRunner();
-    await until(runId, ({ steps }) => steps[0].inputTokens === 2_400);
-    await say(runId, 'That is enough');
-    const run = await ended(runId);
+    const runId = await missions.mission('[wait]');
+    await reached(runId, ({ steps }) => steps[0]?.inputTokens === 1_200);
+    await missions.loseRunner(runId);
+    missions.startRunner();
+    await reached(runId, ({ steps }) => steps[0].inputTokens === 2_400);
+    await missions.say(runId, 'That is enough');
+    const run = await missions.ended(runId);
     expect(run).toMatchObject({ status: 'completed', steps: [{ inputTokens: 3_600 }] });
   });
 
   it('fail when the harness ends before its turn is over', async () => {
     await team('builder');
-    await killRunners();
-    startRunner({ ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' });
-    const run = await ended(await start('Work.'));
+    await missions.killRunners();
+    missions.startRunner({ ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' });
+    const run = await missions.ended(await missions.mission('Work.'));
     expect(run).toMatchObject({ status: 'failed', lastError: expect.any(String) });
   });
 
   describe('with a model that their organization has connected', () => {
     const connect = async (credentials: string) => {
-      const { id: orgId } = alice.organization;
+      const { id: orgId } = missions.alice.organization;
       const connector = { orgId, vendor: 'anthropic', vendorKind: 'llm', displayName: 'Our Claude' } as const;
       return (await connectIntegration({ ...connector, baseUrl: models.url, credentials })).id;
     };
     beforeEach(async () => {
-      await killRunners();
+      await missions.killRunners();
       models.seen.length = 0;
     });
     afterEach(async () => {
@@ -295,42 +188,42 @@ describe('missions of agents', () => {
     it('go on in a runner without a key, which neither says nor hands out the one of the organization', async () => {
       await connect('sk-organization');
       await team('builder');
-      const runner = startRunner({ ANTHROPIC_API_KEY: '', ANTHROPIC_BASE_URL: '' });
-      const runId = await start('Work.');
-      expect(await ended(runId)).toMatchObject({ status: 'completed', lastError: null });
+      const runner = missions.startRunner({ ANTHROPIC_API_KEY: '', ANTHROPIC_BASE_URL: '' });
+      const runId = await missions.mission('Work.');
+      expect(await missions.ended(runId)).toMatchObject({ status: 'completed', lastError: null });
       expect(runner.output).toContain(
         'claude-code is offered to organizations that have connected a model: ANTHROPIC_API_KEY is not set.',
       );
       expect(keys()).toEqual(new Set(['sk-organization']));
-      expect(runner.output + (await shown(runId)).join()).not.toContain('sk-organization');
+      expect(runner.output + (await missions.shown(runId)).join()).not.toContain('sk-organization');
     });
 
     it('use it rather than the key of the runner; a new key from the next heartbeat on', async () => {
       const id = await connect('sk-organization');
       await team('builder');
-      startRunner();
-      const runId = await start('[wait]');
-      await isShown(runId, 'I wait');
+      missions.startRunner();
+      const runId = await missions.mission('[wait]');
+      await missions.isShown(runId, 'I wait');
       expect(keys()).toEqual(new Set(['sk-organization']));
       await replaceCredentials(id, 'sk-rotated');
       for (let calls = 1; !keys().has('sk-rotated'); calls++) {
-        await say(runId, `Go on [wait] ${calls}`);
+        await missions.say(runId, `Go on [wait] ${calls}`);
         await vi.waitUntil(() => models.seen.length > calls, { timeout: 60_000, interval: 20 });
       }
-      await say(runId, 'That is enough');
-      expect(await ended(runId)).toMatchObject({ status: 'completed' });
+      await missions.say(runId, 'That is enough');
+      expect(await missions.ended(runId)).toMatchObject({ status: 'completed' });
       expect(keys()).toEqual(new Set(['sk-organization', 'sk-rotated']));
     });
 
     it('fail with the reason when it is revoked', async () => {
       const id = await connect('sk-organization');
       await team('builder');
-      startRunner();
-      const runId = await start('[wait]');
-      await isShown(runId, 'I wait');
+      missions.startRunner();
+      const runId = await missions.mission('[wait]');
+      await missions.isShown(runId, 'I wait');
       await revokeCredentials(id);
       const why = 'The model connector Our Claude was revoked.';
-      expect(await ended(runId)).toMatchObject({ status: 'failed', lastError: why, steps: [{ error: why }] });
+      expect(await missions.ended(runId)).toMatchObject({ status: 'failed', lastError: why, steps: [{ error: why }] });
       expect(keys()).toEqual(new Set(['sk-organization']));
     });
 
@@ -339,9 +232,9 @@ describe('missions of agents', () => {
       openOutbound({ allowLoopback: true });
       models.settings.key = 'sk-another';
       await team('builder');
-      startRunner();
+      missions.startRunner();
       const why = 'The vendor rejected the credentials of the model connector Our Claude.';
-      expect(await ended(await start('Work.'))).toMatchObject({ status: 'failed', lastError: why });
+      expect(await missions.ended(await missions.mission('Work.'))).toMatchObject({ status: 'failed', lastError: why });
       // The platform has asked the vendor itself.
       const broken = () => world.knex('integrations').where({ id }).whereNotNull('brokenSince').first();
       await vi.waitUntil(broken, { timeout: 60_000, interval: 50 });
@@ -350,22 +243,22 @@ describe('missions of agents', () => {
 
   it('end while they work when they have cost their budget', async () => {
     await team('builder');
-    startRunner();
+    missions.startRunner();
     const query = `mutation ($projectId: String!) {
       startMission(projectId: $projectId, prompt: "[wait]", budgetUsd: 0.01) { id } }`;
-    const { id } = await graphql(query, { projectId });
-    await isShown(id, 'I wait');
-    for (let i = 0; (await look(id)).status === 'running'; i++) {
-      await say(id, `Once more [wait] ${i}`).catch(() => {});
-      await until(id, ({ status, steps }) => status !== 'running' || steps[0].inputTokens >= 1_200 * (i + 2));
+    const { id } = await missions.graphql(query, { projectId: missions.projectId });
+    await missions.isShown(id, 'I wait');
+    for (let i = 0; (await missions.look(id)).status === 'running'; i++) {
+      await missions.say(id, `Once more [wait] ${i}`).catch(() => {});
+      await reached(id, ({ status, steps }) => status !== 'running' || steps[0].inputTokens >= 1_200 * (i + 2));
     }
-    const run = await ended(id);
+    const run = await missions.ended(id);
     expect(run).toMatchObject({ status: 'canceled', missionCostUsd: expect.closeTo(0.0132, 3) });
     expect((await world.knex('runs').where({ id }).first()).reason).toContain('its budget of 0.01 USD is used up');
   });
 
   it('wait while no agent can be taken, and the runner says why', async () => {
-    const runner = startRunner({ CLAUDE_CODE_PROGRAM: '/nowhere/claude' });
+    const runner = missions.startRunner({ CLAUDE_CODE_PROGRAM: '/nowhere/claude' });
     await vi.waitUntil(() => runner.output.includes('is not offered'), { timeout: 60_000 });
     expect(runner.output).toContain(
       'claude-code is not offered: CLAUDE_CODE_PROGRAM: /nowhere/claude is not a program.',
@@ -374,8 +267,8 @@ describe('missions of agents', () => {
 
   it('wait while the runner installs a harness, and say why that does not work', async () => {
     // The runtimes of earlier tests, which have a harness, are no longer connected.
-    await killRunners();
-    turn(hours(1));
+    await missions.killRunners();
+    missions.turn(hours(1));
     const registry = await startRegistry();
     const version = testedVersions.opencode[0]!;
     // For each machine that has a pinned package, with another content.
@@ -388,11 +281,12 @@ describe('missions of agents', () => {
       );
     }
     const nowhere = { CLAUDE_CODE_PROGRAM: '/nowhere/claude', CODEX_PROGRAM: '/nowhere/codex' };
-    const folder = path.join(contents, 'harnesses');
-    const own = { HARNESS_INSTALL: 'on', HARNESSES_DIR: folder, HOME: contents, npm_config_registry: registry.url };
+    const { folder, projectId } = missions;
+    const folders = { HARNESSES_DIR: path.join(folder, 'harnesses'), HOME: folder };
+    const own = { HARNESS_INSTALL: 'on', ...folders, npm_config_registry: registry.url };
     try {
-      const runner = startRunner({ ...nowhere, ...own });
-      const { id } = await graphql(
+      const runner = missions.startRunner({ ...nowhere, ...own });
+      const { id } = await missions.graphql(
         `mutation ($projectId: String!) { startMission(projectId: $projectId, prompt: "Work.", agentId: "agn_builtin_builder") { id } }`,
         { projectId },
       );
@@ -407,7 +301,7 @@ describe('missions of agents', () => {
       );
       expect(runner.output).toMatch(pattern);
       expect(await reasonOf()).not.toContain(registry.url);
-      await graphql('mutation ($runId: String!) { cancelRun(runId: $runId) { id } }', { runId: id });
+      await missions.steer('cancelRun', id);
     } finally {
       await registry.close();
     }

@@ -16,7 +16,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { isOffered } from '../../src/runner/isolation/confinement.ts';
-import { endLease } from '../support/mission-world.ts';
+import { endLease, pace } from '../support/mission-world.ts';
 import { compiled, isRunning, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -59,13 +59,13 @@ afterAll(async () => {
 });
 
 function startRunner(token = service, more: Record<string, string> = {}) {
-  const pace = { POLL_MS: '50', HEARTBEAT_MS: '100', SAMPLE_MS: '50', FLUSH_MS: '20', GRACE_MS: '200' };
   const env = {
     PATH: process.env.PATH,
     PLATFORM_URL: world.url,
     TMPDIR: folder,
     // Most scripts here are told when to go on by files, and their processes are inspected.
     CONFINEMENT: 'none',
+    HARNESS_INSTALL: 'off',
     ...pace,
     ...more,
   };
@@ -104,7 +104,7 @@ async function until<T>(ask: () => Promise<T>, right: (answer: T) => boolean): P
     if (right(answer)) return answer;
     if (Date.now() > end)
       throw new Error(`waited in vain: ${JSON.stringify(answer)} ${runners.map(({ output }) => output)}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 /** Its row is asked until then, which costs a fraction of the question to the service. */

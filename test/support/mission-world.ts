@@ -32,6 +32,9 @@ export async function kill(process: ChildProcess): Promise<void> {
   await once(process, 'exit');
 }
 
+/** Often enough that no test waits for it, and seldom enough that asking does not keep a core busy. */
+export const pace = { POLL_MS: '100', HEARTBEAT_MS: '200', SAMPLE_MS: '100', FLUSH_MS: '50', GRACE_MS: '200' };
+
 /** The lease of a run ends whose runner is dead: a heartbeat that was on its way may renew it once more. */
 export async function endLease(look: () => Promise<{ status: string }>, turn: (ms: number) => void): Promise<void> {
   for (let waits = 0; waits < 3; ) {
@@ -60,21 +63,35 @@ export async function openMissionWorld() {
   const projectId = await createProject(world, alice, 'Shop');
   const service = (await createServiceToken({ name: 'runner', orgId: alice.organization.id })).token;
   const runners: Runner[] = [];
+  const turn = (milliseconds: number): void => {
+    turned += milliseconds;
+  };
+  async function killRunners(): Promise<void> {
+    await Promise.all(runners.splice(0).map(({ process }) => kill(process)));
+  }
 
   const graphql = async (query: string, variables: Record<string, unknown>): Promise<Json> => {
     const { body } = await world.graphql(query, { token: alice.token, variables });
     if (body.errors) throw new Error(JSON.stringify(body.errors));
     return Object.values(body.data)[0];
   };
+  const steer = (mutation: string, runId: string, more: Record<string, string> = {}) => {
+    const names = ['runId', ...Object.keys(more)];
+    const types = names.map((name) => `$${name}: String!`).join(', ');
+    const passed = names.map((name) => `${name}: $${name}`).join(', ');
+    return graphql(`mutation (${types}) { ${mutation}(${passed}) { id } }`, { runId, ...more });
+  };
   const get = async (at: string) => (await world.rest('GET', at, { token: alice.token })).body;
   const look = async (runId: string): Promise<Json> => {
     const run = await graphql(
       `query ($runId: String!) { run(runId: $runId) { status lastError missionCostUsd missionActivity
-        steps { seq role status sessionId turns inputTokens outputTokens costUsd error }
-        artifacts { caption } sandboxes { sandboxId status terminationReason } } }`,
+        steps { id seq role round status sessionId turns inputTokens outputTokens costUsd error
+          checkpoint { commitSha createdAt } }
+        artifacts { caption } sandboxes { sandboxId status terminationReason harnessVersion }
+        messages { seq kind text acknowledgedAt } } }`,
       { runId },
     );
-    run.steps.sort((a: Json, b: Json) => a.seq - b.seq);
+    for (const list of [run.steps, run.messages]) list.sort((a: Json, b: Json) => a.seq - b.seq);
     return run;
   };
   /** What `ask` gives as soon as it is something. */
@@ -84,6 +101,12 @@ export async function openMissionWorld() {
       throw new Error(`${error} ${JSON.stringify(runs)} ${runners.map(({ output }) => output)}`);
     });
     return found as T;
+  }
+  /** Fragments that the agents of the run have shown, of the latest sandbox first. */
+  async function shown(runId: string): Promise<string[]> {
+    const { sandboxes } = await look(runId);
+    const details = await Promise.all(sandboxes.map(({ sandboxId }: Json) => get(`/sandboxes/${sandboxId}`)));
+    return details.flatMap(({ liveFragments }) => liveFragments.map(({ kind, body }: Json) => `${kind}: ${body}`));
   }
 
   return {
@@ -96,15 +119,28 @@ export async function openMissionWorld() {
     until,
     look,
     graphql,
-    turn: (milliseconds: number) => {
-      turned += milliseconds;
+    turn,
+    shown,
+    /** The first fragment with a text. Rows are asked until it is there, which costs a fraction of the question to the service. */
+    async isShown(runId: string, text: string): Promise<string> {
+      const ofRun = world.knex('sandboxes').where({ runId }).select('id');
+      const rows = world.knex('sandbox_fragments').whereIn('sandboxId', ofRun).whereRaw('strpos(body, ?) > 0', [text]);
+      await until(() => rows.clone().first());
+      return (await shown(runId)).find((fragment) => fragment.includes(text))!;
+    },
+    say: (runId: string, text: string) => steer('sendMessage', runId, { text }),
+    /** A mutation of a run, with further texts. */
+    steer,
+    /** Kills the runners, and ends the lease that one of them had on the run. */
+    async loseRunner(runId: string): Promise<void> {
+      await killRunners();
+      await endLease(() => look(runId), turn);
     },
     /** `account`: of a runner that is not ours, for tests of root. `launcher`: words before its command. */
     startRunner(
       more: Record<string, string> = {},
       { launcher = [], ...account }: { launcher?: string[]; uid?: number; gid?: number } = {},
     ): Runner {
-      const pace = { POLL_MS: '50', HEARTBEAT_MS: '100', SAMPLE_MS: '50', FLUSH_MS: '20', GRACE_MS: '200' };
       const agents = {
         CLAUDE_CODE_PROGRAM: standInClaude,
         ANTHROPIC_API_KEY: 'real-key',
@@ -123,9 +159,7 @@ export async function openMissionWorld() {
       runners.push(runner);
       return runner;
     },
-    async killRunners(): Promise<void> {
-      await Promise.all(runners.splice(0).map(({ process }) => kill(process)));
-    },
+    killRunners,
     /** The agents of the organization from now on: of a harness, in these roles. */
     async team(harness: string, ...roles: string[]): Promise<void> {
       await world.knex('agents').delete();
@@ -161,7 +195,7 @@ export async function openMissionWorld() {
       return (await get(`/sandboxes/${sandboxId}/logs?role=${role}&sessionId=${sessionId}&part=${part}`)).content ?? '';
     },
     async close(): Promise<void> {
-      await Promise.all(runners.splice(0).map(({ process }) => kill(process)));
+      await killRunners();
       await Promise.all([world.close(), models.close()]);
       await rm(folder, { recursive: true, force: true });
     },
