@@ -1,7 +1,7 @@
 // Every model against its table: each column that a model lists exists, and the model lists each column that is not internal.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { owners, snake } from '#foundation/postgres/base-model.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
+import { owners, snake } from '#foundation/postgres/reads.ts';
 import { type FreshDatabase, freshDatabase } from './support/database.ts';
 import { readTree } from './support/layering-rules.ts';
 

@@ -107,7 +107,7 @@ async function nobodies(): Promise<Stranger[]> {
   await change('tokens', revoked, { revokedAt: present() });
   const forMcp = await transaction((trx) =>
     issueAccessToken(trx, {
-      owner: { signInId: acme.ids.delegationId! },
+      owner: { signInId: acme.ids.delegationId as Id<'signIn'> },
       resource: 'mcp',
       scopes: [...scopesOfRole('owner')],
       grantExpiresAt: present() + hours(1),

@@ -348,6 +348,8 @@ const importsHttpClient = (text: string): boolean =>
   specifiersOf(text).some((name) => name === 'undici' || name === 'node:https') ||
   /import \{[^}]*\b(?:request|get)\b[^}]*\} from 'node:http'/.test(text);
 
+const recordCall = /\b([A-Z]\w*)\.(?:query|lock|insert|insertMany|insertNew|patch|patchReturning)\(\s*(\w*)/g;
+
 export const recordsAreQueriedByTheirNoun: Rule = (tree) => {
   const homes = new Map(
     domainFiles(tree).flatMap(([file, text]) =>
@@ -355,9 +357,10 @@ export const recordsAreQueriedByTheirNoun: Rule = (tree) => {
     ),
   );
   return sourceFiles(tree).flatMap(([file, text]) =>
-    [...uncommented(text).matchAll(/\b([A-Z]\w*)\.query\((\w*)/g)].flatMap(([, record, transaction]) => {
+    [...uncommented(text).matchAll(recordCall)].flatMap(([, record, argument]) => {
       const home = homes.get(record!);
       if (!home) return [];
+      const transaction = argument !== 'undefined' && argument;
       const { noun, role } = layerOf(file) === 'domain' ? roleOf(file) : { noun: null, role: '' };
       if (noun === null || declaresGraph(role))
         return [`${file} queries ${record} directly: call the operations of ${home}.`];

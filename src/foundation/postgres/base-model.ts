@@ -1,55 +1,39 @@
 // The base of all models. Reads are finders of the model that run as prepared statements and return plain rows; writes and
-// locks go through Objection (`Project.query(trx)`). Relations are declared once, in the child's model.
+// locks go through Objection: by these functions, or by a query (`Project.query(trx)`) where a condition is more than equality. Relations are declared once, in the child's model.
 import type { Knex } from 'knex';
-import { Model, type RelationMappings } from 'objection';
+import { Model, type RawBuilder, type RelationMappings } from 'objection';
 import { notFound } from '../problem.ts';
 import { type Page, type PageRequest, readPageOf } from './cursor.ts';
 import { database, lookUp, sql, type Transaction } from './database.ts';
+import {
+  type Comparison,
+  type Conditions,
+  columnsOf,
+  type NamedCondition,
+  owners,
+  quoted,
+  read,
+  readParts,
+  type Source,
+  selectionOf,
+  type Value,
+} from './reads.ts';
 
 /** The data of a model, which is what a read returns: Objection's methods are not on it, so a call of one does not compile. */
 export type Row<M extends Model> = Omit<M, keyof Model>;
 
-type Value = string | number | boolean | Buffer;
-/** A comparison other than equality: how, by its key in `comparisons`. `or` is another column that may hold the text. */
-interface Comparison {
-  how: keyof typeof comparisons;
-  text: string;
-  or?: string | undefined;
-}
-const comparisons = {
-  '~': (column: string, parameter: string) => `lower(${column}) = lower(${parameter})`,
-  '*': (column: string, parameter: string) => `strpos(lower(${column}), lower(${parameter})) > 0`,
-} as const;
-const comparison = (how: Comparison['how']) => (text: string | null | undefined, or?: string) =>
-  text == null ? undefined : { how, text, or };
+/** Values of columns, which name the rows that a write concerns. */
+export type Key<M extends Model> = { readonly [Column in keyof Row<M>]?: Value | null | undefined };
 
-/** Equality whatever the case of the letters, for a text column that has such an index. */
-export const ignoringCase = comparison('~');
-/** Words that the text contains, whatever the case of the letters. Every row that the other conditions leave is read. */
-export const containing = comparison('*');
+/** New values of columns; some are computed by the database. */
+export type Patch<M extends Model> = { readonly [Column in keyof Row<M>]?: Row<M>[Column] | RawBuilder | undefined };
 
 /** Conditions on columns: equal to the value, null, or (undefined) any. */
 export type Where<M extends Model> = {
   readonly [Column in keyof Row<M>]?: Value | Comparison | null | undefined;
 };
 
-/** A named scope of a model: a condition that equality does not express. It may use the values of the model's source. */
-export interface NamedCondition {
-  name: string;
-  condition: string;
-}
-
-/** What every read of a model starts from: `select … from …`, conditions that always hold, and their values. */
-export interface Source {
-  select: string;
-  conditions: readonly string[];
-  values: readonly unknown[];
-}
-
 type ClassOf<M extends BaseModel> = typeof BaseModel & (new () => M);
-
-export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const quoted = (name: string): string => `"${snake(name)}"`;
 
 const relations = new Map<typeof BaseModel, RelationMappings>();
 function declare(model: typeof BaseModel, name: string, mapping: RelationMappings[string]): void {
@@ -167,84 +151,67 @@ export class BaseModel extends Model {
       request,
     ) as unknown as Promise<Page<Row<M>>>;
   }
-}
 
-/** What says whose a record is. Of each model that has pages, an index by each of them holds the rows in the order of pages. */
-export const owners: ReadonlySet<string> = new Set(['orgId', 'projectId']);
-
-const selections = new Map<string, string>();
-
-/** The columns of a model as SQL lists them, of the alias `of` where several tables are joined. */
-export const columnsOf = ({ columns }: Pick<typeof BaseModel, 'columns'>, of?: string): string =>
-  columns.map((name) => `${of ? `${of}.` : ''}${quoted(name)}`).join(', ');
-
-/** `select <columns> from <table>`. */
-export function selectionOf(model: Pick<typeof BaseModel, 'tableName' | 'columns'>): string {
-  let text = selections.get(model.tableName);
-  if (!text) {
-    text = `select ${columnsOf(model)} from "${model.tableName}"`;
-    selections.set(model.tableName, text);
+  /** Locks one row until the transaction ends. */
+  static async lock<M extends BaseModel>(
+    this: ClassOf<M>,
+    trx: Transaction,
+    where: Key<M>,
+  ): Promise<Row<M> | undefined> {
+    return (await this.query(trx).findOne(where).forUpdate()) as Row<M> | undefined;
   }
-  return text;
-}
 
-type Conditions = Readonly<Record<string, Value | Comparison | null | undefined>>;
-
-const isComparison = (value: Value | Comparison): value is Comparison =>
-  typeof value === 'object' && !Buffer.isBuffer(value);
-
-const compared = (name: string, { how, or }: Comparison, parameter: string): string =>
-  `(${[name, ...(or ? [or] : [])].map((one) => comparisons[how](quoted(one), parameter)).join(' or ')})`;
-
-/** The text depends only on which conditions are given, so that there are few of them to prepare. */
-function conditionsOf(source: Source, where: Conditions): string[] {
-  const conditions = [...source.conditions];
-  let parameters = source.values.length;
-  for (const [name, value] of Object.entries(where)) {
-    if (value === undefined) continue;
-    if (value === null) conditions.push(`${quoted(name)} is null`);
-    else if (isComparison(value)) conditions.push(compared(name, value, `$${++parameters}`));
-    else conditions.push(`${quoted(name)} = $${++parameters}`);
+  static async insert<M extends BaseModel>(this: ClassOf<M>, trx: Transaction, row: Partial<Row<M>>): Promise<void> {
+    await this.query(trx).insert(row as object);
   }
-  return conditions;
-}
 
-function readParts(model: typeof BaseModel, where: Conditions) {
-  const source = model.source();
-  return { select: source.select, conditions: conditionsOf(source, where), values: valuesOf(source, where) };
-}
-
-function valuesOf(source: Source, where: Conditions): unknown[] {
-  const values = [...source.values];
-  for (const name in where) {
-    const value = where[name];
-    if (value != null) values.push(isComparison(value) ? value.text : value);
+  static async insertMany<M extends BaseModel>(
+    this: ClassOf<M>,
+    trx: Transaction,
+    rows: readonly Partial<Row<M>>[],
+  ): Promise<void> {
+    if (rows.length > 0) await this.query(trx).insert(rows as object[]);
   }
-  return values;
-}
 
-/**
- * The texts of reads by model and shape: a repeated read sends the same string, which the driver finds without hashing it anew.
- * Models may share a table and differ in their source, so the table does not identify them.
- */
-const textsOfModels = new WeakMap<typeof BaseModel, Map<string, string>>();
+  /**
+   * Inserts a row unless one with its key is there already; false when nothing was inserted. `key`: the columns of the unique
+   * constraint that may be violated; any when absent. Not by Objection: on a conflict that returns its input instead of no row.
+   */
+  static async insertNew<M extends BaseModel>(
+    this: ClassOf<M>,
+    trx: Transaction,
+    row: Partial<Row<M>>,
+    key?: readonly (keyof Row<M> & string)[],
+  ): Promise<boolean> {
+    const insert = trx(this.tableName).insert(row);
+    const conflict = key ? insert.onConflict([...key]) : insert.onConflict();
+    const inserted = await conflict.ignore().returning([this.idColumn].flat());
+    return inserted.length > 0;
+  }
 
-/** A read with `tail` after its conditions. */
-function read(model: typeof BaseModel, where: Conditions, tail: string) {
-  const source = model.source();
-  const texts = textsOfModels.get(model) ?? new Map<string, string>();
-  textsOfModels.set(model, texts);
-  let shape = tail;
-  for (const name in where) {
-    const value = where[name];
-    if (value === undefined) continue;
-    shape += value === null ? ` ${name} null` : ` ${name}${isComparison(value) ? value.how + (value.or ?? '') : ''}`;
+  /** Changes the rows with these values, and returns how many. */
+  static async patch<M extends BaseModel>(
+    this: ClassOf<M>,
+    trx: Transaction | undefined,
+    where: Key<M>,
+    changes: Patch<M>,
+  ): Promise<number> {
+    return await this.query(trx)
+      .where(where)
+      .patch(changes as object);
   }
-  let text = texts.get(shape);
-  if (text === undefined) {
-    const conditions = conditionsOf(source, where);
-    text = `${source.select}${conditions.length > 0 ? ` where ${conditions.join(' and ')}` : ''}${tail}`;
-    texts.set(shape, text);
+
+  /** Changes the rows with these values, and returns them as they are then. */
+  static async patchReturning<M extends BaseModel>(
+    this: ClassOf<M>,
+    trx: Transaction | undefined,
+    where: Key<M>,
+    changes: Patch<M>,
+  ): Promise<Row<M>[]> {
+    const changed = this.query(trx)
+      .where(where)
+      .patch(changes as object)
+      .returning([...this.columns]);
+    return changed as unknown as Promise<Row<M>[]>;
   }
-  return { text, values: valuesOf(source, where) };
 }

@@ -85,7 +85,7 @@ export const findCheckpoints = (caller: Caller, stepIds: readonly string[]): Pro
 /** The checkpoint that a step begins from: its own when it was begun before, else that of the step before it. */
 export async function checkpointFor(trx: Transaction, run: Run, step: RunStep): Promise<Checkpoint | undefined> {
   const steps = await stepsOf(trx, run.id);
-  const found = await Checkpoint.query(trx).where({ runId: run.id } as object);
+  const found = await Checkpoint.query(trx).where('runId', run.id);
   const latest = steps
     .filter(({ seq }) => seq <= step.seq)
     .findLast(({ id }) => found.some((one) => one.stepId === id));

@@ -204,9 +204,11 @@ export async function completeOAuth(
   const tokens = await exchanged(binding, server, { code, iss, codeVerifier });
   await transaction(async (trx) => {
     await keepGrant(trx, binding.id, { server, tokens, completes });
-    await McpBinding.query(trx)
-      .findById(binding.id)
-      .patch({ authKind: 'oauth', needsAuthorization: false, lastError: null, updatedAt: now() });
+    await McpBinding.patch(
+      trx,
+      { id: binding.id },
+      { authKind: 'oauth', needsAuthorization: false, lastError: null, updatedAt: now() },
+    );
   });
   return completed;
 }

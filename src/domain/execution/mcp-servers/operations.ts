@@ -92,7 +92,7 @@ async function insertBinding(
   if (count >= maxServers) throw conflict(`A project binds at most ${maxServers} servers.`);
   const id = newId('mcpBinding');
   const credentials = merged({}, input.credentials);
-  await McpBinding.query(trx).insert({
+  await McpBinding.insert(trx, {
     ...{ id, orgId, projectId, serverName, roles: unique(input.roles), enabled: input.enabled ?? true },
     ...{ approvedTools: input.approvedTools ?? [], allowedEgressHosts: unique(input.allowedEgressHosts ?? []) },
     ...pinned(id, declared ?? null),
@@ -117,9 +117,10 @@ async function changeBinding(
   if (isElsewhere) await forgetGrant(trx, before.id);
   const kept = isElsewhere ? {} : (await unsealed(before.id)).credentials;
   const snapshot = isElsewhere ? [] : before.toolSnapshot;
-  await McpBinding.query(trx)
-    .findById(before.id)
-    .patch({
+  await McpBinding.patch(
+    trx,
+    { id: before.id },
+    {
       roles: unique(roles),
       ...(enabled !== undefined && { enabled }),
       ...(allowedEgressHosts && { allowedEgressHosts: unique(allowedEgressHosts) }),
@@ -136,7 +137,8 @@ async function changeBinding(
       ...sealedCredentials(before.id, merged(kept, input.credentials)),
       ...(approvedTools && { approvedTools, reviewedTools: digestsOf(snapshot), reviewedDefinitions: snapshot }),
       updatedAt: now(),
-    });
+    },
+  );
 }
 
 /** A binding to what is declared; to nothing yet, when nothing is. */

@@ -114,8 +114,6 @@ export async function noteFailure(binding: Row<McpBinding>, error: unknown): Pro
 /** Written only while the binding is to the same server; a binding that was replaced meanwhile is returned as it is. */
 async function note(binding: Row<McpBinding>, patch: Partial<McpBinding>): Promise<Row<McpBinding>> {
   const { id, projectId, serverName, pinnedUrl, declaredDigest } = binding;
-  await McpBinding.query()
-    .where({ id, pinnedUrl, declaredDigest })
-    .patch({ ...patch, updatedAt: now() });
+  await McpBinding.patch(undefined, { id, pinnedUrl, declaredDigest }, { ...patch, updatedAt: now() });
   return McpBinding.get({ projectId, serverName });
 }

@@ -35,7 +35,7 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
     const { sizeBytes } = await claimContent(trx, run.orgId, contentKey);
     const { id: stepId, runId, orgId, projectId, sandboxId, role } = step;
     const [artifactId, createdAt] = [newId('artifact'), now()];
-    await Artifact.query(trx).insert({
+    await Artifact.insert(trx, {
       id: artifactId,
       orgId,
       projectId,
@@ -51,12 +51,12 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
       sizeBytes,
       createdAt,
       expiresAt: createdAt + lifetimesMs.artifact,
-    } as Partial<Artifact>);
+    });
     const before = await Checkpoint.find({ stepId }, trx);
     const changes = { artifactId, commitSha, sessionId, createdAt };
     if (before) {
-      await Checkpoint.query(trx).findById(stepId).patch(changes);
+      await Checkpoint.patch(trx, { stepId }, changes);
       await Artifact.query(trx).deleteById(before.artifactId);
-    } else await Checkpoint.query(trx).insert({ stepId, runId, orgId, projectId, ...changes } as Partial<Checkpoint>);
+    } else await Checkpoint.insert(trx, { stepId, runId, orgId, projectId, ...changes });
     await announce(trx, run.id);
   });

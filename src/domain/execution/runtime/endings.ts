@@ -25,7 +25,7 @@ export const reportFinished = (caller: Caller, input: Finish): Promise<void> =>
   transaction(async (trx) => {
     const { runId: id, leaseId } = input;
     const outcome = await decidedOutcome(trx, caller, input);
-    const isFinished = await finishHeldRun(trx, { id, leaseId, ...serviceReach(caller) } as object, outcome);
+    const isFinished = await finishHeldRun(trx, { id, leaseId, ...serviceReach(caller) }, outcome);
     if (!isFinished) await checkRepeated(trx, caller, { ...input, ...outcome });
   });
 

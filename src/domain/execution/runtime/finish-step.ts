@@ -27,7 +27,7 @@ export interface StepAnswer {
 export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnswer> =>
   transaction(async (trx) => {
     const { runId, leaseId, stepId } = report;
-    const run = (await lockRun(trx, { id: runId, ...serviceReach(caller) } as object)) ?? Run.refuse();
+    const run = (await lockRun(trx, { id: runId, ...serviceReach(caller) })) ?? Run.refuse();
     const steps = await stepsOf(trx, run.id);
     const step = steps.find(({ id }) => id === stepId) ?? RunStep.refuse();
     if (step.leaseId !== leaseId) throw leaseIsLost();

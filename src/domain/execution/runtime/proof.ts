@@ -44,7 +44,7 @@ export const registerArtifact = (caller: Caller, input: NewArtifact): Promise<{ 
     if (before) return { artifactId: before.id };
     const { sizeBytes } = await claimContent(trx, run.orgId, contentKey);
     const [artifactId, createdAt] = [newId('artifact'), now()];
-    await Artifact.query(trx).insert({
+    await Artifact.insert(trx, {
       id: artifactId,
       orgId: run.orgId,
       projectId: run.projectId,
@@ -55,7 +55,7 @@ export const registerArtifact = (caller: Caller, input: NewArtifact): Promise<{ 
       sizeBytes,
       createdAt,
       expiresAt: createdAt + lifetimesMs.artifact,
-    } as Partial<Artifact>);
+    });
     await announce(trx, run.id, ...(sandboxId ? [sandboxId] : []));
     return { artifactId };
   });

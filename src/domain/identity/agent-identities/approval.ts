@@ -36,8 +36,8 @@ async function findClaim(attemptToken: string): Promise<Claim> {
 /** `findClaim`, locked until the transaction ends. The registration is locked first, as everywhere. */
 async function holdClaim(trx: Transaction, attemptToken: string): Promise<Claim> {
   const found = (await ClaimAttempt.find(currentAttempt(attemptToken), trx)) ?? ClaimAttempt.refuse();
-  const registration = await Registration.query(trx).findById(found.registrationId).forUpdate();
-  const attempt = await ClaimAttempt.query(trx).findOne(currentAttempt(attemptToken)).forUpdate();
+  const registration = await Registration.lock(trx, { id: found.registrationId });
+  const attempt = await ClaimAttempt.lock(trx, currentAttempt(attemptToken));
   return registration && attempt ? { registration, attempt } : ClaimAttempt.refuse();
 }
 
@@ -120,7 +120,7 @@ async function holdOpenClaim(trx: Transaction, { attemptToken, person }: Denial)
 export const denyClaim = (denial: Denial): Promise<void> =>
   transaction(async (trx) => {
     const { attempt } = await holdOpenClaim(trx, denial);
-    await ClaimAttempt.query(trx).findById(attempt.id).patch({ deniedAt: now() });
+    await ClaimAttempt.patch(trx, { id: attempt.id }, { deniedAt: now() });
   });
 
 /**
@@ -137,15 +137,17 @@ export async function approveClaim(approval: ClaimApproval): Promise<void> {
     if (!(await tryUserCode(trx, attempt, approval.userCode))) return false;
     const claimedAt = now();
     await revokeAccessTokens(trx, { registrationId: registration.id });
-    await ClaimAttempt.query(trx).findById(attempt.id).patch({ completedAt: claimedAt });
-    await Registration.query(trx)
-      .findById(registration.id)
-      .patch({
+    await ClaimAttempt.patch(trx, { id: attempt.id }, { completedAt: claimedAt });
+    await Registration.patch(
+      trx,
+      { id: registration.id },
+      {
         ...lent,
         grantExpiresAt: claimedAt + days(approval.expiresInDays),
         claimedAt,
         generation: registration.generation + 1,
-      });
+      },
+    );
     return true;
   });
   if (!isRight) throw unauthenticated('That code doesn’t match. The request locks after five wrong codes.');

@@ -46,12 +46,12 @@ export async function openAttempt(
 ): Promise<ClaimCeremony> {
   const createdAt = now();
   await refuseTooMany(trx, registrationId, createdAt);
-  await ClaimAttempt.query(trx).where({ registrationId, supersededAt: null }).patch({ supersededAt: createdAt });
+  await ClaimAttempt.patch(trx, { registrationId, supersededAt: null }, { supersededAt: createdAt });
   const attemptId = newId('claimAttempt');
   const userCode = newCode();
   const token = newSecret('cvt_', 24);
   const expiresAt = Math.min(createdAt + lifetimesMs.userCode, claimExpiresAt);
-  await ClaimAttempt.query(trx).insert({
+  await ClaimAttempt.insert(trx, {
     id: attemptId,
     registrationId,
     tokenDigest: digest(token),
@@ -62,9 +62,7 @@ export async function openAttempt(
     expiresAt,
   });
   // Polling for the new code starts with the normal interval.
-  await Registration.query(trx)
-    .findById(registrationId)
-    .patch({ pollInterval: polling.intervalSeconds, lastPolledAt: null });
+  await Registration.patch(trx, { id: registrationId }, { pollInterval: polling.intervalSeconds, lastPolledAt: null });
   return {
     attemptId,
     userCode,
@@ -94,9 +92,7 @@ async function refuseTooMany(trx: Transaction, registrationId: Id<'registration'
 export function startClaim(claimToken: string, asker: Asker): Promise<InitiatedClaim> {
   const email = normalizeEmail(asker.email);
   return transaction(async (trx) => {
-    const registration = await Registration.query(trx)
-      .findOne({ claimTokenDigest: digest(claimToken) })
-      .forUpdate();
+    const registration = await Registration.lock(trx, { claimTokenDigest: digest(claimToken) });
     if (!registration) throw invalidClaimToken('claim_token: is not known. Register again.');
     switch (stateOf(registration, now())) {
       case 'revoked':

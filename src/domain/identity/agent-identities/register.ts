@@ -82,7 +82,7 @@ export async function registerForEmail(
   const email = normalizeEmail(loginHint);
   const drafted = draft(agentName, { kind: 'service_auth', email });
   const ceremony = await transaction(async (trx) => {
-    await Registration.query(trx).insert(drafted.row);
+    await Registration.insert(trx, drafted.row);
     return openAttempt(trx, drafted.row, { email, address });
   });
   return { ...claimable(drafted.row, drafted), ceremony };
@@ -108,9 +108,11 @@ export async function registerWithIdJag(
     if (registration.claimedAt !== null) await dropGrant(trx, registration);
     const { claimTokenDigest, claimExpiresAt } = drafted.row;
     const name = drafted.row.agentName ?? registration.agentName;
-    await Registration.query(trx)
-      .findById(registration.id)
-      .patch({ email, agentName: name, claimTokenDigest, claimExpiresAt });
+    await Registration.patch(
+      trx,
+      { id: registration.id },
+      { email, agentName: name, claimTokenDigest, claimExpiresAt },
+    );
     const ceremony = await openAttempt(trx, { id: registration.id, claimExpiresAt }, { email, address });
     return { ...claimable(registration, drafted), ceremony };
   });
@@ -121,7 +123,7 @@ async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft
   const { issuer, subject } = row;
   for (;;) {
     await Registration.query(trx).insert(row).onConflict().ignore();
-    const registration = await Registration.query(trx).findOne({ issuer, subject, revokedAt: null }).forUpdate();
+    const registration = await Registration.lock(trx, { issuer, subject, revokedAt: null });
     // None when it was revoked between the two statements: the next turn inserts a new one.
     if (registration) return registration;
   }
@@ -140,9 +142,10 @@ async function answerLinked(trx: Transaction, registration: Row<Registration>, g
 /** The grant has expired: a person must claim the agent again, and no earlier token becomes valid. */
 async function dropGrant(trx: Transaction, { id, generation }: Row<Registration>): Promise<void> {
   await revokeAccessTokens(trx, { registrationId: id });
-  await Registration.query(trx)
-    .findById(id)
-    .patch({
+  await Registration.patch(
+    trx,
+    { id },
+    {
       generation: generation + 1,
       claimedAt: null,
       collectedAt: null,
@@ -151,5 +154,6 @@ async function dropGrant(trx: Transaction, { id, generation }: Row<Registration>
       projectId: null,
       scopes: null,
       grantExpiresAt: null,
-    });
+    },
+  );
 }

@@ -20,17 +20,16 @@ export interface RevokedRegistration {
 type Which = Partial<Pick<Registration, 'userId' | 'orgId' | 'issuer' | 'subject'>> & { id?: string };
 
 async function end(trx: Transaction, { id, ...which }: Which): Promise<RevokedRegistration | undefined> {
-  const registration = await Registration.query(trx)
-    .findOne({ ...which, ...(id !== undefined && { id: id as Id<'registration'> }) })
-    .forUpdate();
+  const registration = await Registration.lock(trx, {
+    ...which,
+    ...(id !== undefined && { id: id as Id<'registration'> }),
+  });
   if (!registration) return undefined;
   if (registration.revokedAt !== null) {
     return { kind: 'already-revoked', revokedAt: registration.revokedAt, revokedTokens: 0 };
   }
   const revokedAt = now();
-  await Registration.query(trx)
-    .findById(registration.id)
-    .patch({ revokedAt, generation: registration.generation + 1 });
+  await Registration.patch(trx, { id: registration.id }, { revokedAt, generation: registration.generation + 1 });
   const revokedTokens = await revokeAccessTokens(trx, { registrationId: registration.id });
   return { kind: 'revoked', revokedAt, revokedTokens };
 }
@@ -61,6 +60,8 @@ export async function endProviderUser(trx: Transaction, issuer: string, subject:
 
 /** Ends every agent that a person has claimed; its access tokens work only with it. */
 export const revokeRegistrationsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
-  Registration.query(trx)
-    .where({ ...person, revokedAt: null })
-    .patch({ revokedAt: now(), generation: Registration.raw('generation + 1') as never });
+  Registration.patch(
+    trx,
+    { ...person, revokedAt: null },
+    { revokedAt: now(), generation: Registration.raw('generation + 1') },
+  );

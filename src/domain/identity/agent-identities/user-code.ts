@@ -24,6 +24,6 @@ export async function tryUserCode(trx: Transaction, attempt: Row<ClaimAttempt>, 
     .where('wrongCount', '<', tries.wrongUserCodes)
     .patch({ wrongCount: ClaimAttempt.raw('wrong_count + 1') as never });
   if (counted === 0 || !sameBytes(attempt.codeDigest, userCodeDigest(attempt.id, digitsOf(typed)))) return false;
-  await ClaimAttempt.query(trx).findById(attempt.id).patch({ wrongCount: attempt.wrongCount });
+  await ClaimAttempt.patch(trx, { id: attempt.id }, { wrongCount: attempt.wrongCount });
   return true;
 }

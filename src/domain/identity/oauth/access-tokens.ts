@@ -42,7 +42,7 @@ export class AccessToken extends BaseModel {
 }
 
 /** Whose token it is. */
-export type TokenOwner = { registrationId: string } | { signInId: string };
+export type TokenOwner = { registrationId: Id<'registration'> } | { signInId: Id<'signIn'> };
 
 export interface NewAccessToken {
   owner: TokenOwner;
@@ -70,12 +70,12 @@ export async function issueAccessToken(
   const accessToken = newSecret(ofAgent ? 'agt_' : 'oat_');
   const lifetime = ofAgent ? lifetimesMs.agentAccessToken : lifetimesMs.oauthAccessToken;
   const expiresAt = Math.min(createdAt + lifetime, grantExpiresAt);
-  await AccessToken.query(trx).insert({
+  await AccessToken.insert(trx, {
     id: newId('accessToken'),
     digest: digest(accessToken),
     kind: ofAgent ? 'agent' : 'oauth',
     resource,
-    ...(owner as Partial<AccessToken>),
+    ...owner,
     scopes: [...scopes],
     createdAt,
     expiresAt,

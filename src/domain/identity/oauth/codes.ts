@@ -68,7 +68,7 @@ export function approve(request: AuthorizationRequest, approval: Approval): Prom
     const lent = await lendChosen(trx, approval, chosen);
     const code = newSecret('oac_');
     const createdAt = now();
-    await AuthorizationCode.query(trx).insert({
+    await AuthorizationCode.insert(trx, {
       digest: digest(code),
       clientId: request.client.id,
       clientName: request.client.name,
@@ -87,10 +87,11 @@ export function approve(request: AuthorizationRequest, approval: Approval): Prom
 
 /** Uses up the code and returns it, for one of any number of concurrent presentations. */
 export async function useCode(trx: Transaction, secret: string): Promise<Row<AuthorizationCode> | undefined> {
-  const [code] = await AuthorizationCode.query(trx)
-    .where({ digest: digest(secret), usedAt: null })
-    .patch({ usedAt: now() })
-    .returning([...AuthorizationCode.columns] as never);
+  const [code] = await AuthorizationCode.patchReturning(
+    trx,
+    { digest: digest(secret), usedAt: null },
+    { usedAt: now() },
+  );
   return code;
 }
 
@@ -102,7 +103,7 @@ export async function signInOfCode(trx: Transaction, secret: string): Promise<Id
 
 /** Stores which sign-in a code led to. */
 export async function bindCode(trx: Transaction, code: Row<AuthorizationCode>, signInId: Id<'signIn'>): Promise<void> {
-  await AuthorizationCode.query(trx).findById(code.digest).patch({ signInId });
+  await AuthorizationCode.patch(trx, { digest: code.digest }, { signInId });
 }
 
 const spendCodesSql = (where: string) => `update authorization_codes set used_at = $2 where digest in (

@@ -4,8 +4,9 @@ import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import type { PersonIn } from '../../organization/memberships/model.ts';
 import { revokeAccessTokens } from './access-tokens.ts';
@@ -59,15 +60,13 @@ export class RefreshToken extends BaseModel {
 /** Creates the next token of the family; its secret is returned here only. */
 export async function issueRefreshToken(trx: Transaction, signInId: Id<'signIn'>): Promise<string> {
   const secret = newSecret('ort_');
-  await RefreshToken.query(trx).insert({ digest: digest(secret), signInId, createdAt: now() });
+  await RefreshToken.insert(trx, { digest: digest(secret), signInId, createdAt: now() });
   return secret;
 }
 
 /** Uses up a refresh token; true for one of any number of concurrent presentations. */
 export async function useRefreshToken(trx: Transaction, secret: string): Promise<boolean> {
-  const used = await RefreshToken.query(trx)
-    .where({ digest: digest(secret), usedAt: null })
-    .patch({ usedAt: now() });
+  const used = await RefreshToken.patch(trx, { digest: digest(secret), usedAt: null }, { usedAt: now() });
   return used > 0;
 }
 
@@ -77,15 +76,13 @@ export const holdSignIn = async (trx: Transaction, id: Id<'signIn'>): Promise<bo
 
 /** Ends a sign-in with all its tokens; returns how many access tokens were live. Ending it again changes nothing. */
 export async function endSignIn(trx: Transaction, id: Id<'signIn'>): Promise<number> {
-  await SignIn.query(trx).where({ id, revokedAt: null }).patch({ revokedAt: now() });
+  await SignIn.patch(trx, { id, revokedAt: null }, { revokedAt: now() });
   return revokeAccessTokens(trx, { signInId: id });
 }
 
 /** Ends every sign-in of a person; its access and refresh tokens work only with it. */
 export const endSignInsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
-  SignIn.query(trx)
-    .where({ ...person, revokedAt: null })
-    .patch({ revokedAt: now() });
+  SignIn.patch(trx, { ...person, revokedAt: null }, { revokedAt: now() });
 
 /** A sign-in with the scopes of its access, and when one of its tokens was last used. */
 export type ListedSignIn = Row<SignIn> & { lastUsedAt: number | null };

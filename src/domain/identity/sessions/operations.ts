@@ -6,8 +6,9 @@ import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { findCredential, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import type { Bookmark } from '#foundation/postgres/replica.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
@@ -42,7 +43,7 @@ export async function openSession(
     if (!(await Person.query(trx).select('id').findOne({ id: personId, disabledAt: null }).forShare())) {
       throw forbidden('This account is disabled.');
     }
-    await Session.query(trx).insert({
+    await Session.insert(trx, {
       id,
       digest: digest(secret),
       personId,
@@ -142,7 +143,7 @@ export async function chooseOrganization({ credentialId }: Caller, orgId: string
 
 /** Sessions of the person that work in the organization go back to the default one. */
 export const leaveOrganization = async (trx: Transaction, { userId, orgId }: Required<PersonIn>): Promise<void> => {
-  await Session.query(trx).where({ personId: userId, orgId }).patch({ orgId: null });
+  await Session.patch(trx, { personId: userId, orgId }, { orgId: null });
 };
 
 /** All sessions that work in the organization go back to the default one, but the one that is named. */
@@ -168,9 +169,11 @@ export const listSessionsOf = (personId: Id<'person'>, limit: number): Promise<o
 
 /** Ends one of the caller's sessions at once; ending it again changes nothing. @throws 404 */
 export async function endSession(caller: Caller, sessionId: string): Promise<void> {
-  const known = await Session.query()
-    .where({ id: sessionId, personId: ownPerson(caller) })
-    .patch({ endedAt: Session.raw('coalesce(ended_at, ?)', now()) as never });
+  const known = await Session.patch(
+    undefined,
+    { id: sessionId, personId: ownPerson(caller) },
+    { endedAt: Session.raw('coalesce(ended_at, ?)', now()) },
+  );
   if (known === 0) Session.refuse();
 }
 

@@ -4,8 +4,9 @@ import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { findCredential, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, missingScopes } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { tokens } from '#limits.ts';
@@ -53,7 +54,7 @@ export async function createToken(caller: Caller, input: NewToken): Promise<Crea
       lastUsedAt: null,
       revokedAt: null,
     };
-    await Token.query(trx).insert({ ...record, digest: digest(token) });
+    await Token.insert(trx, { ...record, digest: digest(token) });
     return { ...record, token };
   });
 }
@@ -117,9 +118,7 @@ export interface RevokedToken {
 export async function revokeToken(caller: Caller, tokenId: string): Promise<RevokedToken> {
   const filter = { id: tokenId, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   const revokedAt = now();
-  const revoked = await Token.query()
-    .where({ ...filter, revokedAt: null })
-    .patch({ revokedAt });
+  const revoked = await Token.patch(undefined, { ...filter, revokedAt: null }, { revokedAt });
   if (revoked > 0) return { kind: 'revoked', tokenId, revokedAt };
   const token = await Token.get(filter);
   return { kind: 'already-revoked', tokenId, revokedAt: token.revokedAt! };
@@ -127,9 +126,7 @@ export async function revokeToken(caller: Caller, tokenId: string): Promise<Revo
 
 /** Revokes every token of a person. */
 export const revokeTokensOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
-  Token.query(trx)
-    .where({ ...person, revokedAt: null })
-    .patch({ revokedAt: now() });
+  Token.patch(trx, { ...person, revokedAt: null }, { revokedAt: now() });
 
 const findCallerSql = `select t.id, t.user_id, t.org_id, t.project_id, array_to_string(t.scopes, ' ') as granted,
     t.last_used_at, m.role

@@ -2,8 +2,9 @@
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, organizationClosed } from '#foundation/problem.ts';
 import { isOrganizationOpen, lockOrganization } from '../../organization/organizations/operations.ts';
 import { createServiceToken, revokeServiceToken, ServiceToken } from './service-tokens.ts';

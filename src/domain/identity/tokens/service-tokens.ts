@@ -43,19 +43,19 @@ export async function createServiceToken({ name, orgId }: NewServiceToken, trx?:
 
 /** Revokes a service token at once; revoking it again changes nothing. @throws 404 */
 export async function revokeServiceToken(id: string): Promise<{ id: string; revokedAt: number }> {
-  await ServiceToken.query().where({ id, revokedAt: null }).patch({ revokedAt: now() });
+  await ServiceToken.patch(undefined, { id, revokedAt: null }, { revokedAt: now() });
   const { revokedAt } = await ServiceToken.get({ id });
   return { id, revokedAt: revokedAt! };
 }
 
 /** Revokes all service tokens of this name of an organization, or, with null, of those that serve every organization. */
 export async function revokeServiceTokensNamed(orgId: Id<'organization'> | null, name: string): Promise<void> {
-  await ServiceToken.query().where({ orgId, name, revokedAt: null }).patch({ revokedAt: now() });
+  await ServiceToken.patch(undefined, { orgId, name, revokedAt: null }, { revokedAt: now() });
 }
 
 /** Revokes all service tokens that serve this organization alone. */
 export async function revokeServiceTokensOf(trx: Transaction, orgId: Id<'organization'>): Promise<void> {
-  await ServiceToken.query(trx).where({ orgId, revokedAt: null }).patch({ revokedAt: now() });
+  await ServiceToken.patch(trx, { orgId, revokedAt: null }, { revokedAt: now() });
 }
 
 const listSql = `select s.id, o.slug as org, s.name, s.scopes, s.created_at, s.last_used_at, s.revoked_at

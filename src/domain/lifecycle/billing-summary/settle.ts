@@ -51,5 +51,5 @@ const book = async (trx: Transaction, { runId, orgId, isOver }: Review): Promise
 export const stopExhaustedMissions = (): Promise<void> =>
   transaction(async (trx) => {
     for (const { runId, reason } of await takeExhausted(trx, now() - graceMs))
-      await cancelRuns(trx, { id: runId as never }, reason);
+      await cancelRuns(trx, { id: runId }, reason);
   });

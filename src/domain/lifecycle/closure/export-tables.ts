@@ -1,6 +1,7 @@
 // What the export of an organization holds: the columns that reads of these models return, and no others. Secrets and digests of
 // them are no such columns; the models that have one are left out.
-import { type BaseModel, columnsOf, snake } from '#foundation/postgres/base-model.ts';
+import type { BaseModel } from '#foundation/postgres/base-model.ts';
+import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import { Checkpoint } from '../../execution/checkpoints/model.ts';
 import { McpBinding, McpCall } from '../../execution/mcp-servers/model.ts';
 import { Registration } from '../../identity/agent-identities/model.ts';

@@ -28,8 +28,8 @@ export const requestExport = (orgId: Id<'organization'>): Promise<Row<OrgExport>
     const earlier = await ownRow(trx, orgId);
     if (earlier && !isRepeatable(earlier)) return earlier;
     const request = { orgId, status: 'preparing' as const, requestedAt: now(), failure: null };
-    if (earlier) await OrgExport.query(trx).findById(orgId).patch(request);
-    else await OrgExport.query(trx).insert(request);
+    if (earlier) await OrgExport.patch(trx, { orgId }, request);
+    else await OrgExport.insert(trx, request);
     if (closure.settledAt !== null) await enqueueExport(trx, orgId);
     return (await ownRow(trx, orgId))!;
   });
@@ -78,7 +78,7 @@ export async function findArchive(orgId: string): Promise<{ key: string; size: n
 export async function writeExport({ orgId }: Pick<OrgExport, 'orgId'>): Promise<void> {
   const contentKey = newId('content');
   if (!(await beginTry(orgId, contentKey))) return;
-  const ended = (changes: Partial<OrgExport>) => OrgExport.query().where({ orgId, contentKey }).patch(changes);
+  const ended = (changes: Partial<OrgExport>) => OrgExport.patch(undefined, { orgId, contentKey }, changes);
   try {
     const sizeBytes = await writeArchive(contentKey, orgId);
     const written = await ended({ status: 'ready', sizeBytes, finishedAt: now() });
@@ -93,7 +93,7 @@ async function beginTry(orgId: OrgExport['orgId'], contentKey: string): Promise<
   const earlier = await transaction(async (trx) => {
     const row = await ownRow(trx, orgId);
     if (!row || row.status === 'ready') return undefined;
-    await OrgExport.query(trx).findById(orgId).patch({ status: 'preparing', contentKey });
+    await OrgExport.patch(trx, { orgId }, { status: 'preparing', contentKey });
     return row;
   });
   if (earlier?.contentKey) await storage().remove(earlier.contentKey);

@@ -53,8 +53,8 @@ export async function close(orgId: Id<'organization'>, confirmSlug: string, by: 
     if (organization.closedAt !== null) return;
     const closedAt = now();
     const { basis, closedByUserId, sessionId } = by;
-    await Organization.query(trx).findById(orgId).patch({ closedAt });
-    await OrgClosure.query(trx).insert({ orgId, basis, closedAt, closedByUserId, stepsDone: 0, settlements: [] });
+    await Organization.patch(trx, { id: orgId }, { closedAt });
+    await OrgClosure.insert(trx, { orgId, basis, closedAt, closedByUserId, stepsDone: 0, settlements: [] });
     await leaveClosedOrganization(trx, orgId, sessionId);
   });
   await releaseTransaction();

@@ -47,9 +47,7 @@ async function endAccess(trx: Transaction, { orgId }: Closing): Promise<Settleme
 export const closedReason = 'The organization was closed.';
 
 async function stopMissions(trx: Transaction, { orgId }: Closing): Promise<Settlement[]> {
-  await RecurringMission.query(trx)
-    .where({ orgId, enabled: true })
-    .patch({ enabled: false, nextRunAt: null, updatedAt: now() });
+  await RecurringMission.patch(trx, { orgId, enabled: true }, { enabled: false, nextRunAt: null, updatedAt: now() });
   const runs = await cancelRuns(trx, { orgId }, closedReason);
   const end = { status: 'destroyed', terminationReason: 'organization closed' } as const;
   await announce(trx, ...(await endSandboxesOf(trx, 'orgId', [orgId], end)));
@@ -102,13 +100,15 @@ async function doNext(orgId: OrgId): Promise<boolean> {
     if (settlements === null) return false;
     const stepsDone = closure.stepsDone + 1;
     const isLast = stepsDone >= steps.length;
-    await OrgClosure.query(trx)
-      .findById(orgId)
-      .patch({
+    await OrgClosure.patch(
+      trx,
+      { orgId },
+      {
         stepsDone,
         settlements: [...closure.settlements, ...(settlements ?? [])],
         settledAt: isLast ? now() : null,
-      });
+      },
+    );
     if (isLast) await startRequestedExport(trx, orgId);
     return !isLast;
   });

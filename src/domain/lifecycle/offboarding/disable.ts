@@ -12,7 +12,7 @@ export const disablePerson = (person: Row<Person>): Promise<Row<Person>> =>
   transaction(async (trx) => {
     const disabledAt = person.disabledAt ?? now();
     // First: who creates a session or a credential at this moment holds the person, or waits here and is refused.
-    await Person.query(trx).findById(person.id).patch({ disabledAt });
+    await Person.patch(trx, { id: person.id }, { disabledAt });
     await endSessionsOf(trx, person.id);
     await endAuthority(trx, { userId: person.id });
     return { ...person, disabledAt };
@@ -21,6 +21,6 @@ export const disablePerson = (person: Row<Person>): Promise<Row<Person>> =>
 /** Lets the person sign in again; revoked credentials stay revoked. */
 export const enablePerson = (person: Row<Person>): Promise<Row<Person>> =>
   transaction(async (trx) => {
-    await Person.query(trx).findById(person.id).patch({ disabledAt: null });
+    await Person.patch(trx, { id: person.id }, { disabledAt: null });
     return { ...person, disabledAt: null };
   });

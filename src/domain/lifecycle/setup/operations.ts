@@ -97,7 +97,7 @@ function stateOf(row: Row<SetupMilestone> | undefined): Pick<Milestone, 'state' 
 
 /** The guides of the caller's person; at their beginning for a caller without a person. */
 async function readGuides(orgId: string, userId: string | null): Promise<Guide[]> {
-  const rows = userId === null ? [] : await SetupGuide.findAll({ orgId, userId } as object);
+  const rows = userId === null ? [] : await SetupGuide.findAll({ orgId, userId });
   return guideIds.map((id) => {
     const row = rows.find(({ guideId }) => guideId === id);
     return { id, step: row?.step ?? 0, completedAt: row?.completedAt ?? null };

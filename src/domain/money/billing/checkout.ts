@@ -60,9 +60,7 @@ async function insertCheckout(
     createdAt,
     expiresAt: createdAt + billing.checkoutMs,
   };
-  await transaction(
-    async (trx) => void (await BillingCheckout.query(trx).insert(checkout as Partial<BillingCheckout>)),
-  );
+  await transaction((trx) => BillingCheckout.insert(trx, checkout));
   return checkout.id;
 }
 

@@ -36,7 +36,7 @@ export async function endSubscriptionOf(
   orgId: OrgId,
   ended: string | null,
 ): Promise<Row<BillingSubscription> | null> {
-  await BillingCheckout.query(trx).where({ orgId, status: 'open' }).patch({ status: 'expired' });
+  await BillingCheckout.patch(trx, { orgId, status: 'open' }, { status: 'expired' });
   const current = await BillingSubscription.query(trx)
     .where({ orgId })
     .whereNot({ status: 'canceled' })
@@ -44,7 +44,7 @@ export async function endSubscriptionOf(
     .forUpdate();
   if (!current) return null;
   if (current.reference !== ended) throw new Error(`the subscription ${current.id} has not ended at its provider`);
-  await BillingSubscription.query(trx).findById(current.id).patch({ status: 'canceled', eventAt: now() });
+  await BillingSubscription.patch(trx, { id: current.id }, { status: 'canceled', eventAt: now() });
   return current;
 }
 
@@ -61,9 +61,11 @@ export async function withdrawOrdersOf(trx: Transaction, orgId: OrgId, at: numbe
     if (reversed === 0) continue;
     const refundCents = refundOf(order, reversed);
     refunded += refundCents;
-    await BillingOrder.query(trx)
-      .findById(order.id)
-      .patch({ status: 'withdrawn', withdrawnAt: now(), withdrawalReason: reason, refundCents });
+    await BillingOrder.patch(
+      trx,
+      { id: order.id },
+      { status: 'withdrawn', withdrawnAt: now(), withdrawalReason: reason, refundCents },
+    );
   }
   return refunded;
 }

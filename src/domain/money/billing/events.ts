@@ -5,7 +5,6 @@ import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { insertNew } from '#foundation/postgres/insert-new.ts';
 import { invalid } from '#foundation/problem.ts';
 import { isOrganizationOpen, lockOrganization } from '../../organization/organizations/operations.ts';
 import { grantCredits } from '../credits/grants.ts';
@@ -31,10 +30,8 @@ export const applyEvent = (provider: string, event: PaymentEvent): Promise<void>
     if (event.type === 'subscription_changed') await changeSubscription(trx, provider, event);
   });
 
-const lockCheckout = async (trx: Transaction, provider: string, id: string): Promise<BillingCheckout> => {
-  const checkout = await BillingCheckout.query(trx)
-    .findOne({ id: id as BillingCheckout['id'], provider })
-    .forUpdate();
+const lockCheckout = async (trx: Transaction, provider: string, id: string): Promise<Row<BillingCheckout>> => {
+  const checkout = await BillingCheckout.lock(trx, { id, provider });
   if (!checkout) throw invalid('The event names a checkout session that this provider does not have.');
   return checkout;
 };
@@ -48,7 +45,7 @@ async function completeCheckout(trx: Transaction, provider: string, event: Of<'c
   if (event.amountCents !== amountCents) throw invalid('The event names another amount than the checkout session.');
   if ((offer === 'team') !== (event.subscription !== null))
     throw invalid('The event names a subscription, or none, against the offer.');
-  await BillingCheckout.query(trx).findById(checkout.id).patch({ status: 'complete' });
+  await BillingCheckout.patch(trx, { id: checkout.id }, { status: 'complete' });
   const order = { orgId, offer, teamPlan: plan, credits, amountCents, provider, payment: event.payment };
   if (plan && event.subscription) {
     const { reference, periodEnd } = event.subscription;
@@ -59,7 +56,7 @@ async function completeCheckout(trx: Transaction, provider: string, event: Of<'c
 
 async function expireCheckout(trx: Transaction, provider: string, event: Of<'checkout_expired'>): Promise<void> {
   const { id, status } = await lockCheckout(trx, provider, event.checkoutId);
-  if (status === 'open') await BillingCheckout.query(trx).findById(id).patch({ status: 'expired' });
+  if (status === 'open') await BillingCheckout.patch(trx, { id }, { status: 'expired' });
 }
 
 type NewOrder = Pick<BillingOrder, 'orgId' | 'offer' | 'teamPlan' | 'credits' | 'amountCents' | 'provider' | 'payment'>;
@@ -75,7 +72,7 @@ export async function insertOrder(
   const row = { id: newId('order'), ...order, status: 'paid' as const, createdAt, withdrawableUntil };
   await lockOrganization(trx, order.orgId);
   const isLate = !(await isOrganizationOpen(trx, order.orgId));
-  const isNew = await insertNew(trx, BillingOrder, isLate ? { ...row, ...refundedInFull(row) } : row);
+  const isNew = await BillingOrder.insertNew(trx, isLate ? { ...row, ...refundedInFull(row) } : row);
   if (!isNew || isLate) return;
   // Without the consent to start at once the credits begin when the order can no longer be withdrawn, and last as long.
   const startsAt = startsNow ? null : withdrawableUntil;
@@ -123,10 +120,10 @@ async function insertSubscription(
     eventAt: at,
     createdAt: now(),
   };
-  if (await insertNew(trx, BillingSubscription, row)) return;
+  if (await BillingSubscription.insertNew(trx, row)) return;
   // A second checkout that was open at the same time: its money is an order, the first subscription stays. The provider is told
   // before the commit, so that an event that could not end it comes again.
-  await BillingSubscription.query(trx).insert({ ...row, status: 'canceled' });
+  await BillingSubscription.insert(trx, { ...row, status: 'canceled' });
   await providerNamed(row.provider)?.endSubscription(row.reference);
 }
 
@@ -134,8 +131,8 @@ const lockSubscription = async (
   trx: Transaction,
   provider: string,
   reference: string,
-): Promise<BillingSubscription> => {
-  const subscription = await BillingSubscription.query(trx).findOne({ provider, reference }).forUpdate();
+): Promise<Row<BillingSubscription>> => {
+  const subscription = await BillingSubscription.lock(trx, { provider, reference });
   if (!subscription) throw invalid('The event names a subscription that is not known yet.');
   return subscription;
 };
@@ -148,9 +145,11 @@ async function renew(trx: Transaction, provider: string, event: Of<'subscription
   const { orgId } = subscription;
   const { periodStart, periodEnd, amountCents, payment } = event;
   if (periodEnd > subscription.currentPeriodEnd) {
-    await BillingSubscription.query(trx)
-      .findById(subscription.id)
-      .patch({ plan: paid.plan, nextPlan: null, periodStart, currentPeriodEnd: periodEnd });
+    await BillingSubscription.patch(
+      trx,
+      { id: subscription.id },
+      { plan: paid.plan, nextPlan: null, periodStart, currentPeriodEnd: periodEnd },
+    );
   }
   const order = {
     orgId,
@@ -171,7 +170,7 @@ async function changeSubscription(
 ): Promise<void> {
   const { id, eventAt, status } = await lockSubscription(trx, provider, event.reference);
   if (event.at < eventAt || status === 'canceled') return;
-  await BillingSubscription.query(trx).findById(id).patch({ status: event.status, eventAt: event.at });
+  await BillingSubscription.patch(trx, { id }, { status: event.status, eventAt: event.at });
 }
 
 const dueSql = `select id from billing_subscriptions
@@ -184,10 +183,10 @@ export async function renewTestSubscriptions(): Promise<void> {
 }
 
 async function renewOne(trx: Transaction, id: BillingSubscription['id']): Promise<void> {
-  const found = await BillingSubscription.query(trx).findById(id).forUpdate();
+  const found = await BillingSubscription.lock(trx, { id });
   if (!found || found.status === 'canceled' || found.currentPeriodEnd > now()) return;
   if (found.status === 'canceling') {
-    await BillingSubscription.query(trx).findById(id).patch({ status: 'canceled', eventAt: now() });
+    await BillingSubscription.patch(trx, { id }, { status: 'canceled', eventAt: now() });
     return;
   }
   // After downtime the missed periods are skipped: nobody used them.

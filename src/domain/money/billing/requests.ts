@@ -30,14 +30,12 @@ export const requestCredits = (caller: Caller, message: string): Promise<Request
     const open = await CreditRequest.query(trx).findOne({ orgId, closedAt: null });
     if (!open) {
       const id = newId('creditRequest');
-      await CreditRequest.query(trx).insert({ id, orgId, messages: [words], createdAt: at });
+      await CreditRequest.insert(trx, { id, orgId, messages: [words], createdAt: at });
       return { id, status: 'open', appended: false, routedTo: 'owners' };
     }
     if (open.messages.length >= billing.messages)
       throw conflict(`The open request holds ${billing.messages} messages; wait until it is answered.`);
-    await CreditRequest.query(trx)
-      .findById(open.id)
-      .patch({ messages: [...open.messages, words] });
+    await CreditRequest.patch(trx, { id: open.id }, { messages: [...open.messages, words] });
     return { id: open.id, status: 'open', appended: true, routedTo: 'owners' };
   });
 };
@@ -55,9 +53,7 @@ export const listOpenCreditRequests = async (
 
 /** Credits were bought or granted, or the operator declined. Whether a request was open. */
 export async function closeCreditRequest(trx: Transaction, orgId: string): Promise<boolean> {
-  const closed = await CreditRequest.query(trx)
-    .where({ orgId, closedAt: null } as object)
-    .patch({ closedAt: now() });
+  const closed = await CreditRequest.patch(trx, { orgId, closedAt: null }, { closedAt: now() });
   return closed > 0;
 }
 

@@ -3,8 +3,9 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { isoTime, now } from '#foundation/clock.ts';
-import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
-import { sql, transaction } from '#foundation/postgres/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
 import { credit, creditsOf } from '../credits/amounts.ts';
 import { withdrawCredits } from '../credits/grants.ts';
@@ -57,9 +58,7 @@ export const withdrawOrder = (caller: Caller, id: string, reason: string | null)
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   return transaction(async (trx) => {
-    const order = await BillingOrder.query(trx)
-      .findOne({ id: id as BillingOrder['id'], orgId })
-      .forUpdate();
+    const order = await BillingOrder.lock(trx, { id, orgId });
     if (!order) BillingOrder.refuse();
     const refusal = refusalOf(order);
     if (refusal !== null) throw conflict(refusal);
@@ -67,9 +66,11 @@ export const withdrawOrder = (caller: Caller, id: string, reason: string | null)
     const reversed = await withdrawCredits(trx, orgId, order.id, 'Withdrawal from the order.');
     if (reversed === 0) throw conflict('All credits of the order are spent or reserved by running missions.');
     const refundCents = refundOf(order, reversed);
-    await BillingOrder.query(trx)
-      .findById(order.id)
-      .patch({ status: 'withdrawn', withdrawnAt: at, withdrawalReason: reason, refundCents });
+    await BillingOrder.patch(
+      trx,
+      { id: order.id },
+      { status: 'withdrawn', withdrawnAt: at, withdrawalReason: reason, refundCents },
+    );
     if (order.offer === 'team') await endSubscriptionOf(trx, order);
     return {
       orderId: order.id,
@@ -81,7 +82,7 @@ export const withdrawOrder = (caller: Caller, id: string, reason: string | null)
   });
 };
 
-async function endSubscriptionOf(trx: Parameters<typeof BillingOrder.query>[0], order: BillingOrder): Promise<void> {
+async function endSubscriptionOf(trx: Transaction, order: Row<BillingOrder>): Promise<void> {
   const newest = await BillingOrder.query(trx)
     .where({ orgId: order.orgId, offer: 'team' })
     .orderBy([

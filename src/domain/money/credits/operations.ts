@@ -2,9 +2,10 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { isSpendable, needsOpening, type OpenLot, openBook, readLots, sumOf } from './ledger.ts';
 import { CreditLot, CreditTransfer } from './model.ts';
 

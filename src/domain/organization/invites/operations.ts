@@ -71,7 +71,7 @@ async function insertInvite(
     revokedAt: null,
   };
   try {
-    await Invite.query(trx).insert(invite);
+    await Invite.insert(trx, invite);
   } catch (error) {
     if (isUniqueViolation(error, 'invites_open'))
       throw conflict.field('email', `${email} is invited already; revoke that invite first`);

@@ -4,9 +4,9 @@ import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { isAtLeast, type OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { insertNew } from '#foundation/postgres/insert-new.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, forbidden, notFound, organizationClosed } from '#foundation/problem.ts';
 import { joinEnabledPersonSql } from '../people/join.ts';
 import { Person } from '../people/model.ts';
@@ -42,7 +42,7 @@ export async function addMember(
   role: OrgRole,
 ): Promise<Row<Membership> | null> {
   const membership = { orgId, userId, role, createdAt: now(), closedAt: null };
-  return (await insertNew(trx, Membership, membership, ['orgId', 'userId'])) ? membership : null;
+  return (await Membership.insertNew(trx, membership, ['orgId', 'userId'])) ? membership : null;
 }
 
 const holdMemberSql = `select ${columnsOf(Membership, 'm')}

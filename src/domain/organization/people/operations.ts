@@ -3,8 +3,9 @@ import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { type Row, selectionOf } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { selectionOf } from '#foundation/postgres/reads.ts';
 import { text } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
 import { Person } from './model.ts';
@@ -40,9 +41,7 @@ export const listPeople = (ids: readonly string[] | null, limit: number): Promis
   sql(listSql, [ids, limit]);
 
 export const updateOwnName = async (caller: Caller, name: string): Promise<void> => {
-  await Person.query()
-    .where({ id: ownPerson(caller) })
-    .patch({ name });
+  await Person.patch(undefined, { id: ownPerson(caller) }, { name });
 };
 
 /** Locks the person's row until the transaction ends: what is counted per person is counted exactly. */

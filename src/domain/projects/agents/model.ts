@@ -1,7 +1,8 @@
 // An agent: a role, a harness and a model under one name, with the sandbox template it runs in (docs/contract.md#agents).
 
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, columnsOf, type Source } from '#foundation/postgres/base-model.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { columnsOf, type Source } from '#foundation/postgres/reads.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 
 export const agentRoles = ['planner', 'builder', 'reviewer', 'qa', 'researcher'] as const;

@@ -4,10 +4,11 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { columnsOf, type Row, snake } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
 import { lookUp, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
+import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
 import { builtinAgentId, builtinAgents, builtinSandboxTemplate, harnesses } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
@@ -134,7 +135,7 @@ export async function updateAgent(
   if (Object.keys(patch).length === 0) return findAgent(caller, agentId);
   return transaction(async (trx) => {
     // Locked, because two callers may change harness and model at the same time.
-    const agent = await Agent.query(trx).findOne({ id: agentId, orgId }).forUpdate();
+    const agent = await Agent.lock(trx, { id: agentId, orgId });
     if (!agent) return Agent.refuse();
     refuseChanged(agent, ifUpdatedAt);
     const changed = { ...patch, updatedAt: nowAfter(agent.updatedAt) };

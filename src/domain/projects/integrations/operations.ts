@@ -4,8 +4,9 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import { Integration, kindsOf, type Vendor, type VendorKind, vendors } from './model.ts';
@@ -49,7 +50,7 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
   const { id = newId('integration') } = input;
   const sealedCredentials = credentials === undefined ? null : seal(sealContext(id), credentials);
   const integration = { ...record, externalOrgId, baseUrl, id, createdAt: at, updatedAt: at };
-  await Integration.query(trx).insert({ ...integration, sealedCredentials });
+  await Integration.insert(trx, { ...integration, sealedCredentials });
   const hasCredentials = sealedCredentials !== null;
   return { ...integration, hasCredentials, brokenSince: null, checkedAt: null, checkFailure: null };
 }
@@ -68,9 +69,7 @@ async function setCredentials(id: string, sealedCredentials: string | null): Pro
   const unknown = { brokenSince: null, checkedAt: null, checkFailure: null };
   // Also within a millisecond the time differs: it tells runtimes that the credentials do.
   const updatedAt = raw('greatest(?, updated_at + 1)', [now()]);
-  await Integration.query()
-    .where({ id })
-    .patch({ sealedCredentials, updatedAt, ...unknown });
+  await Integration.patch(undefined, { id }, { sealedCredentials, updatedAt, ...unknown });
   return Integration.get({ id });
 }
 
@@ -92,9 +91,7 @@ export async function noteCredentials(connector: Row<Integration>, areAccepted: 
   const { id, brokenSince, updatedAt } = connector;
   if (areAccepted === (brokenSince === null)) return;
   // Not of credentials that were replaced meanwhile.
-  await Integration.query()
-    .where({ id, brokenSince, updatedAt })
-    .patch({ brokenSince: areAccepted ? null : now() });
+  await Integration.patch(undefined, { id, brokenSince, updatedAt }, { brokenSince: areAccepted ? null : now() });
 }
 
 const brokenSql = `select ${columnsOf(Integration)} from integrations
@@ -119,7 +116,7 @@ export async function noteCheck(
   const { id, updatedAt } = connector;
   const checked = { checkedAt: now(), checkFailure: failure, ...(account !== null && { externalOrgId: account }) };
   // Not of credentials that were replaced meanwhile.
-  await Integration.query().where({ id, updatedAt }).patch(checked);
+  await Integration.patch(undefined, { id, updatedAt }, checked);
   return { ...connector, ...checked };
 }
 

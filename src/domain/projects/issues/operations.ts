@@ -78,7 +78,7 @@ export async function createIssues(asked: readonly AskedIssue[], trx?: Transacti
 
 /** Closing a closed or deleted issue changes nothing. */
 export async function closeIssue(projectId: string, issueId: string): Promise<void> {
-  await Issue.query().where({ id: issueId, projectId, state: 'open' }).patch({ state: 'closed', updatedAt: now() });
+  await Issue.patch(undefined, { id: issueId, projectId, state: 'open' }, { state: 'closed', updatedAt: now() });
 }
 
 /** The prefix of issue keys: the project's code, else its slug in capitals (`web-shop` → WEBSHOP). */

@@ -4,10 +4,11 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { containing, ignoringCase, type Row } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { savepoint, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
+import { containing, ignoringCase } from '#foundation/postgres/reads.ts';
 import { describeFields, forbidden, invalid, Problem } from '#foundation/problem.ts';
 import { currentPlan, requireRoomForProject } from '../../money/billing/operations.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
@@ -103,7 +104,7 @@ async function insertWithinPlan(record: Row<Project>): Promise<void> {
   await transaction(async (trx) => {
     await lockOrganization(trx, record.orgId);
     requireRoomForProject(plan, await countProjects(record.orgId, trx));
-    await Project.query(trx).insert(record);
+    await Project.insert(trx, record);
   });
 }
 
@@ -141,10 +142,7 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
   if (Object.keys(patch).length === 0) return findProject(caller, projectId);
   const orgId = ownOrganization(caller);
   try {
-    const [project] = await Project.query()
-      .where({ id: projectId, orgId })
-      .patch(patch)
-      .returning([...Project.columns] as never);
+    const [project] = await Project.patchReturning(undefined, { id: projectId, orgId }, patch);
     return project ?? Project.refuse();
   } catch (error) {
     throw repository ? await explainDuplicate(error, orgId, repository) : error;

@@ -142,7 +142,7 @@ export async function disconnect(
 export const disconnectIntegration = (id: string, detachesProjects = false): Promise<Row<Integration>> =>
   transaction(async (trx) => {
     // Locked against projects that begin to use it.
-    const connector = (await Integration.query(trx).findById(id).forUpdate()) ?? Integration.refuse();
+    const connector = (await Integration.lock(trx, { id })) ?? Integration.refuse();
     const { vendor, vendorKind, baseUrl, orgId } = connector;
     const member = connectorMembers[vendorKind];
     const using = { orgId, [member]: id };

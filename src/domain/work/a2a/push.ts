@@ -151,7 +151,7 @@ export async function deliverPush({ runId, id, status, inputRequired = false }: 
     id,
   ]);
   const run = stored && (await Run.find({ id: runId }));
-  if (!run || !(await Membership.find({ orgId: run.orgId, userId: stored.userId as never }))) return;
+  if (!run || !(await Membership.find({ orgId: run.orgId, userId: stored.userId }))) return;
   const { url, token, authentication } = configOf(stored);
   const {
     id: taskId,

@@ -117,7 +117,7 @@ export async function claimContent(
   orgId: string,
   contentKey: string,
 ): Promise<{ sizeBytes: number }> {
-  const content = await StoredContent.query(trx).findOne({ key: contentKey, orgId }).forUpdate();
+  const content = await StoredContent.lock(trx, { key: contentKey, orgId });
   if (!content) return StoredContent.refuse();
   const { sizeBytes } = content;
   if (sizeBytes === null) throw conflict.field('contentKey', 'this content is not uploaded yet');

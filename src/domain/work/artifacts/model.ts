@@ -2,7 +2,8 @@
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type Source, selectionOf } from '#foundation/postgres/base-model.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { type Source, selectionOf } from '#foundation/postgres/reads.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { Run } from '../runs/model.ts';

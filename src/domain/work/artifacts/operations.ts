@@ -31,7 +31,7 @@ export const findArtifact = (caller: Caller, artifactId: string): Promise<Row<Ar
 
 /** Those of a sandbox are no proof any longer: they expire. */
 export const withdrawArtifacts = async (trx: Transaction, sandboxId: Sandbox['id']): Promise<void> => {
-  await Artifact.query(trx).where({ sandboxId }).patch({ expiresAt: now() });
+  await Artifact.patch(trx, { sandboxId }, { expiresAt: now() });
 };
 
 /** For the holder of a signed address: the address is the credential. */

@@ -52,5 +52,5 @@ const claimableUsd = async (trx: Transaction, { id, budgetUsd }: Run): Promise<n
 async function endAtBudget(trx: Transaction, { id, budgetUsd }: Run, spentUsd: number): Promise<void> {
   if (budgetUsd === null || spentUsd < budgetUsd) return;
   const reason = `The mission has cost ${spentUsd.toFixed(2)} USD: its budget of ${budgetUsd.toFixed(2)} USD is used up.`;
-  await cancelRuns(trx, { id } as object, reason);
+  await cancelRuns(trx, { id }, reason);
 }

@@ -3,13 +3,12 @@ import { hours, now } from '#foundation/clock.ts';
 import { missionCost } from '#foundation/metrics.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { outermost, sql, type Transaction } from '#foundation/postgres/database.ts';
-import { insertNew } from '#foundation/postgres/insert-new.ts';
 import { dayOf } from './cap.ts';
 import { MissionCost } from './model.ts';
 
 /** Returns false when a cost with this id was recorded before: a repeated report counts once. */
 export async function recordMissionCost(trx: Transaction, cost: Row<MissionCost>): Promise<boolean> {
-  const isNew = await insertNew(trx, MissionCost, cost);
+  const isNew = await MissionCost.insertNew(trx, cost);
   const count = () => missionCost.inc(cost.usd);
   if (isNew) outermost(trx).executionPromise.then(count, () => {});
   return isNew;

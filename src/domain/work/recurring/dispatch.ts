@@ -3,9 +3,10 @@
 // tracker.
 
 import { now } from '#foundation/clock.ts';
-import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { createIssuesAndReserve, createRuns, insertRuns, type NewRun } from '../runs/create.ts';
 import { deliverRuns, dispatching, takeOverRuns } from '../runs/dispatch.ts';

@@ -2,7 +2,8 @@
 // differ in name, id prefix and scopes.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type Source, selectionOf } from '#foundation/postgres/base-model.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { type Source, selectionOf } from '#foundation/postgres/reads.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { Run } from '../runs/model.ts';
 import type { Schedule } from './schedule.ts';

@@ -85,7 +85,7 @@ export async function createRecurring(
       createdAt,
       updatedAt: createdAt,
     };
-    await RecurringMission.query(trx).insert(record);
+    await RecurringMission.insert(trx, record);
     return record as Row<RecurringMission>;
   });
 }
@@ -145,7 +145,7 @@ export function changeRecurring(
       ...(starts && { updatedByUserId: ownPerson(caller) }),
       updatedAt: nowAfter(before.updatedAt),
     };
-    await RecurringMission.query(trx).findById(id).patch(patch);
+    await RecurringMission.patch(trx, { id }, patch);
     return { ...before, ...patch } as Row<RecurringMission>;
   });
 }
@@ -174,7 +174,7 @@ async function lockRecurring(
 export function removeRecurring(missions: Kind, caller: Caller, id: string): Promise<{ ok: true; id: string }> {
   return transaction(async (trx) => {
     await lockRecurring(trx, missions, caller, id);
-    await cancelRuns(trx, { recurringId: id } as object, `The ${missions.noun} was deleted.`, waitingStates);
+    await cancelRuns(trx, { recurringId: id }, `The ${missions.noun} was deleted.`, waitingStates);
     await RecurringMission.query(trx).deleteById(id);
     return { ok: true, id };
   });
@@ -223,7 +223,7 @@ export async function writeRunNow(trx: Transaction, missions: Kind, caller: Call
   const { runs, blockers } = await startRuns(trx, [one], { kind: 'manual', at, actor: caller.userId });
   const { problem } = blockers.get(id) ?? {};
   if (problem) throw problem;
-  if (runs.some(isOpen)) await RecurringMission.query(trx).findById(id).patch({ lastRunAt: at });
+  if (runs.some(isOpen)) await RecurringMission.patch(trx, { id }, { lastRunAt: at });
   return runs[0] ?? missions.refuse();
 }
 

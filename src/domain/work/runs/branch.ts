@@ -32,7 +32,7 @@ const nextCheck = ({ updatedAt }: Pick<Run, 'updatedAt'>, at: number): number =>
 
 /** A runtime checks the repository out: from now on the run has an outcome. */
 export const recordCheckout = async (id: Run['id']): Promise<void> => {
-  await Run.query().where({ id, openedRepository: false }).patch({ openedRepository: true });
+  await Run.patch(undefined, { id, openedRepository: false }, { openedRepository: true });
 };
 
 /** Records the branch and opens or updates its pull request, where the source host has them. Null: it has none. */
@@ -44,14 +44,16 @@ export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise
   const pullRequest = (await host.pullRequests?.open(project, { branch, baseBranch, title, body })) ?? null;
   const at = now();
   await transaction(async (trx) => {
-    await Run.query(trx)
-      .findById(run.id)
-      .patch({
+    await Run.patch(
+      trx,
+      { id: run.id },
+      {
         ...reported,
         ...(pullRequest && { prNumber: pullRequest.number, prUrl: pullRequest.url, prState: pullRequest.state }),
         prCheckAt: pullRequest && at + checkAfterMs.min,
         updatedAt: at,
-      });
+      },
+    );
     await announce(trx, run.id);
   });
   return pullRequest;
@@ -127,14 +129,14 @@ const record = (run: OpenPullRequest, { state }: PullRequest): Promise<void> =>
   transaction(async (trx) => {
     const at = now();
     if (state === 'open') {
-      await Run.query(trx)
-        .findById(run.id)
-        .patch({ prCheckAt: nextCheck(run, at) });
+      await Run.patch(trx, { id: run.id }, { prCheckAt: nextCheck(run, at) });
       return;
     }
-    const moved = await Run.query(trx)
-      .where({ id: run.id, prState: 'open' })
-      .patch({ prState: state, prCheckAt: null, updatedAt: at });
+    const moved = await Run.patch(
+      trx,
+      { id: run.id, prState: 'open' },
+      { prState: state, prCheckAt: null, updatedAt: at },
+    );
     if (moved === 0) return;
     await enqueue(trx, 'finish issue', { runId: run.id });
     await announce(trx, run.id);

@@ -11,5 +11,5 @@ export async function addCost(trx: Transaction, runId: string, usd: number): Pro
 
 /** Records that costs are known to be missing from the sum. */
 export async function markCostIncomplete(trx: Transaction, runId: string): Promise<void> {
-  await Run.query(trx).findById(runId).patch({ missionCostIncomplete: true, updatedAt: now() });
+  await Run.patch(trx, { id: runId }, { missionCostIncomplete: true, updatedAt: now() });
 }

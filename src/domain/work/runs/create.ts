@@ -1,9 +1,10 @@
 // Writes new runs: those that start wait for their issue, unless the tracker is ours, the others are skipped with a reason.
 
 import { newId } from '#foundation/ids.ts';
-import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { reserveForRuns } from '../../money/credits/missions.ts';
 import { slugsOf } from '../../organization/organizations/pages.ts';
 import type { AskedIssue, NewIssue } from '../../projects/issues/operations.ts';

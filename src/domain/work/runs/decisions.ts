@@ -3,7 +3,7 @@ import type { Transaction } from '#foundation/postgres/database.ts';
 import { type AgentChoice, Run, type RunAgent } from './model.ts';
 
 export const setTeam = async (trx: Transaction, runId: Run['id'], team: RunAgent[]): Promise<void> => {
-  await Run.query(trx).findById(runId).patch({ team });
+  await Run.patch(trx, { id: runId }, { team });
 };
 
 /** @param endsWait Whether runtimes may claim a run that has waited for the choice. */
@@ -14,19 +14,17 @@ export const recordAgentChoice = async (
   endsWait = false,
 ): Promise<void> => {
   const free = endsWait && { leaseUntil: null, reason: null, missionActivity: null };
-  await Run.query(trx)
-    .findById(runId)
-    .patch({ agentChoice, ...free });
+  await Run.patch(trx, { id: runId }, { agentChoice, ...free });
 };
 
 /** @param approvedSha Null: the newest commit is not approved. */
 export const recordApproval = async (trx: Transaction, runId: Run['id'], approvedSha: string | null): Promise<void> => {
-  await Run.query(trx).findById(runId).patch({ approvedSha });
+  await Run.patch(trx, { id: runId }, { approvedSha });
 };
 
 /** The run has failed once its runtime finishes it. */
 export const recordFailure = async (trx: Transaction, runId: Run['id'], failure: string): Promise<void> => {
-  await Run.query(trx).findById(runId).patch({ failure });
+  await Run.patch(trx, { id: runId }, { failure });
 };
 
 type Continuation = Pick<Run, 'prompt' | 'team' | 'continuesStepId'>;
@@ -37,5 +35,5 @@ export const continueFromStep = async (
   runId: Run['id'],
   continuation: Continuation,
 ): Promise<void> => {
-  await Run.query(trx).findById(runId).patch(continuation);
+  await Run.patch(trx, { id: runId }, continuation);
 };

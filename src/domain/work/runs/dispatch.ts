@@ -4,9 +4,9 @@
 import { hostname } from 'node:os';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { columnsOf } from '#foundation/postgres/base-model.ts';
 import { announcing } from '#foundation/postgres/changes.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { toProblem } from '#foundation/problem.ts';
 import type { AskedIssue } from '../../projects/issues/operations.ts';
 import { Project } from '../../projects/projects/model.ts';

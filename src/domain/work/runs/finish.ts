@@ -1,7 +1,9 @@
 // Ends runs, with the sandboxes that still run for them: finished or handed back by a runtime, or canceled.
-import { type PartialModelObject, raw } from 'objection';
+
+import { raw } from 'objection';
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
+import type { Key, Patch } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
@@ -22,7 +24,7 @@ export interface RunOutcome {
 /** Ends the run that `held` finds by its id and lease. False when its runtime does not hold it. */
 export async function finishRun(
   trx: Transaction,
-  held: PartialModelObject<Run>,
+  held: Key<Run>,
   { status, error, costIncomplete, reason = null }: RunOutcome,
 ): Promise<boolean> {
   const changes = {
@@ -66,7 +68,7 @@ export async function handBackRun(
     // Only a runtime that was lost counts as a claim without an end.
     claims: raw('claims - 1'),
   };
-  const handedBack = await moveRuns(trx, 'waitingForRuntime', { id } as PartialModelObject<Run>, changes, heldStates);
+  const handedBack = await moveRuns(trx, 'waitingForRuntime', { id }, changes, heldStates);
   if (handedBack.length === 0) return;
   await leaveStepOf(trx, id);
   const end = { status: 'failed', terminationReason: 'handed back' } as const;
@@ -80,7 +82,7 @@ export async function handBackRun(
 export async function releaseRun(
   trx: Transaction,
   { id, leaseId }: { id: Run['id']; leaseId: string },
-  changes: PartialModelObject<Run>,
+  changes: Patch<Run>,
 ): Promise<void> {
   const released = {
     leaseId: null,
@@ -90,7 +92,7 @@ export async function releaseRun(
     waitingSince: now(),
     claims: 0,
   };
-  await moveRuns(trx, 'waitingForRuntime', { id } as PartialModelObject<Run>, { ...released, ...changes }, heldStates);
+  await moveRuns(trx, 'waitingForRuntime', { id }, { ...released, ...changes }, heldStates);
   const end = { status: 'completed', terminationReason: 'the step has ended' } as const;
   await announce(trx, id, ...(await endSandboxesOf(trx, 'leaseId', [leaseId], end)));
 }
@@ -98,7 +100,7 @@ export async function releaseRun(
 /** Cancels the runs that match and are in one of these states, and returns how many. Their runtimes stop at their next heartbeat. */
 export async function cancelRuns(
   trx: Transaction,
-  where: PartialModelObject<Run>,
+  where: Key<Run>,
   reason: string,
   from: readonly RunState[] = openStates,
 ): Promise<number> {

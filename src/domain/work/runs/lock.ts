@@ -1,13 +1,14 @@
 // Locks runs. A runtime loses its lease on a locked run either before a report or after it: no report is written in part.
-import type { PartialModelObject } from 'objection';
+
 import type { Caller } from '#access/principal.ts';
 import type { Id } from '#foundation/ids.ts';
+import type { Key } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { leaseLost } from '#foundation/problem.ts';
 import { Run } from './model.ts';
 import { heldStates, isInState } from './states.ts';
 
-export const lockRun = async (trx: Transaction, where: PartialModelObject<Run>): Promise<Run | undefined> =>
+export const lockRun = async (trx: Transaction, where: Key<Run>): Promise<Run | undefined> =>
   Run.query(trx).findOne(where).forNoKeyUpdate();
 
 /** The records that a service may report on: all, or those of the one organization that its token is for. */

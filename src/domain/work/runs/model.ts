@@ -1,7 +1,8 @@
 // A run: one mission that was started, by a schedule or by a person, and what has become of it (docs/contract.md#runs).
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type NamedCondition } from '#foundation/postgres/base-model.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
+import type { NamedCondition } from '#foundation/postgres/reads.ts';
 import type { Agent, AgentRole, HarnessId } from '../../projects/agents/model.ts';
 import type { ModelVendor } from '../../projects/integrations/model.ts';
 import { Issue } from '../../projects/issues/model.ts';

@@ -1,6 +1,7 @@
 // What open runs need of a person: the approval of their plan, or the answer to a question of their agent.
-import type { NamedCondition } from '#foundation/postgres/base-model.ts';
+
 import { sql } from '#foundation/postgres/database.ts';
+import type { NamedCondition } from '#foundation/postgres/reads.ts';
 import { questionsSql } from '../sandboxes/elicitations.ts';
 import type { Run } from './model.ts';
 import { isInState, openStates } from './states.ts';

@@ -1,9 +1,10 @@
 // What can be done with runs of both kinds: list, read, follow, cancel.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
-import { containing, type NamedCondition, type Row } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { containing, type NamedCondition } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
 import { searchedRuns } from './bounds.ts';
@@ -118,7 +119,7 @@ export async function* followRun(
  * @throws 409 for a run that has ended otherwise
  */
 export async function cancelRun(caller: Caller, runId: string): Promise<Row<Run>> {
-  await transaction((trx) => cancelRuns(trx, { id: runId, ...withinReach(caller) } as object, 'Canceled by a person.'));
+  await transaction((trx) => cancelRuns(trx, { id: runId, ...withinReach(caller) }, 'Canceled by a person.'));
   const run = await findRun(caller, runId);
   if (run.status !== 'canceled')
     throw conflict(`The run has come to its end (${run.status}): there is nothing to cancel.`);
@@ -144,4 +145,4 @@ export async function recurringWithOpenRuns(trx: Transaction, recurringIds: read
 
 /** The whole run. @throws 404 */
 export const readRun = async (trx: Transaction, caller: Caller, runId: string): Promise<Run> =>
-  (await Run.query(trx).findOne({ id: runId, ...withinReach(caller) } as object)) ?? Run.refuse();
+  (await Run.query(trx).findOne({ id: runId, ...withinReach(caller) })) ?? Run.refuse();

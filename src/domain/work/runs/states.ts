@@ -1,7 +1,8 @@
 // The states of a run and the moves between them. Every change of `status` is written with `moveRuns` or `moveRunsSql`, which
 // leave alone a run that is in a state from which the move is not allowed.
-import type { PartialModelObject } from 'objection';
+
 import { now } from '#foundation/clock.ts';
+import type { Key, Patch } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { openStatuses, Run, type RunStatus, runStatuses } from './model.ts';
 
@@ -86,13 +87,13 @@ export const moveRunsSql = (next: RunState, { from = statesBefore(next), set, so
 export async function moveRuns(
   trx: Transaction,
   next: RunState,
-  where: PartialModelObject<Run>,
-  changes: PartialModelObject<Run>,
+  where: Key<Run>,
+  changes: Patch<Run>,
   from: readonly RunState[] = statesBefore(next),
 ): Promise<Pick<Run, 'id' | 'leaseId'>[]> {
   return Run.query(trx)
     .where(where)
     .whereRaw(isInState(from))
-    .patch({ ...changes, status: statusOfState(next), updatedAt: now() })
+    .patch({ ...(changes as object), status: statusOfState(next), updatedAt: now() })
     .returning(['id', 'leaseId']);
 }

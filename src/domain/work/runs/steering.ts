@@ -19,7 +19,7 @@ import { latestStepOf } from './steps.ts';
 
 /** @throws 404 */
 const lockReached = async (trx: Transaction, caller: Caller, runId: string): Promise<Run> =>
-  (await lockRun(trx, { id: runId, ...withinReach(caller) } as object)) ?? Run.refuse();
+  (await lockRun(trx, { id: runId, ...withinReach(caller) })) ?? Run.refuse();
 
 /** @throws 409 for a run that is over */
 function refuseEnded(run: Run): void {
@@ -86,7 +86,7 @@ export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> & { key: stri
 /** Messages from elsewhere, each once by its key. A run that hears none, or has the most messages already, gets none. */
 export const forwardMessages = (runId: string, messages: readonly ForwardedMessage[]): Promise<void> =>
   transaction(async (trx) => {
-    const run = await lockRun(trx, { id: runId } as object);
+    const run = await lockRun(trx, { id: runId });
     if (!run || !isOpen(run) || (await whyDeaf(trx, run))) return;
     for (const message of messages) {
       if (await findByKey(trx, run.id, message.key)) continue;
@@ -131,9 +131,7 @@ const steer = (
     const run = await lockReached(trx, caller, runId);
     const changes = await change(trx, run);
     if (changes) {
-      await Run.query(trx)
-        .findById(run.id)
-        .patch({ ...changes, updatedAt: now() });
+      await Run.patch(trx, { id: run.id }, { ...changes, updatedAt: now() });
       await decided(trx, caller, run, kind);
       await announce(trx, run.id);
     }

@@ -72,7 +72,7 @@ export class RunStep extends BaseModel {
   /** The session of the harness that it continues; null: a new one. */
   declare resumeSessionId: string | null;
   declare sessionId: string | null;
-  declare sandboxId: string | null;
+  declare sandboxId: Id<'sandbox'> | null;
   /** JSON; null without a structured output. */
   declare output: string | null;
   declare error: string | null;

@@ -9,15 +9,10 @@ import { Run } from './model.ts';
 import { openStepStatuses, RunStep, type StepOutcome, type StepStatus } from './step-model.ts';
 
 export const stepsOf = async (trx: Transaction, runId: string): Promise<RunStep[]> =>
-  RunStep.query(trx)
-    .where({ runId } as object)
-    .orderBy('seq');
+  RunStep.query(trx).where('runId', runId).orderBy('seq');
 
 export const latestStepOf = async (trx: Transaction, runId: string): Promise<RunStep | undefined> =>
-  RunStep.query(trx)
-    .where({ runId } as object)
-    .orderBy('seq', 'desc')
-    .first();
+  RunStep.query(trx).where('runId', runId).orderBy('seq', 'desc').first();
 
 export type NewStep = Pick<RunStep, 'agent' | 'round' | 'prompt' | 'hasSchema' | 'isRepeated' | 'resumeSessionId'>;
 
@@ -33,7 +28,7 @@ export async function appendStep(
   const { role, harness, model } = step.agent;
   const [before] = await sql<{ seq: number; at: number }>(lastSql, [runId], trx);
   const next = { agentRole: role, nextHarness: harness, nextVendor: vendorNeeded(step.agent), updatedAt: now() };
-  await Run.query(trx).findById(runId).patch(next);
+  await Run.patch(trx, { id: runId }, next);
   return RunStep.query(trx).insertAndFetch({
     id: newId('runStep'),
     runId,
@@ -66,7 +61,7 @@ export async function beginStep(trx: Transaction, { id }: RunStep, leaseId: RunS
 /** The runtime that has finished a step begins the next one, as if it had claimed the run for it. */
 export async function beginNextStep(trx: Transaction, { id, leaseId }: Run, step: RunStep): Promise<void> {
   await beginStep(trx, step, leaseId);
-  await Run.query(trx).findById(id).patch({ claims: 1 });
+  await Run.patch(trx, { id }, { claims: 1 });
 }
 
 /** Records how the step has ended; the outcome follows once the next step is known. */

@@ -32,7 +32,7 @@ export async function appendLogPiece(
     if (stored.content !== content || stored.spanId !== spanId || stored.promptScope !== promptScope) {
       throw sequenceConflict(seq);
     }
-  } else await SandboxLogPart.query(trx).insert({ ...log, seq, content, spanId, promptScope, appendedAt: now() });
+  } else await SandboxLogPart.insert(trx, { ...log, seq, content, spanId, promptScope, appendedAt: now() });
   return Math.max(next, seq + 1);
 }
 
@@ -64,7 +64,7 @@ export async function insertFragments(
     .orderBy('seq');
   const different = known.find((entry, i) => !isDeepStrictEqual({ ...entry }, { ...stored[i] }));
   if (different) throw sequenceConflict(different.seq);
-  if (added > 0) await SandboxFragment.query(trx).insert(entries.slice(-added));
+  if (added > 0) await SandboxFragment.insertMany(trx, entries.slice(-added));
   return { nextSeq: Math.max(next, first + entries.length), added };
 }
 

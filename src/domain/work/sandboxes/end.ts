@@ -32,8 +32,9 @@ const lost = { status: 'failed', terminationReason: 'the runtime was lost' } as 
 /** Ends what an earlier runtime has left running of a run that now has this lease, and returns the ids. */
 export async function endLostSandboxes(trx: Transaction, runId: string, leaseId: string): Promise<string[]> {
   const ended = await Sandbox.query(trx)
-    .where({ runId, status: 'running' } as object)
-    .whereNot({ leaseId } as object)
+    .where('runId', runId)
+    .where('status', 'running')
+    .whereNot('leaseId', leaseId)
     .patch({ ...lost, destroyedAt: now() })
     .returning('id');
   return ended.map(({ id }) => id);
@@ -41,9 +42,7 @@ export async function endLostSandboxes(trx: Transaction, runId: string, leaseId:
 
 /** Returns whether it was running. */
 export async function endRunningSandbox(trx: Transaction, id: Sandbox['id'], end: SandboxEnd): Promise<boolean> {
-  const ended = await Sandbox.query(trx)
-    .where({ id, status: 'running' })
-    .patch({ ...end, destroyedAt: now() });
+  const ended = await Sandbox.patch(trx, { id, status: 'running' }, { ...end, destroyedAt: now() });
   return ended > 0;
 }
 

@@ -1,7 +1,8 @@
 // Changes of a sandbox for its subscribers: each fragment once and in order, and new metrics.
 import type { Caller } from '#access/principal.ts';
-import { type Row, selectionOf } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { selectionOf } from '#foundation/postgres/reads.ts';
 import { previewSizes } from '#limits.ts';
 import { desiredOf, type Sandbox, SandboxFragment } from './model.ts';
 import { findSandbox, fragmentsOf, type MetricPoint, metricsOf } from './operations.ts';

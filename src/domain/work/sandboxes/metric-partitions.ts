@@ -2,8 +2,8 @@
 // manual, 5.12). Any number of processes may run this at once; the second run changes nothing.
 
 import { days, isoTime, now } from '#foundation/clock.ts';
-import { columnsOf } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
 import { metricRetentionMs } from '#limits.ts';
 import { SandboxMetric } from './model.ts';
 

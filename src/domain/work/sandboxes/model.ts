@@ -3,7 +3,8 @@
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type NamedCondition, type Source, snake } from '#foundation/postgres/base-model.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { type NamedCondition, type Source, snake } from '#foundation/postgres/reads.ts';
 import { silenceMs } from '#limits.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../../projects/agents/model.ts';
 import { Project } from '../../projects/projects/model.ts';

@@ -2,10 +2,11 @@
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import { columnsOf, type Row, selectionOf } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { emptyPage, type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
+import { columnsOf, selectionOf } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
 import { previewSizes, report } from '#limits.ts';
 import { Sandbox, SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';

@@ -2,7 +2,6 @@
 // nothing.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
-import { insertNew } from '#foundation/postgres/insert-new.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { Sandbox, SandboxSession } from './model.ts';
 
@@ -17,7 +16,7 @@ export type NewSandbox = Pick<
 /** `isCanceled`: its run was canceled meanwhile, so that the answer to its first heartbeat is to stop. */
 export async function insertSandbox(trx: Transaction, sandbox: NewSandbox, isCanceled: boolean): Promise<void> {
   const at = now();
-  await insertNew(trx, Sandbox, {
+  await Sandbox.insertNew(trx, {
     ...sandbox,
     status: 'running',
     createdAt: at,

@@ -31,7 +31,7 @@ export const claim: GrantHandler = async (parameters) => {
   const resource = agentResourceOf(parameters.resource);
   // An error is returned, not thrown, so that the transaction commits and the poll is counted.
   const outcome = await transaction(async (trx) => {
-    const registration = await Registration.query(trx).findOne({ claimTokenDigest }).forUpdate();
+    const registration = await Registration.lock(trx, { claimTokenDigest });
     if (!registration) return invalidGrant('The claim token is unknown.');
     if (registration.revokedAt !== null || collectionEndsAt(registration) <= now()) {
       return expiredToken('The registration was revoked, or has expired. Register again.');
@@ -53,7 +53,7 @@ async function collect(
   const grant = await standingGrant(trx, registration);
   if (!grant) return invalidGrant('The grant of the person has ended.');
   const { scopes, grantExpiresAt, userId } = grant;
-  await Registration.query(trx).findById(registration.id).patch({ collectedAt: now() });
+  await Registration.patch(trx, { id: registration.id }, { collectedAt: now() });
   const issued = await issueAccessToken(trx, {
     owner: { registrationId: registration.id },
     resource,
@@ -81,7 +81,7 @@ async function refuseWaiting(trx: Transaction, registration: Row<Registration>):
   const isEarly = lastPolledAt !== null && at - lastPolledAt < pollInterval * 1_000 - earlyToleranceMs;
   // For this and all later polls (RFC 8628 §3.5).
   const interval = isEarly ? pollInterval + polling.slowDownSeconds : pollInterval;
-  await Registration.query(trx).findById(id).patch({ lastPolledAt: at, pollInterval: interval });
+  await Registration.patch(trx, { id }, { lastPolledAt: at, pollInterval: interval });
   if (isEarly) return slowDown(`Wait ${interval} seconds between polls.`);
   return authorizationPending(attempt ? 'The person has not decided yet.' : 'No claim has been started yet.');
 }

@@ -61,7 +61,7 @@ async function issue(trx: Transaction, code: Row<AuthorizationCode>): Promise<To
     ? code.accessExpiresAt
     : Math.min(code.accessExpiresAt, createdAt + lifetimesMs.oauthAccessToken);
   const id = newId('signIn');
-  await SignIn.query(trx).insert({
+  await SignIn.insert(trx, {
     id,
     clientId,
     clientName,

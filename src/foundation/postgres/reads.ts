@@ -1,0 +1,123 @@
+// The texts of reads: what a model selects, and conditions on its columns.
+
+export type Value = string | number | boolean | Buffer;
+/** A comparison other than equality: how, by its key in `comparisons`. `or` is another column that may hold the text. */
+export interface Comparison {
+  how: keyof typeof comparisons;
+  text: string;
+  or?: string | undefined;
+}
+const comparisons = {
+  '~': (column: string, parameter: string) => `lower(${column}) = lower(${parameter})`,
+  '*': (column: string, parameter: string) => `strpos(lower(${column}), lower(${parameter})) > 0`,
+} as const;
+const comparison = (how: Comparison['how']) => (text: string | null | undefined, or?: string) =>
+  text == null ? undefined : { how, text, or };
+
+/** Equality whatever the case of the letters, for a text column that has such an index. */
+export const ignoringCase = comparison('~');
+/** Words that the text contains, whatever the case of the letters. Every row that the other conditions leave is read. */
+export const containing = comparison('*');
+
+/** A named scope of a model: a condition that equality does not express. It may use the values of the model's source. */
+export interface NamedCondition {
+  name: string;
+  condition: string;
+}
+
+/** What every read of a model starts from: `select … from …`, conditions that always hold, and their values. */
+export interface Source {
+  select: string;
+  conditions: readonly string[];
+  values: readonly unknown[];
+}
+
+/** A model, as far as its reads need it. */
+interface Readable {
+  tableName: string;
+  columns: readonly string[];
+  source(): Source;
+}
+
+export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const quoted = (name: string): string => `"${snake(name)}"`;
+
+/** What says whose a record is. Of each model that has pages, an index by each of them holds the rows in the order of pages. */
+export const owners: ReadonlySet<string> = new Set(['orgId', 'projectId']);
+
+const selections = new Map<string, string>();
+
+/** The columns of a model as SQL lists them, of the alias `of` where several tables are joined. */
+export const columnsOf = ({ columns }: Pick<Readable, 'columns'>, of?: string): string =>
+  columns.map((name) => `${of ? `${of}.` : ''}${quoted(name)}`).join(', ');
+
+/** `select <columns> from <table>`. */
+export function selectionOf(model: Pick<Readable, 'tableName' | 'columns'>): string {
+  let text = selections.get(model.tableName);
+  if (!text) {
+    text = `select ${columnsOf(model)} from "${model.tableName}"`;
+    selections.set(model.tableName, text);
+  }
+  return text;
+}
+
+export type Conditions = Readonly<Record<string, Value | Comparison | null | undefined>>;
+
+const isComparison = (value: Value | Comparison): value is Comparison =>
+  typeof value === 'object' && !Buffer.isBuffer(value);
+
+const compared = (name: string, { how, or }: Comparison, parameter: string): string =>
+  `(${[name, ...(or ? [or] : [])].map((one) => comparisons[how](quoted(one), parameter)).join(' or ')})`;
+
+/** The text depends only on which conditions are given, so that there are few of them to prepare. */
+function conditionsOf(source: Source, where: Conditions): string[] {
+  const conditions = [...source.conditions];
+  let parameters = source.values.length;
+  for (const [name, value] of Object.entries(where)) {
+    if (value === undefined) continue;
+    if (value === null) conditions.push(`${quoted(name)} is null`);
+    else if (isComparison(value)) conditions.push(compared(name, value, `$${++parameters}`));
+    else conditions.push(`${quoted(name)} = $${++parameters}`);
+  }
+  return conditions;
+}
+
+export function readParts(model: Readable, where: Conditions) {
+  const source = model.source();
+  return { select: source.select, conditions: conditionsOf(source, where), values: valuesOf(source, where) };
+}
+
+function valuesOf(source: Source, where: Conditions): unknown[] {
+  const values = [...source.values];
+  for (const name in where) {
+    const value = where[name];
+    if (value != null) values.push(isComparison(value) ? value.text : value);
+  }
+  return values;
+}
+
+/**
+ * The texts of reads by model and shape: a repeated read sends the same string, which the driver finds without hashing it anew.
+ * Models may share a table and differ in their source, so the table does not identify them.
+ */
+const textsOfModels = new WeakMap<Readable, Map<string, string>>();
+
+/** A read with `tail` after its conditions. */
+export function read(model: Readable, where: Conditions, tail: string) {
+  const source = model.source();
+  const texts = textsOfModels.get(model) ?? new Map<string, string>();
+  textsOfModels.set(model, texts);
+  let shape = tail;
+  for (const name in where) {
+    const value = where[name];
+    if (value === undefined) continue;
+    shape += value === null ? ` ${name} null` : ` ${name}${isComparison(value) ? value.how + (value.or ?? '') : ''}`;
+  }
+  let text = texts.get(shape);
+  if (text === undefined) {
+    const conditions = conditionsOf(source, where);
+    text = `${source.select}${conditions.length > 0 ? ` where ${conditions.join(' and ')}` : ''}${tail}`;
+    texts.set(shape, text);
+  }
+  return { text, values: valuesOf(source, where) };
+}
