@@ -58,7 +58,7 @@ export async function advanceRun(
   steps: readonly RunStep[],
   step: RunStep,
   read: ReadStep,
-): Promise<{ outcome: StepOutcome; failure?: string }> {
+): Promise<{ outcome: StepOutcome; next?: RunStep; failure?: string }> {
   if (read.handover?.role === 'reviewer') {
     const approvedSha = read.handover.review.verdict === 'approve' ? run.headSha : null;
     await recordApproval(trx, run.id, approvedSha);
@@ -82,8 +82,7 @@ export async function advanceRun(
     await releaseRun(trx, held, { reason: null, missionActivity: `Waiting for the ${written.role}` });
     return { outcome: 'handed_back' };
   }
-  await beginNextStep(trx, run, written);
-  return { outcome: 'next' };
+  return { outcome: 'next', next: await beginNextStep(trx, run, written) };
 }
 
 async function decideNext(

@@ -4,7 +4,6 @@ import type { Transaction } from '#foundation/postgres/database.ts';
 import { canRunWith, type RuntimeOffer } from '../../projects/agents/runtime-harnesses.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { branchOf } from '../../work/runs/branch.ts';
-import { setTeam } from '../../work/runs/decisions.ts';
 import type { Run, RunAgent } from '../../work/runs/model.ts';
 import type { RunStep } from '../../work/runs/step-model.ts';
 import { appendStep, beginStep, latestStepOf, type NewStep } from '../../work/runs/steps.ts';
@@ -36,11 +35,9 @@ export const orderOf = ({ id: stepId, seq, role, agent, prompt, hasSchema, resum
   return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery, environment };
 };
 
-/** The step that the runtime which has claimed the run works on: the open one, also one that another runtime has lost. */
-async function openStep(trx: Transaction, run: Run): Promise<StepOrder | undefined> {
+/** The latest step for the runtime that has claimed the run, also one that another runtime has lost. */
+async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<StepOrder> {
   const { leaseId } = run;
-  const latest = await latestStepOf(trx, run.id);
-  if (!latest) return undefined;
   const isOpen = latest.status === 'running' && latest.leaseId === leaseId;
   const recovery = await recover(trx, run, latest, latest.startedAt !== null && !isOpen);
   const step = isOpen ? latest : await beginStep(trx, latest, leaseId);
@@ -65,8 +62,8 @@ export async function orderForClaim(
   prompt: string,
   offer: RuntimeOffer,
 ): Promise<{ step: StepOrder } | { waiting: Waiting; ask: AskedQuestion | null }> {
-  const open = await openStep(trx, run);
-  if (open) return { step: open };
+  const latest = await latestStepOf(trx, run.id);
+  if (latest) return { step: await openStep(trx, run, latest) };
   const canRun = await canRunWith(trx, run.orgId, offer);
   const choice = await chooseAgents(trx, run, project, prompt, canRun);
   if ('ask' in choice) {
@@ -74,9 +71,8 @@ export async function orderForClaim(
     return { ask: choice.ask, waiting: { leaseUntil: choice.until, reason, missionActivity: 'Choosing the agents' } };
   }
   const { team } = choice;
-  await setTeam(trx, run.id, team);
   const first = openingStep(team, { prompt, plan: null, branch: branchOf(run.id) });
-  const written = await appendStep(trx, run, newStep(team, first, []));
+  const written = await appendStep(trx, run, newStep(team, first, []), { team });
   if (!canRun(written)) return { ask: null, waiting: {} };
-  return { step: (await openStep(trx, run))! };
+  return { step: await openStep(trx, run, written) };
 }

@@ -1,12 +1,12 @@
 // A runtime reports how a step ended; the answer says what is next.
 import type { Caller } from '#access/principal.ts';
+import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
-import { leaseIsLost, lockRun, serviceReach } from '../../work/runs/lock.ts';
-import { Run } from '../../work/runs/model.ts';
+import { leaseIsLost, serviceReach } from '../../work/runs/lock.ts';
 import { isOpen } from '../../work/runs/states.ts';
 import { RunStep, type StepOutcome } from '../../work/runs/step-model.ts';
-import { endStep, recordStepOutcome, stepsOf } from '../../work/runs/steps.ts';
+import { endStep, lockSteps } from '../../work/runs/steps.ts';
 import { advanceRun, readStep, type StepEnd } from '../mission-steps/advance.ts';
 import { orderOf, type StepOrder } from '../mission-steps/orders.ts';
 
@@ -27,24 +27,29 @@ export interface StepAnswer {
 export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnswer> =>
   transaction(async (trx) => {
     const { runId, leaseId, stepId } = report;
-    const run = (await lockRun(trx, { id: runId, ...serviceReach(caller) })) ?? Run.refuse();
-    const steps = await stepsOf(trx, run.id);
+    const { run, steps } = await lockSteps(trx, { id: runId, ...serviceReach(caller) });
     const step = steps.find(({ id }) => id === stepId) ?? RunStep.refuse();
     if (step.leaseId !== leaseId) throw leaseIsLost();
-    if (step.outcome) return answerOf(step, steps, run.failure);
+    if (step.outcome) {
+      const next = steps.find(({ seq }) => seq === step.seq + 1);
+      return answerOf(step.outcome, next, run.failure);
+    }
     if (run.status === 'canceled') return { outcome: 'done', step: null, failure: run.reason };
     if (run.leaseId !== leaseId || !isOpen(run)) throw leaseIsLost();
     const read = readStep(step, report);
     const { error, output, sessionId, turns } = read;
     const status = error === null ? 'completed' : 'failed';
-    await endStep(trx, step, { status, error, output, sessionId, turns });
-    const { outcome, failure = run.failure } = await advanceRun(trx, caller, run, steps, step, read);
-    await recordStepOutcome(trx, step, outcome);
+    const ended = { status, error, output, sessionId, turns, finishedAt: now() } as const;
+    // The steps that follow continue from what this one has reported.
+    step.$set(ended);
+    const { outcome, next, failure = run.failure } = await advanceRun(trx, caller, run, steps, step, read);
+    await endStep(trx, step.id, { ...ended, outcome });
     await announce(trx, run.id);
-    return answerOf(step, await stepsOf(trx, run.id), failure);
+    return answerOf(outcome, next, failure);
   });
 
-function answerOf({ seq, outcome }: RunStep, steps: readonly RunStep[], failure: string | null): StepAnswer {
-  const next = steps.find((one) => one.seq === seq + 1);
-  return { outcome: outcome!, step: outcome === 'next' && next ? orderOf(next) : null, failure };
-}
+const answerOf = (outcome: StepOutcome, next: RunStep | undefined, failure: string | null): StepAnswer => ({
+  outcome,
+  step: outcome === 'next' && next ? orderOf(next) : null,
+  failure,
+});

@@ -1,10 +1,6 @@
-// What is decided about a run while it is open: its agents, the commit that a reviewer approves, that its steps have failed.
+// What is decided about a run while it is open: the choice of its agents, the commit that a reviewer approves, that its steps have failed.
 import type { Transaction } from '#foundation/postgres/database.ts';
-import { type AgentChoice, Run, type RunAgent } from './model.ts';
-
-export const setTeam = async (trx: Transaction, runId: Run['id'], team: RunAgent[]): Promise<void> => {
-  await Run.patch(trx, { id: runId }, { team });
-};
+import { type AgentChoice, Run } from './model.ts';
 
 /** @param endsWait Whether runtimes may claim a run that has waited for the choice. */
 export const recordAgentChoice = async (

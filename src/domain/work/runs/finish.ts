@@ -1,6 +1,7 @@
 // Ends runs, with the sandboxes that still run for them: finished or handed back by a runtime, or canceled.
 
 import { raw } from 'objection';
+import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import type { Key, Patch } from '#foundation/postgres/base-model.ts';
@@ -8,11 +9,12 @@ import { announce } from '#foundation/postgres/changes.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
 import { endSandboxesOf } from '../sandboxes/end.ts';
-import type { Run } from './model.ts';
+import { findReported, leaseIsLost, serviceReach } from './lock.ts';
+import { Run } from './model.ts';
 import { heldStates, moveRuns, openStates, type RunState } from './states.ts';
 import { endStepsOf, leaveStepOf } from './steps.ts';
 
-export interface RunOutcome {
+interface RunOutcome {
   status: 'completed' | 'failed';
   error?: string | null | undefined;
   /** Whether costs are known to be missing from the sum. */
@@ -21,8 +23,26 @@ export interface RunOutcome {
   reason?: string | null;
 }
 
+export interface FinishedRun extends RunOutcome {
+  runId: string;
+  leaseId: string;
+}
+
+/** Ends a run as its runtime reports it. A repeated report changes nothing. @throws 404, or 409 `lease_lost` */
+export async function finishReportedRun(trx: Transaction, caller: Caller, report: FinishedRun): Promise<void> {
+  const { runId, leaseId, status, error, costIncomplete } = report;
+  // Steps that have failed outweigh what the runtime says.
+  const failure = (await findReported(trx, caller, runId))?.failure;
+  const outcome = failure
+    ? { status: 'failed' as const, error: error ?? failure, costIncomplete, reason: failure }
+    : { status, error, costIncomplete };
+  if (await finishRun(trx, { id: runId, leaseId, ...serviceReach(caller) }, outcome)) return;
+  const run = (await findReported(trx, caller, runId)) ?? Run.refuse();
+  if (run.leaseId !== leaseId || ![outcome.status, 'canceled'].includes(run.status)) throw leaseIsLost();
+}
+
 /** Ends the run that `held` finds by its id and lease. False when its runtime does not hold it. */
-export async function finishRun(
+async function finishRun(
   trx: Transaction,
   held: Key<Run>,
   { status, error, costIncomplete, reason = null }: RunOutcome,

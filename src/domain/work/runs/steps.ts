@@ -1,12 +1,14 @@
 // Writes the steps of runs. Their runtime decides nothing: domain/execution/mission-steps says which step is next.
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
+import type { Key } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { vendorNeeded } from '../../projects/agents/catalog.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
 import type { Sandbox } from '../sandboxes/model.ts';
+import { lockRun } from './lock.ts';
 import { Run } from './model.ts';
-import { openStepStatuses, RunStep, type StepOutcome, type StepStatus } from './step-model.ts';
+import { openStepStatuses, RunStep, type StepStatus } from './step-model.ts';
 
 export const stepsOf = async (trx: Transaction, runId: string): Promise<RunStep[]> =>
   RunStep.query(trx).where('runId', runId).orderBy('seq');
@@ -14,21 +16,31 @@ export const stepsOf = async (trx: Transaction, runId: string): Promise<RunStep[
 export const latestStepOf = async (trx: Transaction, runId: string): Promise<RunStep | undefined> =>
   RunStep.query(trx).where('runId', runId).orderBy('seq', 'desc').first();
 
+/** The run with its steps, locked until a report on one of them is written. @throws 404 */
+export async function lockSteps(trx: Transaction, where: Key<Run>): Promise<{ run: Run; steps: RunStep[] }> {
+  const run = (await lockRun(trx, where)) ?? Run.refuse();
+  return { run, steps: await stepsOf(trx, run.id) };
+}
+
 export type NewStep = Pick<RunStep, 'agent' | 'round' | 'prompt' | 'hasSchema' | 'isRepeated' | 'resumeSessionId'>;
 
 const lastSql = `select coalesce(max(seq), -1)::int as seq, coalesce(max(created_at), 0) as at from run_steps
   where run_id = $1`;
 
-/** Appends a step to the run, which is locked, as its present one; it waits until a runtime begins it. */
+/**
+ * Appends a step to the run, which is locked, as its present one; it waits until a runtime begins it.
+ * @param decided What is decided about the run with it.
+ */
 export async function appendStep(
   trx: Transaction,
   { id: runId, orgId, projectId }: Pick<Run, 'id' | 'orgId' | 'projectId'>,
   step: NewStep,
+  decided: Pick<Run, 'team'> | null = null,
 ): Promise<RunStep> {
   const { role, harness, model } = step.agent;
   const [before] = await sql<{ seq: number; at: number }>(lastSql, [runId], trx);
   const next = { agentRole: role, nextHarness: harness, nextVendor: vendorNeeded(step.agent), updatedAt: now() };
-  await Run.patch(trx, { id: runId }, next);
+  await Run.patch(trx, { id: runId }, { ...next, ...decided });
   return RunStep.query(trx).insertAndFetch({
     id: newId('runStep'),
     runId,
@@ -59,22 +71,16 @@ export async function beginStep(trx: Transaction, { id }: RunStep, leaseId: RunS
 }
 
 /** The runtime that has finished a step begins the next one, as if it had claimed the run for it. */
-export async function beginNextStep(trx: Transaction, { id, leaseId }: Run, step: RunStep): Promise<void> {
-  await beginStep(trx, step, leaseId);
+export async function beginNextStep(trx: Transaction, { id, leaseId }: Run, step: RunStep): Promise<RunStep> {
   await Run.patch(trx, { id }, { claims: 1 });
+  return beginStep(trx, step, leaseId);
 }
 
-/** Records how the step has ended; the outcome follows once the next step is known. */
-export const endStep = async (
-  trx: Transaction,
-  step: RunStep,
-  ended: Pick<RunStep, 'status' | 'error' | 'output' | 'sessionId' | 'turns'>,
-): Promise<void> => {
-  await step.$query(trx).patch({ ...ended, finishedAt: now() });
-};
+export type EndedStep = Pick<RunStep, 'status' | 'error' | 'output' | 'sessionId' | 'turns' | 'finishedAt' | 'outcome'>;
 
-export const recordStepOutcome = async (trx: Transaction, step: RunStep, outcome: StepOutcome): Promise<void> => {
-  await step.$query(trx).patch({ outcome });
+/** Records how the step has ended. */
+export const endStep = async (trx: Transaction, id: RunStep['id'], ended: EndedStep): Promise<void> => {
+  await RunStep.patch(trx, { id }, ended);
 };
 
 const leaveSql = `update run_steps set status = 'waiting' where run_id = $1 and status = 'running'`;
