@@ -17,7 +17,7 @@ export interface Limits {
   memoryBytes: number;
   /** Threads are counted too. */
   processes: number;
-  /** Of the folder of the mission, and of one file. */
+  /** Bytes of the folder of the mission, and of one file. */
   diskBytes: number;
 }
 

@@ -67,7 +67,7 @@ const token = await new Promise<string>((resolve) => {
 if (EXIT_WITH_PARENT) input.once('close', () => stopping.abort());
 if (!token.trim()) quit('A service token is required on standard input; the page Runtimes of the console creates one.');
 const platform = connect(PLATFORM_URL, token.trim(), stopping.signal);
-/** What was found on this machine, for the log. */
+/** Findings on this machine, for the log. */
 const notes: string[] = [];
 /** Clones of customers' repositories are not left behind. */
 const ownMirrors = process.env.MIRRORS_DIR ? null : await makeTemporaryFolder('mirrors-');
@@ -111,7 +111,7 @@ await Promise.all([...underWay, installer?.ended]);
 await ownMirrors?.remove();
 process.exit();
 
-/** What others on this machine take may leave less memory than was planned with, unless the operator has planned. */
+/** Other programs of this machine may leave less memory than was planned with, unless the operator has planned. */
 function hasRoom(): boolean {
   if (underWay.size === 0) return true;
   const hasMemory = process.env.RUNS_AT_ONCE !== undefined || process.availableMemory() >= memoryOfMission;
@@ -123,7 +123,7 @@ function isInstalling(): boolean {
   return isolation !== null && (HARNESS_INSTALL || (isLoopback(PLATFORM_URL) ? 'on' : 'off')) === 'on';
 }
 
-/** What this runner has now: harnesses are installed while it works. */
+/** Harnesses of this runner now: more are installed while it works. */
 function offer() {
   const hasAgents = found.length > 0;
   const programs = found.map(({ harness, version }) => ({ harness, version }));

@@ -16,9 +16,9 @@ import type { Retention } from './workspace/retention.ts';
 /** Isolation, harnesses, models and folders of this runner. */
 export interface RunnerCapabilities {
   confinement: Confinement;
-  /** What caps scripts, and what agents. */
+  /** Caps of scripts and of agents. */
   caps: { scripts: Caps; agents: Caps };
-  /** What a mission may use at most, whatever its instance type. */
+  /** Bounds of a mission, whatever its instance type. */
   limits: Limits;
   /** Null: agents are refused. */
   isolation: Isolation | null;
@@ -63,7 +63,7 @@ export interface RunSettings {
   platform: Platform;
   capabilities: RunnerCapabilities;
   lease: RunLease;
-  /** Of this run: the memory of its instance type, where the machine has it. */
+  /** Limits of this run: the memory of its instance type, where the machine has it. */
   limits: Limits;
   graceMs: number;
 }

@@ -5,7 +5,7 @@ import type { Operation } from '../generated/documents.ts';
 
 /** Milliseconds: between two questions, and before the connection is tried again, doubled up to the last. */
 const between = 5_000;
-const patience = { first: 1_000, last: 60_000 };
+const retryMs = { first: 1_000, last: 60_000 };
 
 interface Live<Data, Variables> {
   operation: Operation<Data, Variables>;
@@ -27,7 +27,7 @@ export function useLive<Data, Variables>(live: Live<Data, Variables>): void {
 /** Gives the way to end it. */
 function follow(live: () => Live<unknown, unknown>): () => void {
   let source: EventSource | undefined;
-  let wait = patience.first;
+  let wait = retryMs.first;
   let again: ReturnType<typeof setTimeout> | undefined;
   let polling: ReturnType<typeof setInterval> | undefined;
 
@@ -41,7 +41,7 @@ function follow(live: () => Live<unknown, unknown>): () => void {
       if (!data) return;
       // Only now: a proxy in between may hold events back.
       clearInterval(polling);
-      wait = patience.first;
+      wait = retryMs.first;
       live().take(data, isFirst);
       isFirst = false;
     });
@@ -54,7 +54,7 @@ function follow(live: () => Live<unknown, unknown>): () => void {
     if (live().isOver()) return;
     polling = setInterval(() => live().poll(), between);
     again = setTimeout(connect, wait);
-    wait = Math.min(wait * 2, patience.last);
+    wait = Math.min(wait * 2, retryMs.last);
   }
   function stop(): void {
     source?.close();

@@ -3,14 +3,14 @@
 const placeOf = (): string => `scroll ${location.pathname}${location.search}`;
 
 /** Milliseconds in which a page may become as long as it was. */
-const patience = 5_000;
+const giveUpMs = 5_000;
 let stop: (() => void) | null = null;
 
 function restore(): void {
   stop?.();
   const wanted = Number(sessionStorage.getItem(placeOf()) ?? 0);
   const sizes = new ResizeObserver(() => scrollTo(0, wanted));
-  const timer = setTimeout(() => stop?.(), patience);
+  const timer = setTimeout(() => stop?.(), giveUpMs);
   // Who scrolls meanwhile is not scrolled back.
   const own = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
   stop = () => {

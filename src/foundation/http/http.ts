@@ -49,7 +49,7 @@ export function createHttpServer(handle?: RequestListener): Server {
 }
 
 /** For so long clients that are busy meet the end of their connection in an answer, rather than in the middle of a request. */
-const farewellMs = 100;
+const drainPollMs = 100;
 /** What is still open then is cut. */
 const drainMs = seconds(10);
 
@@ -66,10 +66,10 @@ export function drainable(server: Server): () => Promise<void> {
   return async () => {
     closing = true;
     for (const res of open) closeAfter(res);
-    await new Promise((resolve) => setTimeout(resolve, farewellMs));
+    await new Promise((resolve) => setTimeout(resolve, drainPollMs));
     const closed = new Promise((resolve) => server.close(resolve));
     // Answers that had begun keep their connections: those are idle afterwards.
-    const idle = setInterval(() => server.closeIdleConnections(), farewellMs);
+    const idle = setInterval(() => server.closeIdleConnections(), drainPollMs);
     const late = setTimeout(() => server.closeAllConnections(), drainMs);
     await closed;
     clearInterval(idle);

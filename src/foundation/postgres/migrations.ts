@@ -30,7 +30,7 @@ const lockIntervalMs = 200;
 /** Longer than any migration. The pool's `query_timeout` is meant for requests, and 0 would mean the pool's. */
 const unhurried = 2_147_483_647;
 /** A lock timeout, or a deadlock with a request: nothing was applied, so the whole is done again. */
-const patience = { budgetMs: minutes(1) };
+const retryFor = { budgetMs: minutes(1) };
 
 interface Connection {
   query(config: { text: string; values?: unknown[]; query_timeout: number }): Promise<pg.QueryResult>;
@@ -115,7 +115,7 @@ async function underLock(knex: Knex, folder: string, work: Work): Promise<string
     return work(trx, files, applied);
   };
   for (;;) {
-    const names = await retrying(() => unmapped(knex).transaction(attempt), patience);
+    const names = await retrying(() => unmapped(knex).transaction(attempt), retryFor);
     if (names) return names;
     await wait(lockIntervalMs);
   }
@@ -178,7 +178,7 @@ async function runInBatches(connection: Connection, file: MigrationFile, part: P
   let after: string | null = '';
   while (after !== null) {
     const last: string = after;
-    after = await retrying(() => batch(last), patience);
+    after = await retrying(() => batch(last), retryFor);
   }
 }
 

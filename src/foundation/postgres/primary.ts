@@ -6,7 +6,7 @@ import type { Knex } from 'knex';
 import pg from 'pg';
 
 /** Milliseconds that a server has for an answer. */
-const patience = 1_000;
+const serverTimeoutMs = 1_000;
 /** Searches in a row that find no primary before silent connections are cut. */
 const failuresBeforeCut = 3;
 /** Every connection is taken: the server is alive, and may still take writes. */
@@ -123,7 +123,11 @@ const full = -1;
 
 /** The timeline that a server writes; 0 when it does not take writes or does not answer. */
 async function timelineOf(connectionString: string): Promise<number> {
-  const client = new pg.Client({ connectionString, connectionTimeoutMillis: patience, query_timeout: patience });
+  const client = new pg.Client({
+    connectionString,
+    connectionTimeoutMillis: serverTimeoutMs,
+    query_timeout: serverTimeoutMs,
+  });
   client.on('error', () => {});
   try {
     await client.connect();
@@ -174,7 +178,7 @@ export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Clie
         if (statementOf(connection) === statement) cut(connection, new Error('Connection terminated unexpectedly'));
       }
     });
-  }, patience).unref();
+  }, serverTimeoutMs).unref();
 
   const acquire = client.acquireRawConnection.bind(client);
   client.acquireRawConnection = () =>

@@ -2,7 +2,7 @@
 import type { Fragment } from '../contract.ts';
 import { clip } from '../text.ts';
 
-/** What the platform takes: characters, and steps of a plan. */
+/** Bounds of the platform: characters, and steps of a plan. */
 export const most = { body: 16_384, name: 200, step: 500, steps: 50, activity: 500 };
 
 /** Text that was said; a list, because it may be empty. */
@@ -73,7 +73,7 @@ export function eventLine(name: string, event: Json): string {
   return `${clip([`[${name}]`, ...said].join(' ').replace(/\s+/g, ' '), longestEvent)}\n`;
 }
 
-/** What another program says: its drivers know which fields there are. */
+/** Data of another program: its drivers know which fields there are. */
 // biome-ignore lint/suspicious/noExplicitAny: the shapes are those of another program.
 export type Json = Record<string, any>;
 

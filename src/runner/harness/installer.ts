@@ -116,7 +116,7 @@ export function startInstaller({ demand, own, found, pause = pauseMs, ...around 
   return {
     /** Resolves once the runner leaves. */
     ended: work(),
-    /** What people are told of it while they wait. */
+    /** Told to people while they wait. */
     notice: (): string | null => current ?? [...failures.values()][0]?.notice ?? null,
   };
 }

@@ -70,7 +70,7 @@ export function opencode(task: Task, on: Listener): Harness {
 
 interface Model {
   id: string;
-  /** Of the bundled ones. */
+  /** Packages that are bundled. */
   provider: string;
   route: 'anthropic' | 'openai';
 }

@@ -26,13 +26,13 @@ export interface Pinned {
   /** Folder of the installation, and the program in it. */
   folder: string;
   program: string;
-  /** Of the installed files, about: for the progress. */
+  /** Bytes of the installed files, about: for the progress. */
   bytes: number;
   /** Files of a project that installs nothing else. */
   files: Record<'package.json' | 'package-lock.json', string>;
 }
 
-/** What the package registry calls this machine. */
+/** The package registry's name of this machine. */
 export interface Machine {
   name: string;
   /** Whether the C library is another one than glibc. */

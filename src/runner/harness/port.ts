@@ -64,7 +64,7 @@ export type HarnessEvent =
   | { log: string }
   | { usage: Usage }
   | { turn: Turn }
-  /** What scripts say of themselves. */
+  /** Reports of scripts about themselves. */
   | { progress: number; activity: string | undefined }
   | { cost: number }
   | { preview: string };

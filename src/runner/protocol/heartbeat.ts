@@ -11,7 +11,7 @@ import type { Preview } from './preview.ts';
 const samplesAtOnce = 120;
 
 interface Sample extends ProcessSample {
-  /** Of what the files of the mission may take. */
+  /** Percent of what the files of the mission may take. */
   diskUsedPct: number;
 }
 

@@ -7,7 +7,7 @@ import { openEgress } from './egress.ts';
 import { keyHeader, type Upstream, type Upstreams } from './gateway.ts';
 import type { Connector, Platform } from './platform.ts';
 
-/** What a step needs of its models. */
+/** Models of one step. */
 export interface StepModels {
   /** Takes the revision of a heartbeat's answer. */
   update(revision: string | null): void;

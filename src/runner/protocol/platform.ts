@@ -16,7 +16,7 @@ import {
   runModels,
 } from '../generated/operations.ts';
 
-/** What the platform said no to: `code` is `lease_lost`, `unauthenticated`, `invalid_request`, … */
+/** A request that the platform refused: `code` is `lease_lost`, `unauthenticated`, `invalid_request`, … */
 export class RequestRejected extends Error {
   readonly code: string;
   constructor(code: string, message: string) {

@@ -19,7 +19,7 @@ const signatures: [RegExp, ...Described][] = [
   [/^504b0304/, 'trace', 'application/zip'],
 ];
 
-/** What text is, by the ending of its name. */
+/** The type of a text by the ending of its name. */
 const texts: Record<string, Described> = {
   '.log': ['log', 'text/plain'],
   '.txt': ['log', 'text/plain'],
@@ -28,7 +28,7 @@ const texts: Record<string, Described> = {
   '.json': ['file', 'application/json'],
 };
 
-/** What a file is, by its content: a name says anything. Office documents are archives too: one is a trace under its own ending. */
+/** The type of a file by its content: a name says anything. Office documents are archives too: one is a trace under its own ending. */
 async function describe(content: FileHandle, ending: string): Promise<Described> {
   const { buffer, bytesRead } = await content.read(Buffer.alloc(4_096), 0, 4_096, 0);
   const head = buffer.subarray(0, bytesRead);

@@ -14,7 +14,7 @@ import { git } from './git.ts';
 const maxBundleBytes = 256 * 1024 * 1024;
 const timeoutMs = 120_000;
 
-/** What git ignores is no part of it. The agent may work meanwhile: neither its index nor its branch is touched. */
+/** Files that git ignores are no part of it. The agent may work meanwhile: neither its index nor its branch is touched. */
 const script = `set -e
 out=$1 base=$2
 export GIT_AUTHOR_NAME=Checkpoint GIT_AUTHOR_EMAIL=checkpoint@localhost
@@ -94,7 +94,7 @@ const nameOf = ({ file }: Bundle): string => path.basename(file, '.bundle');
 export const workOf = (bundle: Bundle): string => `refs/checkpoints/${nameOf(bundle)}`;
 const sessionsOf = (bundle: Bundle): string => `refs/sessions/${nameOf(bundle)}`;
 
-/** What git takes for a repository could name another one on this machine. */
+/** A folder that git takes for a repository could name another one on this machine. */
 async function checkIsBundle(file: string): Promise<void> {
   const handle = await open(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0).finally(() => handle.close());

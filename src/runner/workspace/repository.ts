@@ -15,11 +15,11 @@ import { readInstructions } from './instructions.ts';
 import { type Origin, openWorkspace, type Workspace } from './workspace.ts';
 
 export interface Checkout {
-  /** What a log says of it. */
+  /** The words of a log about it. */
   description: string;
   /** Harness sessions whose files are in the place. */
   sessions: string[];
-  /** What the repository tells agents; null without. */
+  /** The repository's instructions for agents; null without. */
   instructions: string | null;
   /** A commit that the repository of the project has; null without one. */
   base: string | null;

@@ -13,7 +13,7 @@ import type { Origin } from './workspace.ts';
 export interface Skills {
   /** For the agent's instructions; null without any. */
   text: string | null;
-  /** What a log says: one line per repository. */
+  /** For the log: one line per repository. */
   description: string;
 }
 
@@ -76,7 +76,7 @@ async function skillsIn(folder: string): Promise<string[]> {
   );
 }
 
-/** Of the YAML block at the top of the file: plain, quoted or folded over indented lines. Null without one. */
+/** A value of the YAML block at the top of the file: plain, quoted or folded over indented lines. Null without one. */
 function fieldOf(text: string, name: 'name' | 'description'): string | null {
   const [, block] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
   const [, value] =

@@ -23,7 +23,7 @@ export interface WorkspaceSettings {
   origin: Origin;
   /** Whose the checkout is; undefined: the runner's. */
   account: Account | undefined;
-  /** What it begins from, where its commits follow those of the branch. */
+  /** The checkpoint to begin from, where its commits follow those of the branch. */
   checkpoint: Bundle | null;
   /** The author of the commits. */
   author: { name: string; email: string };
@@ -31,7 +31,7 @@ export interface WorkspaceSettings {
 
 export interface Delivery {
   headSha: string;
-  /** Of the branch since it left its base. */
+  /** Changes of the branch since it left its base. */
   size: { commits: number; files: number; insertions: number; deletions: number };
   /** All that the branch changes, for people: cut off beyond `maxDiffCharacters`. */
   diff: string;
@@ -42,7 +42,7 @@ export interface Workspace {
   mirror: string;
   /** A commit that the repository of the project has. */
   base: string;
-  /** Of the checkout at its beginning. */
+  /** The commit of the checkout at its beginning. */
   startSha: string;
   /** Whether it began from the checkpoint; else why not. */
   restored: true | string | null;

@@ -23,7 +23,7 @@ const capPercents = [100, 80] as const;
 /** Days before the end of a token; only the latest that is reached makes a notice. */
 const tokenDays = [1, 7, 14] as const;
 /** How long a run waits for a runtime before people hear of it. */
-const patienceMs = minutes(5);
+const longWaitMs = minutes(5);
 
 const quoted = (name: string): string => `“${name}”`;
 
@@ -150,7 +150,7 @@ async function failingSchedules(caller: Caller): Promise<Condition[]> {
 }
 
 async function waitingRuns(caller: Caller): Promise<Condition[]> {
-  const waiting = await findWaitingRuns(ownOrganization(caller), patienceMs);
+  const waiting = await findWaitingRuns(ownOrganization(caller), longWaitMs);
   if (!waiting) return [];
   const { count, since, reason } = waiting;
   const many = count === 1 ? 'A mission waits' : `${count}${count === 100 ? ' or more' : ''} missions wait`;

@@ -37,14 +37,14 @@ export async function takeOwnership(folder: string, beatMs = 1_000): Promise<() 
     }
     remove(file, found);
   }
-  const heart = setInterval(beat, beatMs, file).unref();
+  const beating = setInterval(beat, beatMs, file).unref();
   return () => {
-    clearInterval(heart);
+    clearInterval(beating);
     remove(file, mine);
   };
 }
 
-/** An owner we can't see (another container, another machine on a shared folder) is alive when its heart beats. */
+/** An owner we can't see (another container, another machine on a shared folder) is alive when its file is touched. */
 async function isAlive(owner: Owner | undefined, file: string, beatMs: number): Promise<boolean> {
   if (owner?.world === world()) return owner.started !== undefined && startOf(owner.pid) === owner.started;
   const before = lastBeat(file);

@@ -59,9 +59,9 @@ export async function endLeftOver(cluster: Cluster, log: (line: string) => void)
 export async function stopServer(cluster: Cluster, { child, pid, ended }: Server): Promise<void> {
   child.ref();
   if (child.exitCode === null && child.signalCode === null) signalEnd(cluster, pid);
-  const patience = setTimeout(() => child.kill('SIGQUIT'), 20_000);
+  const forcedStop = setTimeout(() => child.kill('SIGQUIT'), 20_000);
   await ended;
-  clearTimeout(patience);
+  clearTimeout(forcedStop);
 }
 
 /** Asks for a fast shutdown: open transactions are undone, nothing that was committed is lost. */
