@@ -58,6 +58,12 @@ test('every citation of docs/ in the code leads to a file and a heading', () => 
   expect(dead).toEqual([]);
 });
 
+test('in the commands of every page TOKEN is the same token, and addresses of the console name the organization', () => {
+  const other = /^TOKEN=.*|localhost:4000\/console\/(?!o\/)[\w/-]+/gm;
+  const others = documents.flatMap((file) => (read(file).match(other) ?? []).map((found) => `${file}: ${found}`));
+  expect(others).toEqual([]);
+});
+
 test('the code cites docs/, RFCs and public specifications alone', () => {
   const foreign =
     /\b(?:specification, [A-Z]|design decisions|agent authentication §|(?:gaps|findings|house|review)\.md)/;

@@ -106,7 +106,9 @@ describe('signing in', () => {
     const { code, stdout, page } = await signIn();
     expect(page).toContain('<h1>You are signed in</h1>');
     expect(code).toBe(0);
-    expect(stdout).toBe(`You are signed in to ${world.url}. The sign-in is kept in ${storeFile()}.\n`);
+    expect(stdout).toBe(
+      `You are signed in to ${world.url}/console/o/ada-and-company. The sign-in is kept in ${storeFile()}.\n`,
+    );
     expect(statSync(storeFile()).mode & 0o777).toBe(0o600);
 
     const me = await signedIn('whoami', '--json');
@@ -234,7 +236,7 @@ describe('missions', () => {
     await runtime.finish({ runId, leaseId });
     const { code, stdout } = await ended;
     expect(code).toBe(0);
-    expect(stdout.split('\n').slice(0, 2)).toEqual([runId, `  ${world.url}/console/runs/${runId}`]);
+    expect(stdout.split('\n').slice(0, 2)).toEqual([runId, `  ${world.url}/console/o/ada-and-company/runs/${runId}`]);
     expect(stdout).toContain('completed (0.00 US dollars)');
     expect(await aep('logs', runId)).toMatchObject({
       code: 0,
@@ -330,8 +332,10 @@ describe('missions', () => {
     expect((await json('agents', '--role', 'builder')).map(({ role }: { role: string }) => role)).toContain('builder');
     const [issue] = await json('issues', '--project', 'web-shop', '--limit', '1');
     expect((await aep('issues')).stdout).toContain(issue.key);
-    expect((await aep('open', issue.runId)).stdout).toBe(`${world.url}/console/runs/${issue.runId}\n`);
-    expect((await aep('open')).stdout).toBe(`${world.url}/console\n`);
+    expect((await aep('open', issue.runId)).stdout).toBe(
+      `${world.url}/console/o/ada-and-company/runs/${issue.runId}\n`,
+    );
+    expect((await aep('open')).stdout).toBe(`${world.url}/console/o/ada-and-company\n`);
     expect((await aep('open', 'lse_1')).code).toBe(1);
   });
 
@@ -375,7 +379,7 @@ describe('mistakes', () => {
 
   it('tokens are managed in the console', async () => {
     expect((await aep('tokens', 'create')).stdout).toBe(
-      `A token cannot manage tokens. Use the console: ${world.url}/console/tokens\n`,
+      `A token cannot manage tokens. Use the console: ${world.url}/console/o/ada-and-company/tokens\n`,
     );
   });
 });

@@ -6,6 +6,7 @@ import { authorize, defaultScopes, discover, register, revoke } from '../oauth.t
 import { paint, printError, printJson, printLine, printRecord } from '../output.ts';
 import { type CommonOptions, openClient, serviceUrl, UserError } from '../session.ts';
 import { changeStore, readStore, type SignIn, storeFile } from '../store.ts';
+import { consoleOf } from './open.ts';
 
 interface BrowserOption {
   browser: boolean;
@@ -25,7 +26,7 @@ export async function signIn(options: CommonOptions & BrowserOption & { scopes?:
     store.signIns[url] = signIn;
   });
   if (options.json) printJson({ url, signedIn: true });
-  else printLine(`You are signed in to ${url}. The sign-in is kept in ${storeFile}.`);
+  else printLine(`You are signed in to ${await consoleOf(options)}. The sign-in is kept in ${storeFile}.`);
 }
 
 /** Opens the page and waits for the browser to come back to a port of this machine. */
@@ -109,7 +110,7 @@ export async function whoAmI(options: CommonOptions): Promise<void> {
 
 /** A token cannot manage tokens: people do that in the console. */
 export async function openTokens(options: CommonOptions & BrowserOption): Promise<void> {
-  const page = `${await serviceUrl(options.url)}/console/tokens`;
+  const page = `${await consoleOf(options)}/tokens`;
   if (options.json) return printJson({ url: page });
   printLine(`A token cannot manage tokens. Use the console: ${paint('bold', page)}`);
   if (options.browser && process.stdout.isTTY) openBrowser(page);

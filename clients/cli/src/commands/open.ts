@@ -1,7 +1,7 @@
 // Pages of the console.
 import { openBrowser } from '../browser.ts';
 import { printJson, printLine } from '../output.ts';
-import { type CommonOptions, serviceUrl, UserError } from '../session.ts';
+import { type CommonOptions, openClient, serviceUrl, UserError } from '../session.ts';
 
 /** By the prefix of an id. */
 const pages: Record<string, string> = {
@@ -14,16 +14,27 @@ const pages: Record<string, string> = {
   iss: 'issues',
 };
 
-export const pageOf = (url: string, id: string): string => {
+/** Where the pages of the credential's organization begin. Without its name, which takes a scope, the console redirects. */
+export async function consoleOf(options: CommonOptions): Promise<string> {
+  const url = await serviceUrl(options.url);
+  try {
+    const client = await openClient(options.url);
+    const { me } = await client.graphql<{ me: { organization: { slug: string } } }>('{ me { organization { slug } } }');
+    return `${url}/console/o/${me.organization.slug}`;
+  } catch {
+    return `${url}/console`;
+  }
+}
+
+export async function pageOf(options: CommonOptions, id: string): Promise<string> {
   const page = pages[id.split('_', 1)[0]!];
   if (!page)
     throw new UserError(`${id} has no page of its own. Ids with one begin with ${Object.keys(pages).join(', ')}.`);
-  return `${url}/console/${page}/${encodeURIComponent(id)}`;
-};
+  return `${await consoleOf(options)}/${page}/${encodeURIComponent(id)}`;
+}
 
 export async function open(options: CommonOptions & { browser: boolean }, id?: string): Promise<void> {
-  const url = await serviceUrl(options.url);
-  const page = id ? pageOf(url, id) : `${url}/console`;
+  const page = id ? await pageOf(options, id) : await consoleOf(options);
   if (options.json) return printJson({ url: page });
   printLine(page);
   if (options.browser && process.stdout.isTTY) openBrowser(page);

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { Client, Run } from '../../../typescript/src/exports.ts';
 import { followRun } from '../follow.ts';
 import { paintStatus, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
-import { type CommonOptions, openClient, serviceUrl } from '../session.ts';
+import { type CommonOptions, openClient } from '../session.ts';
 import { showLastLines } from './logs.ts';
 import { pageOf } from './open.ts';
 import { findProject } from './projects.ts';
@@ -44,8 +44,8 @@ export async function leaveOrFollow(
   runId: string,
   options: CommonOptions & { detach?: true },
 ): Promise<void> {
-  const page = pageOf(await serviceUrl(options.url), runId);
   if (options.detach) return options.json ? printJson(await client.run({ runId })) : printLine(runId);
+  const page = await pageOf(options, runId);
   const status = await followRun(client, runId, { ...options, page });
   if (status === 'failed' && !options.json) await showLastLines(client, runId);
 }

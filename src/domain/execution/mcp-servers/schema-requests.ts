@@ -86,13 +86,13 @@ export const PutMcpBindingRequest = request(
 );
 
 const returnTo = boundedText({ min: 1, max: 2_000 })
-  .regex(/^\/console(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/, 'must be a path of the console, such as /console/projects')
+  .regex(/^\/console(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/, 'must be a path of the console, such as /console/o/acme/mcp')
   .refine((path) => !path.split(/[/?]/).includes('..'), 'must have no .. in it');
 export const StartMcpOAuthRequest = request(
   'StartMcpOAuthRequest',
   z.object({ returnTo: returnTo.optional().describe('The path of the console that the person returns to.') }).meta({
     description: 'Where the person returns to after signing in to the server.',
-    examples: [{ returnTo: '/console/projects' }],
+    examples: [{ returnTo: '/console/o/acme/mcp' }],
   }),
 );
 
