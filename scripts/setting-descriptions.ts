@@ -53,7 +53,6 @@ export const service: Record<ServiceSetting, Description> = {
     'live subscriptions per organization; each process, also each of `WORKERS`, counts these, and those of a credential and a person, by itself',
   ],
   TOKENS_PER_PERSON: [null, 'live personal access tokens; one more is a 409'],
-  CREDITS_GRACE_SECONDS: [null, 'how long a mission continues after it has used up the credits; 0 to 86400'],
   TRUST_PROXY: [null, '`on`: your proxy appends to `X-Forwarded-For`'],
   LOG_LEVEL: [null, '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`'],
   LOG_FORMAT: ['by terminal', '`pretty`: short lines, the default on a terminal; `json`: the default elsewhere'],

@@ -70,7 +70,6 @@ export interface Config {
   readonly subscriptionsPerOrganization: number;
   /** Active personal access tokens. */
   readonly tokensPerPerson: number;
-  readonly creditsGraceSeconds: number;
   /** Whether a trusted proxy forwards requests, whose entry in X-Forwarded-For is the client's address. */
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
@@ -134,7 +133,6 @@ export const settings = z.object({
   REQUESTS_PER_MINUTE_ORGANIZATION: integer(1, 100_000_000).default(rates.requestsPerMinuteOrganization),
   SUBSCRIPTIONS_PER_ORGANIZATION: integer(1, subscriptions.perProcess).default(subscriptions.perOrganization),
   TOKENS_PER_PERSON: integer(1, 10_000).default(tokens.perPerson),
-  CREDITS_GRACE_SECONDS: integer(0, 86_400).default(120),
   TRUST_PROXY: oneOf(['on', 'off']).default('off'),
   LOG_LEVEL: oneOf(logLevels).default('info'),
   LOG_FORMAT: oneOf(logFormats).optional(),
@@ -223,7 +221,6 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     requestsPerMinuteOrganization: set.REQUESTS_PER_MINUTE_ORGANIZATION,
     subscriptionsPerOrganization: set.SUBSCRIPTIONS_PER_ORGANIZATION,
     tokensPerPerson: set.TOKENS_PER_PERSON,
-    creditsGraceSeconds: set.CREDITS_GRACE_SECONDS,
     trustProxy: set.TRUST_PROXY === 'on',
     logLevel: set.LOG_LEVEL,
     logFormat: set.LOG_FORMAT ?? null,

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bindTrustedIssuers } from '#domain/identity/agent-identities/id-jag/issuers.ts';
 import { bindTokenQuota } from '#domain/identity/tokens/operations.ts';
-import { bindCreditsGrace } from '#domain/lifecycle/billing-summary/settle.ts';
 import { bindContactUrl } from '#domain/money/billing/catalog.ts';
 import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
 import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
@@ -85,7 +84,6 @@ export async function openServices(config: Config): Promise<Services> {
   bindCheckLog((line) => log.warn(line));
   bindInvitesPerDay(config.invitesPerDay);
   bindContactUrl(config.contactUrl);
-  bindCreditsGrace(config.creditsGraceSeconds);
   bindTokenQuota(config.tokensPerPerson);
   // Only a service with the settings loads the library.
   if (config.stripe)

@@ -128,6 +128,7 @@ it('every root field without a route with its scope and tool', () => {
     reportSession          -                                                   runtime:report       -
     reportUsage            -                                                   runtime:report       -
     repositoryFile         -                                                   runtime:report       -
+    reserveModelCall       -                                                   runtime:report       -
     revokeIntegration      -                                                   integrations:write   -
     revokeRuntimeToken     -                                                   integrations:write   -
     rotateIntegration      -                                                   integrations:write   -
@@ -218,6 +219,7 @@ it('every other root field with its route, scope, status and tool', () => {
     scheduledTasks         GET    /scheduled-tasks                         200 scheduled-tasks:read list_scheduled_tasks
     scopes                 GET    /scopes                                  200 any-caller           list_scopes
     sendMessage            POST   /runs/{runId}/messages                   201 missions:run         send_message
+    setRunBudget           PUT    /runs/{runId}/budget                     200 missions:run         set_run_budget
     setup                  GET    /setup                                   200 setup:read           get_setup
     slugAvailability       GET    /organizations/slug-availability         200 organizations:read   -
     slugPreview            GET    /organizations/slug-preview              200 organizations:read   -

@@ -9,6 +9,7 @@ import { openContainer, watchdogArguments } from './isolation/container.ts';
 import { type Isolation, launchOf, scriptIn } from './isolation/isolation.ts';
 import { makePlace, type Place } from './isolation/place.ts';
 import { type Gateway, openGateway, type Upstreams } from './protocol/gateway.ts';
+import { type Meter, openMeter } from './protocol/meter.ts';
 import { openModels } from './protocol/models.ts';
 import { inGroup, openGroup, type RunSettings, type StepContext } from './step-context.ts';
 import { openCheckpoints } from './workspace/checkpoint-upload.ts';
@@ -31,7 +32,8 @@ export function openAgentContexts(settings: RunSettings) {
   const upstreams: Upstreams = { ...capabilities.models, mcp: {} };
   const models = openModels(platform, lease, upstreams, capabilities.models);
   const upload = openCheckpoints(platform, lease, capabilities.mirrors);
-  const run = openShared(settings, upstreams);
+  const meter = openMeter(platform, lease, settings.askAgainMs);
+  const run = openShared(settings, upstreams, meter);
   let session: string | null = null;
 
   async function prepare(step: Step, maxCalls: number): Promise<StepContext> {
@@ -69,6 +71,7 @@ export function openAgentContexts(settings: RunSettings) {
       enclosure: isolated.enclosure,
       isMeasured: isolated.isMeasured,
       models: await models.begin(),
+      meter,
       start: (on) => drivers[found.harness](task, on),
       remember: (begun) => {
         sessions.add(begun);
@@ -85,7 +88,7 @@ export function openAgentContexts(settings: RunSettings) {
 }
 
 /** The place, gateway and checkout of a run: the first step makes them, the others share them. */
-function openShared({ platform, lease, capabilities }: RunSettings, upstreams: Upstreams) {
+function openShared({ platform, lease, capabilities }: RunSettings, upstreams: Upstreams, meter: Meter) {
   const { mirrors, retention } = capabilities;
   let shared: Shared | undefined;
   const closing: (() => Promise<void>)[] = [];
@@ -98,7 +101,7 @@ function openShared({ platform, lease, capabilities }: RunSettings, upstreams: U
       const keep = () => (retention ? retain(retention, place.work, lease.runId) : Promise.resolve());
       // The place is removed even when it could not be retained.
       closing.push(() => keep().catch((error) => console.error(`${lease.runId}: ${error.message}`)));
-      const gateway = await openGateway(upstreams, level === 'none' ? null : socketsOf(place).gateway);
+      const gateway = await openGateway(upstreams, level === 'none' ? null : socketsOf(place).gateway, meter);
       closing.push(gateway.close);
       const checkout = await checkOut(platform, { lease, place, account, mirrors, author, checkpoint });
       shared = { place, account, gateway, checkout, sessions: new Set(checkout.sessions) };

@@ -27,7 +27,7 @@ export async function executeRun(
   stopping: AbortSignal,
 ): Promise<void> {
   const lease = { runId: run.runId, leaseId: run.leaseId };
-  const workspace = openRunWorkspace(platform, capabilities, lease, run.memoryMb, pace.grace);
+  const workspace = openRunWorkspace(platform, capabilities, lease, run.memoryMb, pace);
   try {
     for (let step: Step | null = run.step; step; ) {
       const context = await keepLease(platform, lease, pace, workspace.prepare(step, run.maxTurns));

@@ -1,6 +1,6 @@
 // Workspace of a run: one place for its agents, with the gateway that is their only way out, and one for each script.
 import { openAgentContexts } from './agent-context.ts';
-import type { RunLease, Step } from './contract.ts';
+import type { Pace, RunLease, Step } from './contract.ts';
 import type { Platform } from './protocol/platform.ts';
 import { openScriptContext } from './script-context.ts';
 import type { RunnerCapabilities, RunSettings, StepContext } from './step-context.ts';
@@ -10,7 +10,7 @@ export function openRunWorkspace(
   capabilities: RunnerCapabilities,
   lease: RunLease,
   memoryMb: number,
-  graceMs: number,
+  pace: Pace,
 ) {
   const memoryBytes = Math.min(memoryMb * 1024 ** 2, capabilities.limits.memoryBytes);
   const settings: RunSettings = {
@@ -18,7 +18,8 @@ export function openRunWorkspace(
     capabilities,
     lease,
     limits: { ...capabilities.limits, memoryBytes },
-    graceMs,
+    graceMs: pace.grace,
+    askAgainMs: pace.heartbeat,
   };
   const agents = openAgentContexts(settings);
   return {

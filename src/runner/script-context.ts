@@ -32,6 +32,7 @@ export async function openScriptContext(
     enclosure: group && inGroup(group),
     isMeasured: true,
     models: null,
+    meter: null,
     start: (on) => shell(task, on),
     prompt: turnParts(step, false),
     remember: () => {},

@@ -8,6 +8,7 @@ import type { Confinement } from './isolation/confinement.ts';
 import type { Isolation } from './isolation/isolation.ts';
 import type { Place } from './isolation/place.ts';
 import type { Upstreams } from './protocol/gateway.ts';
+import type { Meter } from './protocol/meter.ts';
 import type { StepModels } from './protocol/models.ts';
 import type { Platform } from './protocol/platform.ts';
 import type { PromptPart } from './workspace/instructions.ts';
@@ -44,6 +45,8 @@ export interface StepContext {
   isMeasured: boolean;
   /** Null: it asks none. */
   models: StepModels | null;
+  /** Counts its model calls; null: it makes none. */
+  meter: Meter | null;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
   /** A later step can continue its session. */
@@ -66,6 +69,8 @@ export interface RunSettings {
   /** Limits of this run: the memory of its instance type, where the machine has it. */
   limits: Limits;
   graceMs: number;
+  /** Between two requests of the platform for a model call that waits for money. */
+  askAgainMs: number;
 }
 
 /** The cgroup of a step; null where there are none. */

@@ -44,9 +44,9 @@ export async function work(
 ): Promise<Outcome & { session: Session }> {
   const lease = { runId: run.runId, leaseId: run.leaseId };
   const timeout = Math.min(pace.timeout, run.stepTimeoutMs);
-  const session = await openSession(platform, run, step, lease, context.version, timeout);
+  const session = await openSession(platform, run, step, lease, context, timeout);
   const { leaseId: _, ...origin } = session;
-  const journal = openJournal(platform, lease, { ...session, stepId: step.stepId }, pace.flush);
+  const journal = openStepJournal(platform, lease, { ...session, stepId: step.stepId }, pace, context);
   const events = openEvents(journal, run.missionTitle ?? 'Working', context.remember, (folder) =>
     openPreview(platform, lease, origin.sandboxId, context.place.work, folder, timeout),
   );
@@ -81,7 +81,7 @@ export async function work(
     await saving;
     // A checkpoint takes as much again.
     if (!usage.isOverDisk()) await save();
-    await journal.close();
+    await Promise.all([journal.close(), context.meter?.settled()]);
     // Also of a step that failed: another one continues from its commits.
     await context.deliver();
     if (failure !== runnerStopped) await uploadArtifacts(platform, lease, origin, context.place.artifacts);
@@ -94,6 +94,18 @@ export async function work(
     await harness.end();
     await events.closePreview();
   }
+}
+
+/** Tokens of calls that the gateway has metered are counted already. */
+function openStepJournal(
+  platform: Platform,
+  lease: RunLease,
+  session: Session & { stepId: string },
+  { flush }: Pace,
+  { meter }: StepContext,
+): Journal {
+  const journal = openJournal(platform, lease, session, flush);
+  return { ...journal, usage: (one) => void (meter?.isUsed() || journal.usage(one)) };
 }
 
 /** The prompt in its parts, and the machine that works on it. */
@@ -140,7 +152,7 @@ async function openSession(
   { instanceType }: Claimed,
   step: Step,
   lease: RunLease,
-  harnessVersion: string,
+  { version: harnessVersion, meter }: StepContext,
   timeout: number,
 ): Promise<Session> {
   const { role, harness } = step.agent;
@@ -148,5 +160,6 @@ async function openSession(
   const { sandboxId } = await platform.mutate(registerSandbox, { ...lease, ...sandbox });
   const session = { sandboxId, leaseId: lease.leaseId, role, sessionId: randomUUID() };
   await platform.mutate(reportSession, session);
+  meter?.countFor({ ...session, stepId: step.stepId });
   return session;
 }

@@ -1,12 +1,12 @@
 // Missions and credits, told as a story: a mission reserves when it starts, is settled by its cost when it ends, and does not
 // start, or is stopped, when there are no credits. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bindCreditsGrace, settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
+import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { credit } from '#domain/money/credits/amounts.ts';
 import { readPosition } from '#domain/money/credits/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
-import { days, minutes } from '#foundation/clock.ts';
+import { days } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
@@ -125,12 +125,9 @@ describe('without credits', () => {
     expect(later).toEqual(['skipped', 'dispatching']);
   });
 
-  it('a running mission goes on for the grace, and is told to stop by its next heartbeat after it', async () => {
+  it('a running mission whose runtime reserves no model calls is told to stop by its next heartbeat', async () => {
     const held = await useUp();
-    world.clock.turn(minutes(2) - 1);
-    await stopExhaustedMissions();
     expect(await runtime.beat(held)).toEqual({ desired: 'run' });
-    world.clock.turn(1);
     await stopExhaustedMissions();
     expect(await runtime.beat(held)).toEqual({ desired: 'stop' });
     expect(await run(held.runId)).toEqual({
@@ -141,23 +138,10 @@ describe('without credits', () => {
     expect(await position()).toEqual([0, 0]);
   });
 
-  it('a running mission goes on for as long as the operator has set', async () => {
-    const held = await useUp();
-    bindCreditsGrace(30);
-    world.clock.turn(minutes(0.5) - 1);
-    await stopExhaustedMissions();
-    expect((await run(held.runId)).status).toBe('running');
-    world.clock.turn(1);
-    await stopExhaustedMissions();
-    expect((await run(held.runId)).status).toBe('canceled');
-    bindCreditsGrace(120);
-  });
-
-  it('a running mission goes on when credits come within the grace', async () => {
+  it('a running mission goes on when credits come before it is stopped', async () => {
     const held = await useUp();
     await world.grant(acme, 5);
     await settleMissions();
-    world.clock.turn(minutes(2));
     await stopExhaustedMissions();
     expect((await run(held.runId)).status).toBe('running');
     await runtime.finish(held);

@@ -251,6 +251,13 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
     environments: [sample.ids.environmentId],
   }),
   ReportCostRequest: (sample) => ({ ...held(sample), costId: `cost-${++asked}`, usd: 0.01 }),
+  ReserveModelCallRequest: (sample) => ({
+    ...held(sample),
+    callId: 'call-1',
+    model: 'claude-haiku-4-5',
+    inputTokens: 10,
+    outputTokens: 10,
+  }),
   ReportUsageRequest: (sample) => ({
     ...held(sample),
     usageId: `usage-${++asked}`,
@@ -321,7 +328,7 @@ const session = (sample: SampleOrganization) => ({
 });
 
 /** What an argument takes that is no id of a record, by `field.argument`. */
-const plain: Record<string, string> = {
+const plain: Record<string, string | number> = {
   'slugPreview.name': 'Zürich & Söhne',
   'slugAvailability.slug': 'free',
   'sandboxLog.role': 'builder',
@@ -335,6 +342,7 @@ const plain: Record<string, string> = {
   'rotateIntegration.credentials': 'sk-new',
   'sendMessage.text': 'Use the UTC helper.',
   'answerElicitation.text': 'Yes.',
+  'setRunBudget.budgetUsd': 1_000,
   'startMission.prompt': 'Make the date test pass.',
   'continueRun.prompt': 'Now in UTC.',
   'mcpToolReview.serverName': 'issues',

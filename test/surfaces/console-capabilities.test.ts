@@ -63,6 +63,7 @@ const others: Record<string, string> = {
   reportModelRejected: runtime,
   reportSession: runtime,
   reportUsage: runtime,
+  reserveModelCall: runtime,
   repositoryFile: runtime,
   runMcpServers: runtime,
   runModels: runtime,

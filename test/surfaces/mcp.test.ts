@@ -179,6 +179,7 @@ describe('what is there', () => {
       send_message: 'adds',
       answer_elicitation: 'idempotent',
       approve_plan: 'idempotent',
+      set_run_budget: 'idempotent',
       interrupt_run: 'idempotent',
       resume_run: 'idempotent',
       kill_sandbox: 'destructive, idempotent',

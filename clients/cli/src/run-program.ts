@@ -46,6 +46,9 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
   ofRun('answer', 'answer the newest question of the agent of a run')
     .argument('<text>', 'the answer; - reads it from standard input')
     .action(run(steering.answer));
+  ofRun('budget', 'set what a run may cost in all')
+    .argument('<usd>', 'US dollars', amount)
+    .action(run(steering.setBudget));
   ofRun('interrupt', 'interrupt the agent of a run in its turn').action(run(steering.interrupt));
   ofRun('resume', 'let an interrupted agent continue').action(run(steering.resume));
   ofRun('cancel', 'cancel a run').action(run(runs.cancel));

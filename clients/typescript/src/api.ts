@@ -2344,6 +2344,16 @@ export interface SendMessageRequest {
   /** Your own id of the message: a repeated one with it changes nothing. */
   messageId?: string | null;
 }
+/** The parameters of `setRunBudget`. */
+export interface SetRunBudgetParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** The body of `PUT /runs/{runId}/budget`. */
+export interface SetRunBudgetRequest {
+  /** US dollars: 0.01 to 10000, and at least what it has cost. */
+  budgetUsd: number;
+}
 /** The first mission of the organization. */
 export interface SetupFirstMission {
   /** Its issue, as the tracker names it. */
@@ -2981,6 +2991,8 @@ export interface Operations {
   cancelRun: { input: CancelRunParameters; output: Run };
   /** Answers a question of the agent of a run. A question is answered once. Runtimes ask by a fragment of the kind `elicitation`; the harnesses of the local runner ask none. Requires the scope `missions:run`. */
   answerElicitation: { input: AnswerElicitationParameters & AnswerElicitationRequest; output: RunMessage };
+  /** Sets what an open run may cost in all. A run that waits for more budget (`needs`) continues within seconds, up to the most that the plan of the organization lets a mission cost. Requires the scope `missions:run`. */
+  setRunBudget: { input: SetRunBudgetParameters & SetRunBudgetRequest; output: Run };
   /** Approves the plan of a run that waits for it. Approving it twice changes nothing. Requires the scope `missions:run`. */
   approvePlan: { input: ApprovePlanParameters; output: Run };
   /** Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that waits is not begun meanwhile. Requires the scope `missions:run`. */
@@ -3128,6 +3140,7 @@ export const routes = {
   killSandbox: 'POST /sandboxes/{sandboxId}/kill',
   cancelRun: 'POST /runs/{runId}/cancel',
   answerElicitation: 'POST /runs/{runId}/answer',
+  setRunBudget: 'PUT /runs/{runId}/budget',
   approvePlan: 'POST /runs/{runId}/approval',
   interruptRun: 'POST /runs/{runId}/interruption',
   resumeRun: 'POST /runs/{runId}/resumption',

@@ -10,7 +10,8 @@ export const isOpen = ({ status }: RunPartsFragment) => status === 'running' || 
 
 /** In a sentence: what it waits for, what goes on, or why it has ended so. */
 function headlineOf(run: RunPartsFragment): string {
-  const { status, needs, missionActivity, reason, lastError } = run;
+  const { status, needs, parkedReason, missionActivity, reason, lastError } = run;
+  if (needs === 'budget' && parkedReason) return parkedReason;
   if (needs) return needWords[needs];
   if (status === 'running') return missionActivity ?? '';
   if (status === 'dispatching') return reason ?? missionActivity ?? 'Waiting for a runtime';

@@ -5,11 +5,18 @@ import { plural } from '../kit/words.tsx';
 export const needWords: Record<NonNullable<RunRowFragment['needs']>, string> = {
   approval: 'Waiting for a person to approve the plan',
   answer: 'Waiting for a person to answer a question',
+  budget: 'Waiting for more budget or credits',
+};
+
+const needStates: typeof needWords = {
+  approval: 'needs approval',
+  answer: 'needs an answer',
+  budget: 'needs budget',
 };
 
 /** Its state as a pill shows it: that it waits for a person, is interrupted, or its status. */
 export function stateOf({ status, needs, interruptedAt, outcome }: RunRowFragment): string {
-  if (needs) return needs === 'approval' ? 'needs approval' : 'needs an answer';
+  if (needs) return needStates[needs];
   if (interruptedAt !== null) return 'interrupted';
   // The mission ended without a fault, but nothing came of it.
   return status === 'completed' && outcome?.result === 'no_changes' ? 'no changes' : status;

@@ -10,6 +10,7 @@ import {
   type RunPartsFragment,
   resumeRun,
   runLive,
+  setRunBudget,
 } from '../generated/documents.ts';
 import { ask } from '../kit/client.ts';
 import { Copy, CopyAs } from '../kit/copy-as.tsx';
@@ -18,6 +19,7 @@ import { useLive } from '../kit/live.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Empty, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
+import { dollars } from '../kit/words.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
 import { LastLines } from './last-lines.tsx';
 import { Messages } from './messages.tsx';
@@ -141,6 +143,7 @@ function Decisions({ run, show }: DecisionsProperties) {
           act={async () => show((await ask(approvePlan, variables)).approvePlan)}
         />
       )}
+      {run.needs === 'budget' && <MoreMoney run={run} show={show} />}
       {run.interruptedAt !== null ? (
         <Action
           label="Resume"
@@ -166,5 +169,22 @@ function Decisions({ run, show }: DecisionsProperties) {
         act={async () => show((await ask(cancelRun, variables)).cancelRun)}
       />
     </div>
+  );
+}
+
+/** US dollars that one press adds to a budget. */
+const budgetStep = 5;
+
+/** The way on for a mission whose next model call does not fit into a limit. */
+function MoreMoney({ run, show }: DecisionsProperties) {
+  if (run.parkedBy === 'credits') return <a href={pageAt('/billing')}>Buy credits</a>;
+  if (run.parkedBy === 'cap') return <a href={pageAt('/settings')}>Raise the daily cap</a>;
+  const budgetUsd = Math.ceil(Math.max(run.budgetUsd ?? 0, run.missionCostUsd)) + budgetStep;
+  return (
+    <Action
+      label={`Raise budget to ${dollars(budgetUsd)}`}
+      class="slim"
+      act={async () => show((await ask(setRunBudget, { runId: run.id, budgetUsd })).setRunBudget)}
+    />
   );
 }

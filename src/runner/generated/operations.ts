@@ -575,6 +575,8 @@ export type ReportUsageRequest = {
   cacheWriteTokens?: InputMaybe<Scalars['Int']['input']>;
   /** Read from the vendor’s cache. */
   cachedInputTokens?: InputMaybe<Scalars['Int']['input']>;
+  /** The call that it ends, as it was reserved by `reserveModelCall`. */
+  callId?: InputMaybe<Scalars['String']['input']>;
   /** Without those that were read from or written to a cache. */
   inputTokens: Scalars['Int']['input'];
   /** From the answer of `claimRun`. */
@@ -595,6 +597,22 @@ export type ReportUsageRequest = {
   stepId: Scalars['String']['input'];
   /** The runtime’s own id: a repeated request with it changes nothing. */
   usageId: Scalars['String']['input'];
+};
+
+/** A model call that a runtime is about to make. */
+export type ReserveModelCallRequest = {
+  /** Your own id of the call: a repeated request gets the same answer. */
+  callId: Scalars['String']['input'];
+  /** The most tokens that the input can have, cached ones included. */
+  inputTokens: Scalars['Int']['input'];
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** The model that is asked, by its vendor’s name. */
+  model: Scalars['String']['input'];
+  /** The most tokens that the model may answer. */
+  outputTokens: Scalars['Int']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
 };
 
 /** What a runtime must do with a run. */
@@ -702,6 +720,13 @@ export type ReportUsageMutationVariables = Exact<{
 
 
 export type ReportUsageMutation = { answer: { ok: true } };
+
+export type ReserveModelCallMutationVariables = Exact<{
+  input: ReserveModelCallRequest;
+}>;
+
+
+export type ReserveModelCallMutation = { answer: { outputTokens: number, reason: string | null } };
 
 export type ReportCostMutationVariables = Exact<{
   input: ReportCostRequest;
@@ -855,6 +880,10 @@ export const appendFragments: Operation<AppendFragmentsMutation, AppendFragments
 
 export const reportUsage: Operation<ReportUsageMutation, ReportUsageMutationVariables> = {
   text: 'mutation ReportUsage($input:ReportUsageRequest!){answer:reportUsage(input:$input){ok}}',
+};
+
+export const reserveModelCall: Operation<ReserveModelCallMutation, ReserveModelCallMutationVariables> = {
+  text: 'mutation ReserveModelCall($input:ReserveModelCallRequest!){answer:reserveModelCall(input:$input){outputTokens reason}}',
 };
 
 export const reportCost: Operation<ReportCostMutation, ReportCostMutationVariables> = {

@@ -7,6 +7,8 @@ import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Vendor } from '../contract.ts';
 import { sendOn } from './answers.ts';
+import type { AdmittedCall, Meter } from './meter.ts';
+import { isPaid, readUsage } from './usage.ts';
 
 /** Where requests go, and with which credentials. */
 export interface Upstream {
@@ -74,8 +76,12 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** @param socket A path to listen on; null: a loopback port. */
-export async function openGateway(upstreams: Upstreams, socket: string | null): Promise<Gateway> {
+/** @param socket A path to listen on; null: a loopback port. @param meter Null: calls are not metered. */
+export async function openGateway(
+  upstreams: Upstreams,
+  socket: string | null,
+  meter: Meter | null = null,
+): Promise<Gateway> {
   const key = randomBytes(32).toString('base64url');
   const server = createServer((request, response) => {
     const presentedKey = request.headers['x-api-key'] ?? request.headers.authorization?.replace(/^Bearer /i, '');
@@ -88,7 +94,9 @@ export async function openGateway(upstreams: Upstreams, socket: string | null): 
     const upstream = isMcp ? ownOf(upstreams.mcp, match[1]!) : upstreams[name];
     if (!upstream) return refuse(response, 403, `The runner has no access to ${name}.`);
     if (upstream.refusal) return refuse(response, 403, upstream.refusal);
-    forward(request, response, upstream, isMcp ? null : match[1]! + (match[2] ?? ''));
+    const path = isMcp ? null : match[1]! + (match[2] ?? '');
+    if (path && meter && isPaid(path)) void forwardMetered(request, response, upstream, path, meter);
+    else forward(request, response, upstream, path);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -110,30 +118,115 @@ export async function openGateway(upstreams: Upstreams, socket: string | null): 
 const ownOf = (servers: Record<string, Upstream>, name: string): Upstream | null =>
   Object.hasOwn(servers, name) ? servers[name]! : null;
 
-/** @param path Of a model call; null: for an MCP server, whose answers are not bounded here. */
-function forward(from: IncomingMessage, to: ServerResponse, upstream: Upstream, path: string | null): void {
+/** Bytes of a model call: what the vendors take at most. */
+const largestCall = 32 * 1024 * 1024;
+
+/** Sends a model call on once the platform has reserved its price. */
+async function forwardMetered(
+  from: IncomingMessage,
+  to: ServerResponse,
+  upstream: Upstream,
+  path: string,
+  meter: Meter,
+): Promise<void> {
+  const left = new AbortController();
+  to.on('close', () => left.abort());
+  try {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    for await (const piece of from as AsyncIterable<Buffer>) {
+      size += piece.length;
+      if (size > largestCall) return refuse(to, 413, `A model call has at most ${largestCall} bytes.`);
+      pieces.push(piece);
+    }
+    const body = Buffer.concat(pieces);
+    const count = path.startsWith('/v1/messages') ? () => countTokens(from, upstream, body) : null;
+    const call = await meter.admit(path, body, count, left.signal);
+    if (left.signal.aborted) return call.end('refused');
+    forward(from, to, upstream, path, call);
+  } catch (error) {
+    if (!left.signal.aborted)
+      refuse(to, error instanceof SyntaxError ? 400 : 502, `The call cannot be metered: ${(error as Error).message}`);
+  }
+}
+
+/** Tokens of the input, as Anthropic counts them without charge. */
+async function countTokens(
+  from: IncomingMessage,
+  { base, headers, agent, signal }: Upstream,
+  body: Buffer,
+): Promise<number> {
+  const { model, messages, system, tools, tool_choice, thinking } = JSON.parse(body.toString());
+  const url = new URL(`${base}/v1/messages/count_tokens`);
+  const counted = {
+    'content-type': 'application/json',
+    'anthropic-version': from.headers['anthropic-version'] ?? '2023-06-01',
+  };
+  const options = { method: 'POST', headers: { ...counted, ...headers }, agent, signal, timeout: 30_000 };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const asked = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve);
+    asked.on('error', reject).on('timeout', () => asked.destroy(new Error('timeout')));
+    asked.end(JSON.stringify({ model, messages, system, tools, tool_choice, thinking }));
+  });
+  const text = (await answer.toArray()).join('');
+  const { input_tokens: tokens } = JSON.parse(text);
+  if (answer.statusCode !== 200 || !Number.isInteger(tokens)) throw new Error(text);
+  return tokens;
+}
+
+/**
+ * @param path Of a model call; null: for an MCP server, whose answers are not bounded here.
+ * @param call A metered one, whose body has been read.
+ */
+function forward(
+  from: IncomingMessage,
+  to: ServerResponse,
+  upstream: Upstream,
+  path: string | null,
+  call: AdmittedCall | null = null,
+): void {
   const { base, headers, agent, signal, answered } = upstream;
   const url = new URL(base + (path ?? ''));
-  const forwarded = Object.entries(from.headers).filter(([name]) => !dropped.includes(name));
+  const forwarded = Object.entries(from.headers).filter(
+    ([name]) => !dropped.includes(name) && !(call && name === 'transfer-encoding'),
+  );
   const options = {
     method: from.method,
-    headers: { ...Object.fromEntries(forwarded), 'accept-encoding': 'identity', ...headers },
+    headers: {
+      ...Object.fromEntries(forwarded),
+      'accept-encoding': 'identity',
+      ...(call && { 'content-length': String(call.body.length) }),
+      ...headers,
+    },
     agent,
     signal,
   };
   const onward = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, (answer) => {
     answered?.(answer.statusCode!);
+    if (call) watchUsage(answer, call);
     if (path) return sendOn(answer, to, path, (message) => refuse(to, 400, message, 'invalid_request_error'));
     const { connection: _, 'set-cookie': __, ...forwardedHeaders } = answer.headers;
     to.writeHead(answer.statusCode!, forwardedHeaders);
     // An answer that breaks off upstream breaks off here.
     answer.on('error', () => to.destroy()).pipe(to);
   });
-  onward.on('error', (error) =>
-    to.headersSent ? to.destroy() : refuse(to, 502, `The model cannot be reached: ${error.message}`),
-  );
+  onward.on('error', (error) => {
+    // A connection that was not made has cost nothing.
+    if (call && (error as NodeJS.ErrnoException).syscall === 'connect') call.end('refused');
+    if (to.headersSent) to.destroy();
+    else refuse(to, 502, `The model cannot be reached: ${error.message}`);
+  });
   to.on('close', () => onward.destroy());
-  from.pipe(onward);
+  if (call) onward.end(call.body);
+  else from.pipe(onward);
+}
+
+/** Reports the tokens of the answer when it has ended, or breaks off. */
+function watchUsage(answer: IncomingMessage, call: AdmittedCall): void {
+  const isStream = /^text\/event-stream/.test(answer.headers['content-type'] ?? '');
+  const usage = readUsage(isStream);
+  answer.on('data', usage.read);
+  answer.once('close', () => call.end(answer.statusCode! >= 400 ? 'refused' : usage.result(call.outputTokens)));
 }
 
 /** In a form that clients of both vendors understand. */

@@ -17,6 +17,12 @@ export const approve = decide('approvePlan', 'The plan is approved.');
 export const interrupt = decide('interruptRun', 'The agent is interrupted.');
 export const resume = decide('resumeRun', 'The agent continues.');
 
+export async function setBudget(options: CommonOptions, runId: string, budgetUsd: number): Promise<void> {
+  const run = await (await openClient(options.url)).setRunBudget({ runId, budgetUsd });
+  if (options.json) printJson(run);
+  else printLine(`The budget of ${run.id} is ${budgetUsd} USD.`);
+}
+
 const say =
   (operation: 'sendMessage' | 'answerElicitation', outcome: string) =>
   async (options: CommonOptions, runId: string, text: string): Promise<void> => {

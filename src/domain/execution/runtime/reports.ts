@@ -7,6 +7,7 @@ import { transaction } from '#foundation/postgres/database.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../../projects/agents/model.ts';
 import { withdrawArtifacts } from '../../work/artifacts/operations.ts';
 import { countCost, type ReportedCost } from '../../work/mission-costs/count.ts';
+import { endModelCall } from '../../work/mission-costs/model-calls.ts';
 import { costOfTokens, priceOf } from '../../work/mission-costs/prices.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
@@ -35,18 +36,26 @@ export interface Usage extends Tokens {
   role?: AgentRole | null | undefined;
   sessionId?: string | null | undefined;
   model: string;
+  /** The reserved call that it ends. */
+  callId?: string | null | undefined;
 }
 
 /** Counts the tokens of a step, and their cost. */
 export const reportUsage = (caller: Caller, usage: Usage): Promise<void> =>
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, usage);
+    if (usage.callId) await endModelCall(trx, run.id, usage.callId);
+    if (isNothing(usage)) return;
     const price = priceOf(usage.model);
     if (!price) await markCostIncomplete(trx, run.id);
     const usd = price ? costOfTokens(usage, price) : 0;
     const isNew = await countCost(trx, run, { ...usage, costId: `usage ${usage.usageId}`, usd });
     if (isNew) await addStepUsage(trx, run.id, usage.stepId, usd, usage, usage.sessionId ?? null);
   });
+
+/** The vendor charges nothing for a call that it has refused. */
+const isNothing = ({ inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens }: Tokens): boolean =>
+  inputTokens + cachedInputTokens + cacheWriteTokens + outputTokens === 0;
 
 export interface SandboxRegistration {
   runId: string;

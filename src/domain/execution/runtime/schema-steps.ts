@@ -26,6 +26,7 @@ export const ReportUsageRequest = request(
       cachedInputTokens: tokens.default(0).describe('Read from the vendor’s cache.'),
       cacheWriteTokens: tokens.default(0).describe('Written to the vendor’s cache.'),
       outputTokens: tokens.describe('Also those of thoughts.'),
+      callId: key.nullish().describe('The call that it ends, as it was reserved by `reserveModelCall`.'),
     })
     .describe('Tokens that a step has used. The platform computes their cost from the list prices of the catalog.'),
 );

@@ -168,16 +168,18 @@ async function waitingRuns(caller: Caller): Promise<Condition[]> {
 }
 
 const personsNeeded = async (caller: Caller): Promise<Condition[]> =>
-  (await findNeedyRuns(ownOrganization(caller))).map(({ id, missionTitle, awaitsApproval, question, since }) => ({
-    id: `person_needed:${id}:${awaitsApproval ? 'approval' : since}`,
-    kind: 'action',
-    title: `${quoted(missionTitle ?? id)} ${awaitsApproval ? 'waits for a person to approve the plan' : 'asks a question'}`,
-    body: awaitsApproval
-      ? 'Nothing is built before the plan is approved.'
-      : question || 'Its agent waits for an answer.',
-    page: `/runs/${id}`,
-    createdAt: since,
-  }));
+  (await findNeedyRuns(ownOrganization(caller))).map(
+    ({ id, missionTitle, awaitsApproval, parkedReason, question, since }) => ({
+      id: `person_needed:${id}:${awaitsApproval ? 'approval' : since}`,
+      kind: 'action',
+      title: `${quoted(missionTitle ?? id)} ${awaitsApproval ? 'waits for a person to approve the plan' : parkedReason ? 'waits for money' : 'asks a question'}`,
+      body: awaitsApproval
+        ? 'Nothing is built before the plan is approved.'
+        : parkedReason || question || 'Its agent waits for an answer.',
+      page: `/runs/${id}`,
+      createdAt: since,
+    }),
+  );
 
 export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promise<Condition[]>][] = [
   ['billing:read', lowCredits],

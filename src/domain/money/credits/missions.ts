@@ -60,6 +60,24 @@ interface Held {
 /** What the run has reserved, of each lot. */
 export const readReserved = (runId: string, trx?: Transaction): Promise<Held[]> => sql<Held>(reservedSql, [runId], trx);
 
+/**
+ * Reserves credits so that the run can cost up to `needed` in all, in millionths. The ledger is locked. Returns how much it can cost: less
+ * than `needed` when there are no more credits.
+ */
+export async function coverRun(
+  trx: Transaction,
+  { orgId, runId, needed }: { orgId: string; runId: string; needed: number },
+): Promise<number> {
+  const lots = await openBook(trx, orgId);
+  const [{ booked } = { booked: 0 }] = await sql<{ booked: number }>(bookedSql, [runId], trx);
+  const covered = booked + sumOf(await readReserved(runId, trx));
+  if (needed <= covered) return covered;
+  const more = take(lots, Math.max(needed - covered, ahead));
+  const entries = reserving(more.map((part) => ({ ...part, runId })));
+  if (more.length > 0) await append(trx, orgId, [{ kind: 'reserve', runId, entries }]);
+  return covered + sumOfTaken(more);
+}
+
 export interface MissionCostSoFar {
   orgId: string;
   runId: string;

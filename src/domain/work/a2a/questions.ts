@@ -3,12 +3,14 @@ import type { Run } from '../runs/model.ts';
 import { openQuestions } from '../runs/needs.ts';
 import { isWaiting } from '../runs/states.ts';
 
-type Asking = Pick<Run, 'id' | 'status' | 'awaitsApproval'>;
+type Asking = Pick<Run, 'id' | 'status' | 'awaitsApproval' | 'parkedReason'>;
 
-/** What the agents of running ones ask, by run: the last that they did, and nobody has said anything since. */
+/** Questions of the agents of running ones, by run, that nobody has answered yet, and what parked ones wait for. */
 export async function findQuestions(runs: readonly Asking[]): Promise<Map<string, string>> {
-  const ids = runs.filter(({ status }) => status === 'running').map(({ id }) => id);
-  return new Map((await openQuestions(ids)).map(({ runId, text }) => [runId, text]));
+  const running = runs.filter(({ status }) => status === 'running');
+  const asked = await openQuestions(running.map(({ id }) => id));
+  const parked = running.flatMap(({ id, parkedReason }) => (parkedReason ? [[id, parkedReason] as const] : []));
+  return new Map([...asked.map(({ runId, text }) => [runId, text] as const), ...parked]);
 }
 
 /** Whether the plan of the run waits for an approval. */

@@ -49,8 +49,9 @@ export async function countCost(trx: Transaction, run: Run, cost: CountedCost): 
 const claimableUsd = async (trx: Transaction, { id, budgetUsd }: Run): Promise<number> =>
   Math.max(0, (budgetUsd ?? scriptCostUsd) - (await costOfRun(trx, id)) / 1_000_000);
 
-async function endAtBudget(trx: Transaction, { id, budgetUsd }: Run, spentUsd: number): Promise<void> {
-  if (budgetUsd === null || spentUsd < budgetUsd) return;
+/** A metered run is refused its next call instead. */
+async function endAtBudget(trx: Transaction, { id, budgetUsd, isMetered }: Run, spentUsd: number): Promise<void> {
+  if (isMetered || budgetUsd === null || spentUsd < budgetUsd) return;
   const reason = `The mission has cost ${spentUsd.toFixed(2)} USD: its budget of ${budgetUsd.toFixed(2)} USD is used up.`;
   await cancelRuns(trx, { id }, reason);
 }

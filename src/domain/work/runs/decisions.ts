@@ -1,6 +1,9 @@
-// What is decided about a run while it is open: the choice of its agents, the commit that a reviewer approves, that its steps have failed.
+// What is decided about a run while it is open: the choice of its agents, the commit that a reviewer approves, that its steps have
+// failed, that it waits for money.
+import { now } from '#foundation/clock.ts';
+import { announce } from '#foundation/postgres/changes.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
-import { type AgentChoice, Run } from './model.ts';
+import { type AgentChoice, type ParkingLimit, Run } from './model.ts';
 
 /** @param endsWait Whether runtimes may claim a run that has waited for the choice. */
 export const recordAgentChoice = async (
@@ -33,3 +36,24 @@ export const continueFromStep = async (
 ): Promise<void> => {
   await Run.patch(trx, { id: runId }, continuation);
 };
+
+export const markMetered = async (trx: Transaction, { id, isMetered }: Run): Promise<void> => {
+  if (!isMetered) await Run.patch(trx, { id }, { isMetered: true });
+};
+
+/** The next model call waits until a person has raised the limit. The time of the first refusal stays. */
+export async function parkRun(
+  trx: Transaction,
+  { id, parkedAt }: Run,
+  parkedBy: ParkingLimit,
+  parkedReason: string,
+): Promise<void> {
+  await Run.patch(trx, { id }, { parkedBy, parkedReason, parkedAt: parkedAt ?? now() });
+  if (parkedAt === null) await announce(trx, id);
+}
+
+export async function unparkRun(trx: Transaction, { id, parkedAt }: Run): Promise<void> {
+  if (parkedAt === null) return;
+  await Run.patch(trx, { id }, { parkedBy: null, parkedReason: null, parkedAt: null });
+  await announce(trx, id);
+}

@@ -44,6 +44,10 @@ export interface AgentChoice {
   costUsd: number;
 }
 
+/** Limits of money: the budget of the mission, the credits and the daily cost cap of the organization. */
+export const parkingLimits = ['budget', 'credits', 'cap'] as const;
+export type ParkingLimit = (typeof parkingLimits)[number];
+
 export class Run extends BaseModel {
   static override tableName = 'runs';
   static override noun = 'run';
@@ -84,6 +88,9 @@ export class Run extends BaseModel {
     'awaitsApproval',
     'interruptedAt',
     'budgetUsd',
+    'parkedBy',
+    'parkedReason',
+    'parkedAt',
     'agentChoice',
     'continuesStepId',
     'attempts',
@@ -180,6 +187,13 @@ export class Run extends BaseModel {
   declare interruptedAt: number | null;
   /** US dollars; null: what the plan of the organization allows. */
   declare budgetUsd: number | null;
+  /** Whether its runtime reserves each model call before it is made. */
+  declare isMetered: boolean;
+  /** Limit that its next model call does not fit into; null: it does not wait for money. */
+  declare parkedBy: ParkingLimit | null;
+  /** Sentence for people: amounts and limit. */
+  declare parkedReason: string | null;
+  declare parkedAt: number | null;
   /** The step of another run whose checkpoint it began from; null: none. */
   declare continuesStepId: Id<'runStep'> | null;
   /** Why its steps have failed, until its runtime has finished it. */

@@ -114,6 +114,24 @@ builder.mutationFields((t) => ({
     },
     resolve: (_, args, { caller }) => steering.answerElicitation(caller, args),
   }),
+  setRunBudget: t.field({
+    description:
+      'Sets what an open run may cost in all. A run that waits for more budget (`needs`) continues within seconds, up to the most that ' +
+      'the plan of the organization lets a mission cost.',
+    scope: 'missions:run',
+    rest: { route: 'PUT /runs/{runId}/budget', body: 'SetRunBudgetRequest' },
+    tool: { name: 'set_run_budget', idempotent: true },
+    type: RunType,
+    args: {
+      runId: t.arg.string(runId),
+      budgetUsd: t.arg.float({
+        required: true,
+        description: `US dollars: ${mission.budgetUsd.min} to ${mission.budgetUsd.max}, and at least what it has cost.`,
+        validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
+      }),
+    },
+    resolve: (_, args, { caller }) => steering.setBudget(caller, args),
+  }),
   approvePlan: t.field({
     description: 'Approves the plan of a run that waits for it. Approving it twice changes nothing.',
     scope: 'missions:run',

@@ -3,7 +3,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { type Context, toMany, toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
-import type { Run } from './model.ts';
+import { parkingLimits, type Run } from './model.ts';
 import { type OpenQuestion, openQuestions, type RunNeed, runNeeds } from './needs.ts';
 import { type Starter, startersOf } from './operations.ts';
 import { RunType } from './schema.ts';
@@ -11,12 +11,19 @@ import { RunType } from './schema.ts';
 const RunNeedWords = wordSet('RunNeed', runNeeds, 'What a run needs of a person.', {
   approval: 'The approval of its plan.',
   answer: 'The answer to a question of its agent.',
+  budget: 'More money: its next model call does not fit into the limit `parkedBy`.',
+});
+const ParkingLimitWords = wordSet('ParkingLimit', parkingLimits, 'A limit of money.', {
+  budget: 'The budget of the mission, or the most that a mission may cost by the plan.',
+  credits: 'The credits of the organization.',
+  cap: 'The daily cost cap of the organization.',
 });
 const questionsOf = toMany<OpenQuestion>(openQuestions, ({ runId }) => runId);
 const peopleWithIds = toOne<Starter>(startersOf, ({ id }) => id);
 
-async function needOf({ id, status, awaitsApproval }: Row<Run>, context: Context): Promise<RunNeed | null> {
+async function needOf({ id, status, awaitsApproval, parkedAt }: Row<Run>, context: Context): Promise<RunNeed | null> {
   if (awaitsApproval) return 'approval';
+  if (status === 'running' && parkedAt !== null) return 'budget';
   return status === 'running' && (await questionsOf(context).load(id)).length > 0 ? 'answer' : null;
 }
 
@@ -27,6 +34,18 @@ builder.objectFields(RunType, (t) => ({
     graphOnly: true,
     description: 'What it waits for a person to do; null for nothing.',
     resolve: (run, _args, context) => needOf(run, context),
+  }),
+  parkedBy: t.expose('parkedBy', {
+    type: ParkingLimitWords.type,
+    nullable: true,
+    graphOnly: true,
+    description: 'The limit that its next model call does not fit into; null: it does not wait for money.',
+  }),
+  parkedReason: t.exposeString('parkedReason', {
+    nullable: true,
+    graphOnly: true,
+    description:
+      'The limit with what is used of it and what the next model call may cost; null: it does not wait for money.',
   }),
   startedBy: t.string({
     nullable: true,

@@ -6,7 +6,7 @@ import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { conflict } from '#foundation/problem.ts';
+import { conflict, invalid } from '#foundation/problem.ts';
 import { Person } from '../../organization/people/model.ts';
 import { findElicitation } from '../sandboxes/elicitations.ts';
 import { mission } from './bounds.ts';
@@ -177,3 +177,21 @@ export const resumeRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
     },
     'resume',
   );
+
+/**
+ * Sets what an open run may cost in all: a call of its model that waits for it is made within seconds.
+ * @throws 400 for less than it has cost, 404, 409 for a run that is over
+ */
+export const setBudget = (
+  caller: Caller,
+  { runId, budgetUsd }: { runId: string; budgetUsd: number },
+): Promise<Row<Run>> =>
+  transaction(async (trx) => {
+    const run = await lockReached(trx, caller, runId);
+    refuseEnded(run);
+    if (budgetUsd < run.missionCostUsd)
+      throw invalid.field('budgetUsd', `must be at least what the run has cost: ${run.missionCostUsd.toFixed(2)}`);
+    await Run.patch(trx, { id: run.id }, { budgetUsd, updatedAt: now() });
+    await announce(trx, run.id);
+    return (await Run.find({ id: run.id }, trx))!;
+  });

@@ -1,0 +1,113 @@
+// Reserves the highest price of a model call before its runtime makes it. What vendors are paid for a mission never exceeds its budget,
+// the credits of the organization and its daily cost cap: a call that does not fit waits until a person has raised the limit.
+import type { Caller } from '#access/principal.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import { currentPlan } from '../../money/billing/operations.ts';
+import { amountOf, creditsOf } from '../../money/credits/amounts.ts';
+import { coverRun } from '../../money/credits/missions.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { costOfRun } from '../../work/mission-costs/ledger.ts';
+import { findModelCall, insertModelCall, readReservedCalls } from '../../work/mission-costs/model-calls.ts';
+import { priceOf } from '../../work/mission-costs/prices.ts';
+import { readCostCap } from '../../work/orchestrator/operations.ts';
+import { markMetered, parkRun, unparkRun } from '../../work/runs/decisions.ts';
+import { leaseIsLost, lockHeldRun } from '../../work/runs/lock.ts';
+import type { ParkingLimit, Run } from '../../work/runs/model.ts';
+
+export interface ModelCallRequest {
+  runId: string;
+  leaseId: string;
+  /** The runtime's own id: a repeated request gets the same answer. */
+  callId: string;
+  model: string;
+  /** The most tokens that its input can have. */
+  inputTokens: number;
+  /** The most that it may answer. */
+  outputTokens: number;
+}
+
+export interface ModelCallGrant {
+  /** The most that the model may answer; 0: the call must not be made yet. */
+  outputTokens: number;
+  /** Why it must not be made; null when it may. */
+  reason: string | null;
+}
+
+/** An answer that is cut shorter is of no use to an agent. */
+const leastOutputTokens = 1_024;
+const maxCallsAtOnce = 1_000;
+
+export const reserveModelCall = (caller: Caller, call: ModelCallRequest): Promise<ModelCallGrant> =>
+  transaction(async (trx) => {
+    const run = await lockHeldRun(trx, caller, call);
+    const { orgId } = run;
+    // Calls of one organization are decided one after the other.
+    await lockOrganization(trx, orgId);
+    if (run.status === 'canceled') throw leaseIsLost();
+    const before = await findModelCall(trx, run.id, call.callId);
+    if (before) return { outputTokens: before.outputTokens, reason: null };
+    await markMetered(trx, run);
+    const price = priceOf(call.model);
+    // The cost of the run is marked as incomplete when its usage is reported.
+    if (!price) return { outputTokens: call.outputTokens, reason: null };
+    // US dollars per million tokens are millionths of a dollar per token.
+    const inputAmount = Math.ceil(call.inputTokens * Math.max(price.input, price.cacheWrite));
+    const amountFor = (outputTokens: number) => inputAmount + Math.ceil(outputTokens * price.output);
+    const { left, parkedBy, limit, reserved, calls } = await readLeft(trx, run, amountFor(call.outputTokens));
+    if (calls >= maxCallsAtOnce)
+      throw conflict(`The run has ${maxCallsAtOnce} model calls in progress, which is the most.`);
+    const affordable = Math.floor((left - inputAmount) / price.output);
+    const outputTokens = Math.min(call.outputTokens, affordable);
+    if (outputTokens < Math.min(call.outputTokens, leastOutputTokens)) {
+      const wanted = amountFor(Math.min(call.outputTokens, leastOutputTokens));
+      const reason = `${limit} The next model call may cost ${usd(wanted)} USD; ${usd(Math.max(0, left))} USD are left${reserved > 0 ? ` beside calls in progress` : ''}.`;
+      await parkRun(trx, run, parkedBy, reason);
+      return { outputTokens: 0, reason };
+    }
+    await unparkRun(trx, run);
+    await insertModelCall(trx, {
+      runId: run.id,
+      callId: call.callId,
+      orgId,
+      amount: amountFor(outputTokens),
+      outputTokens,
+    });
+    return { outputTokens, reason: null };
+  });
+
+const usd = (amount: number): string => creditsOf(amount).toFixed(2);
+
+interface Left {
+  /** Millionths of a US dollar that the next call may cost. */
+  left: number;
+  /** The tightest limit. */
+  parkedBy: ParkingLimit;
+  /** It in a sentence. */
+  limit: string;
+  /** Of other calls of the run. */
+  reserved: number;
+  calls: number;
+}
+
+/** Room under the tightest limit for a call of this amount. Credits for it are reserved, as far as there are some. */
+async function readLeft(trx: Transaction, run: Run, amount: number): Promise<Left> {
+  const { id: runId, orgId, budgetUsd } = run;
+  const cost = await costOfRun(trx, runId);
+  const { ofRun: reserved, ofOrganization, calls } = await readReservedCalls(trx, run);
+  const ceilingUsd = Math.min(budgetUsd ?? Number.POSITIVE_INFINITY, (await currentPlan(orgId, trx)).missionCeiling);
+  const { effectiveDailyCostCapUsd: capUsd, dailySpendUsd } = await readCostCap(trx, orgId);
+  const [budgetLeft, capLeft] = [
+    amountOf(ceilingUsd) - cost - reserved,
+    amountOf(capUsd) - amountOf(dailySpendUsd) - ofOrganization,
+  ];
+  const needed = cost + reserved + Math.max(0, Math.min(amount, budgetLeft, capLeft));
+  const creditsLeft = (await coverRun(trx, { orgId, runId, needed })) - cost - reserved;
+  const limits: [ParkingLimit, number, string][] = [
+    ['budget', budgetLeft, `The mission has cost ${usd(cost)} of its budget of ${ceilingUsd.toFixed(2)} USD.`],
+    ['cap', capLeft, `Missions have cost ${dailySpendUsd.toFixed(2)} of the daily cap of ${capUsd.toFixed(2)} USD.`],
+    ['credits', creditsLeft, 'The organization has too few credits.'],
+  ];
+  const [parkedBy, left, limit] = limits.reduce((tightest, one) => (one[1] < tightest[1] ? one : tightest));
+  return { left, parkedBy, limit, reserved, calls };
+}

@@ -1,0 +1,47 @@
+// The reservation of model calls by runtimes, in GraphQL only.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { request } from '#graph/input.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { type ModelCallGrant, reserveModelCall } from './model-calls.ts';
+import { key, ofRun } from './schema-runs.ts';
+
+const tokens = z.int().min(0).max(1e9);
+const ReserveModelCallRequest = request(
+  'ReserveModelCallRequest',
+  z
+    .object({
+      ...ofRun,
+      callId: key.describe('Your own id of the call: a repeated request gets the same answer.'),
+      model: boundedText(text.modelId).describe('The model that is asked, by its vendor’s name.'),
+      inputTokens: tokens.describe('The most tokens that the input can have, cached ones included.'),
+      outputTokens: tokens.describe('The most tokens that the model may answer.'),
+    })
+    .describe('A model call that a runtime is about to make.'),
+);
+const ModelCallReservation = builder.objectRef<ModelCallGrant>('ModelCallReservation').implement({
+  description: 'Whether a model call may be made now.',
+  fields: (t) => ({
+    outputTokens: t.exposeInt('outputTokens', {
+      description: 'The most tokens that the request may let the model answer; 0: the call must not be made yet.',
+    }),
+    reason: t.exposeString('reason', {
+      nullable: true,
+      description: 'Why it must not be made, in a sentence for people; null when it may.',
+    }),
+  }),
+});
+
+builder.mutationField('reserveModelCall', (t) =>
+  t.field({
+    description:
+      'Reserves the highest price of a model call before it is made, against the budget of the run and the credits and the daily ' +
+      'cost cap of its organization. `reportUsage` with its `callId` ends it. A call that does not fit must not be made: the run ' +
+      'waits for a person to raise the limit, and the runtime asks again with the same `callId`.',
+    scope: 'runtime:report',
+    type: ModelCallReservation,
+    args: { input: t.arg({ type: ReserveModelCallRequest, required: true, description: 'The call.' }) },
+    resolve: (_, { input }, { caller }) => reserveModelCall(caller, input),
+  }),
+);

@@ -1,0 +1,105 @@
+// Meters the model calls of a mission: reserves the highest price of each at the platform before it leaves the gateway, and reports its
+// tokens when it is answered. A call that the platform does not let through waits here until a person has raised the limit.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { RunLease, Session } from '../contract.ts';
+import { reportUsage, reserveModelCall } from '../generated/operations.ts';
+import type { Json } from '../harness/fragments.ts';
+import type { Tokens } from '../harness/port.ts';
+import type { Platform } from './platform.ts';
+
+/** Output of a request that names no bound. */
+const usualOutputTokens = 32_000;
+const noTokens: Tokens = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+
+export interface AdmittedCall {
+  body: Buffer;
+  outputTokens: number;
+  /** Takes the tokens of the answer; `refused`: the vendor charges nothing; null: not known, so the reservation stays. */
+  end(tokens: Tokens | 'refused' | null): void;
+}
+
+export type Meter = ReturnType<typeof openMeter>;
+
+/** @param askAgainMs Between two requests for a call that waits. */
+export function openMeter(platform: Platform, lease: RunLease, askAgainMs: number) {
+  let step: (Session & { stepId: string }) | null = null;
+  let isUsed = false;
+  const reports = new Set<Promise<unknown>>();
+
+  function end(callId: string, model: string, tokens: Tokens | 'refused' | null): void {
+    if (!tokens || !step) return;
+    const { stepId, sandboxId, role, sessionId } = step;
+    const used = tokens === 'refused' ? noTokens : tokens;
+    const origin = { ...lease, stepId, sandboxId, role, sessionId };
+    const report = platform.mutate(reportUsage, { ...origin, usageId: callId, callId, model, ...used }).catch(() => {});
+    reports.add(report);
+    void report.finally(() => reports.delete(report));
+  }
+
+  return {
+    /** The step that calls are counted for. */
+    countFor(next: Session & { stepId: string }): void {
+      step = next;
+      isUsed = false;
+    },
+    /** Whether the step has made a call here: what its harness tells of its tokens is counted already. */
+    isUsed: () => isUsed,
+    /** Resolves when all reports have been sent. */
+    settled: async () => void (await Promise.all(reports)),
+    /**
+     * @param count Counts the tokens of the input exactly; null where the vendor does not.
+     * @param left Aborted when the agent has gone away. @throws when the body is not readable, or the platform is unreachable
+     */
+    async admit(
+      path: string,
+      body: Buffer,
+      count: (() => Promise<number>) | null,
+      left: AbortSignal,
+    ): Promise<AdmittedCall> {
+      const request = JSON.parse(body.toString());
+      const model = String(request.model ?? '');
+      const bound = boundOf(path, request);
+      const wanted = Math.max(1, Math.floor(Number(request[bound] ?? usualOutputTokens)) || 1);
+      const callId = randomUUID();
+      isUsed = true;
+      // No token is shorter than a byte.
+      let inputTokens = body.length;
+      for (;;) {
+        const call = { ...lease, callId, model, inputTokens, outputTokens: wanted };
+        const { outputTokens } = await platform.mutate(reserveModelCall, call);
+        if (outputTokens > 0) {
+          return {
+            body: bounded(path, request, bound, outputTokens) ?? body,
+            outputTokens,
+            end: (tokens) => end(callId, model, tokens),
+          };
+        }
+        const exact = count && inputTokens === body.length ? await count().catch(() => null) : null;
+        if (exact !== null && exact < inputTokens) inputTokens = exact;
+        else await wait(askAgainMs, undefined, { signal: left });
+      }
+    },
+  };
+}
+
+/** The member of a request that bounds its output. */
+function boundOf(path: string, request: Json): string {
+  if (path.endsWith('/responses')) return 'max_output_tokens';
+  if (path.endsWith('/chat/completions')) return 'max_tokens' in request ? 'max_tokens' : 'max_completion_tokens';
+  return 'max_tokens';
+}
+
+/** The request with its output bounded, and with its usage asked for; null: it is that already. */
+function bounded(path: string, request: Json, bound: string, outputTokens: number): Buffer | null {
+  const changes: Json = {};
+  if (request[bound] !== outputTokens) changes[bound] = outputTokens;
+  if (path.endsWith('/chat/completions') && request.stream && !request.stream_options?.include_usage)
+    changes.stream_options = { ...request.stream_options, include_usage: true };
+  const thought = request.thinking?.budget_tokens ?? 0;
+  // Anthropic refuses thoughts that may take all of the output, or less than 1,024 tokens.
+  if (thought >= outputTokens)
+    changes.thinking =
+      outputTokens > 2_048 ? { ...request.thinking, budget_tokens: outputTokens - 1_024 } : { type: 'disabled' };
+  return Object.keys(changes).length > 0 ? Buffer.from(JSON.stringify({ ...request, ...changes })) : null;
+}

@@ -1,0 +1,73 @@
+// Tokens of a model call, read from its answer on the way to the agent.
+import type { Json } from '../harness/fragments.ts';
+import type { Tokens } from '../harness/port.ts';
+
+/** Paths of model calls that cost something. */
+export const isPaid = (path: string): boolean => /^(\/v1\/messages(\?.*)?|\/responses|\/chat\/completions)$/.test(path);
+
+/** Tokens in the words of the three protocols. */
+function tokensOf(usage: Json): Tokens {
+  const { input_tokens: input, prompt_tokens: prompt, cache_read_input_tokens: cacheRead } = usage;
+  const details = usage.input_tokens_details ?? usage.prompt_tokens_details;
+  // Anthropic counts cached tokens beside the input, OpenAI within it.
+  const cached = cacheRead ?? details?.cached_tokens ?? 0;
+  const all = input ?? prompt ?? 0;
+  return {
+    inputTokens: details ? Math.max(0, all - cached) : all,
+    cachedInputTokens: cached,
+    cacheWriteTokens: usage.cache_creation_input_tokens ?? 0,
+    outputTokens: usage.output_tokens ?? usage.completion_tokens ?? 0,
+  };
+}
+
+const usageIn = (event: Json): Json | undefined => event.usage ?? event.message?.usage ?? event.response?.usage;
+
+export interface UsageReader {
+  read(bytes: Buffer): void;
+  /** Null: the answer has told none. */
+  result(maxOutputTokens: number): Tokens | null;
+}
+
+/** Bytes that a stream has for each token at least: an event with one token is many times as long. */
+const bytesPerToken = 8;
+
+/** @param isStream Server-sent events; else one JSON document. */
+export function readUsage(isStream: boolean): UsageReader {
+  let held: Buffer[] = [];
+  let size = 0;
+  let latest: Json | null = null;
+  let isFinal = !isStream;
+  const take = (text: string) => {
+    try {
+      const event = JSON.parse(text);
+      const usage = usageIn(event);
+      // Anthropic tells the input at the beginning and the output at the end.
+      if (usage)
+        latest = { ...latest, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value != null)) };
+      if (usage && event.type !== 'message_start') isFinal = true;
+    } catch {
+      // Not JSON: it holds no usage.
+    }
+  };
+  return {
+    read(bytes) {
+      size += bytes.length;
+      if (!isStream) return void held.push(bytes);
+      let from = 0;
+      for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, from)) {
+        const line = Buffer.concat([...held, bytes.subarray(from, end)]);
+        [held, from] = [[], end + 1];
+        if (line.includes('"usage"')) take(line.toString().replace(/^data:/, ''));
+      }
+      held.push(bytes.subarray(from));
+    },
+    result(maxOutputTokens) {
+      if (!isStream) take(Buffer.concat(held).toString());
+      if (!latest) return null;
+      const tokens = tokensOf(latest);
+      // A stream that was broken off: its output is not known, and no longer than what has come.
+      if (!isFinal) tokens.outputTokens = Math.min(maxOutputTokens, Math.ceil(size / bytesPerToken));
+      return tokens;
+    },
+  };
+}

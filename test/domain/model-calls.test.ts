@@ -1,0 +1,203 @@
+// Model calls are reserved before they are made: what vendors are paid for a mission stays within its budget, the credits and the
+// daily cost cap of its organization, whatever runtimes do. claude-haiku-4-5 costs 1 USD a million tokens of input (1.25 written to
+// the cache) and 5 USD a million of output.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
+import { credit } from '#domain/money/credits/amounts.ts';
+import { readPosition } from '#domain/money/credits/operations.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+let world: World;
+let acme: Row<Organization>;
+let owner: Awaited<ReturnType<World['person']>>;
+let alice: string;
+let runtime: string;
+let projectId: string;
+let founded = 0;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  owner = await world.person(`Alice-${++founded}`);
+  acme = await world.found(owner, `Acme ${founded}`);
+  alice = await world.token(owner, acme);
+  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+  const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
+  projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+});
+
+const send = async (name: string, input: object, selection: string): Promise<Json> => {
+  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
+  const query = `mutation ($input: ${type}!) { answer: ${name}(input: $input) ${selection} }`;
+  const { body } = await world.graphql(query, { token: runtime, variables: { input } });
+  if (body.errors) throw new Error(JSON.stringify(body.errors));
+  return body.data.answer;
+};
+
+interface Held {
+  runId: string;
+  leaseId: string;
+  stepId: string;
+}
+async function startMission(budgetUsd: number | null): Promise<Held> {
+  const query = `mutation ($projectId: String!, $budgetUsd: Float) {
+    startMission(projectId: $projectId, prompt: "Fix it", budgetUsd: $budgetUsd) { id } }`;
+  const { body } = await world.graphql(query, { token: alice, variables: { projectId, budgetUsd } });
+  if (body.errors) throw new Error(JSON.stringify(body.errors));
+  const claim = { runtime: 'Runtime', harnesses: ['claude-code'], modelVendors: ['anthropic'] };
+  const claimed = await send('claimRun', claim, '{ runId leaseId step { stepId } }');
+  return { runId: claimed.runId, leaseId: claimed.leaseId, stepId: claimed.step.stepId };
+}
+const model = 'claude-haiku-4-5';
+const reserve = ({ runId, leaseId }: Held, callId: string, inputTokens: number, outputTokens: number): Promise<Json> =>
+  send('reserveModelCall', { runId, leaseId, callId, model, inputTokens, outputTokens }, '{ outputTokens reason }');
+const settle = (held: Held, callId: string, inputTokens: number, outputTokens: number): Promise<Json> =>
+  send('reportUsage', { ...held, usageId: callId, callId, model, inputTokens, outputTokens }, '{ ok }');
+const look = async (runId: string): Promise<Json> => {
+  const query = `query ($runId: String!) { run(runId: $runId) { status needs parkedBy parkedReason missionCostUsd missionCostIncomplete } }`;
+  return (await world.graphql(query, { token: alice, variables: { runId } })).body.data.run;
+};
+const setBudget = (runId: string, budgetUsd: number) =>
+  world.rest('PUT', `/runs/${runId}/budget`, { token: alice, body: { budgetUsd } });
+
+describe('a model call', () => {
+  it('may answer as much as it asks for while that fits, and as much as is left when it does not', async () => {
+    const held = await startMission(0.1);
+    // At most 0.0125 + 0.05 USD.
+    expect(await reserve(held, 'a', 10_000, 10_000)).toEqual({ outputTokens: 10_000, reason: null });
+    // 0.0375 USD are left, of which the input takes 0.0125.
+    expect(await reserve(held, 'b', 10_000, 10_000)).toEqual({ outputTokens: 5_000, reason: null });
+    expect((await look(held.runId)).needs).toBe(null);
+  });
+
+  it('that is asked for again gets the same answer', async () => {
+    const held = await startMission(0.1);
+    const calls = await Promise.all([0, 1, 2].map(() => reserve(held, 'a', 10_000, 10_000)));
+    expect(calls).toEqual([0, 1, 2].map(() => ({ outputTokens: 10_000, reason: null })));
+    await settle(held, 'a', 10_000, 1_000);
+    expect(await reserve(held, 'b', 10_000, 10_000)).toMatchObject({ outputTokens: 10_000 });
+  });
+
+  it('that does not fit parks the run, which goes on when a person raises the budget', async () => {
+    const held = await startMission(0.02);
+    await reserve(held, 'a', 1_000, 2_000);
+    await settle(held, 'a', 1_000, 2_000);
+    const { outputTokens, reason } = await reserve(held, 'b', 10_000, 4_000);
+    expect(outputTokens).toBe(0);
+    expect(reason).toBe(
+      'The mission has cost 0.01 of its budget of 0.02 USD. The next model call may cost 0.02 USD; 0.01 USD are left.',
+    );
+    expect(await look(held.runId)).toMatchObject({ status: 'running', needs: 'budget', parkedBy: 'budget' });
+    const listed = (await world.graphql('{ runs(needsPerson: true) { data { id } } }', { token: alice })).body.data;
+    expect(listed.runs.data).toEqual([{ id: held.runId }]);
+    const reader = await world.token(owner, acme, { scopes: ['setup:read', 'missions:run'] });
+    const notices = await world.rest('GET', '/notices', { token: reader });
+    expect(JSON.stringify(notices.body)).toContain('waits for money');
+    expect((await setBudget(held.runId, 0.0105)).body.description).toContain('budgetUsd');
+    expect((await setBudget(held.runId, 1)).status).toBe(200);
+    expect(await reserve(held, 'b', 10_000, 4_000)).toEqual({ outputTokens: 4_000, reason: null });
+    expect(await look(held.runId)).toMatchObject({ needs: null, parkedBy: null, parkedReason: null });
+  });
+
+  it('waits for credits, and no other mission spends what it has reserved', async () => {
+    await world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd: 1_000 } });
+    const held = await startMission(null);
+    // The trial of 100 credits: 99.7 are reserved, and the rest is too little.
+    expect(await reserve(held, 'a', 1_000, 19_939_750)).toMatchObject({ reason: null });
+    expect((await readPosition(acme.id)).spendable / credit).toBeLessThan(0.31);
+    expect(await reserve(held, 'b', 1_000_000, 1_000)).toMatchObject({ outputTokens: 0 });
+    expect(await look(held.runId)).toMatchObject({ needs: 'budget', parkedBy: 'credits' });
+    await settleMissions();
+    await stopExhaustedMissions();
+    expect((await look(held.runId)).status).toBe('running');
+    await world.grant(acme, 5);
+    expect(await reserve(held, 'b', 1_000_000, 1_000)).toEqual({ outputTokens: 1_000, reason: null });
+  });
+
+  it('waits for the daily cost cap, which all missions of the organization share', async () => {
+    await world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd: 0.05 } });
+    const [one, two] = [await startMission(null), await startMission(null)];
+    expect(await reserve(one, 'a', 1_000, 9_000)).toMatchObject({ reason: null });
+    expect(await reserve(two, 'a', 1_000, 9_000)).toMatchObject({ outputTokens: 0 });
+    expect(await look(two.runId)).toMatchObject({ parkedBy: 'cap' });
+    await settle(one, 'a', 1_000, 10);
+    expect(await reserve(two, 'a', 1_000, 9_000)).toMatchObject({ outputTokens: 9_000 });
+  });
+
+  it('of a canceled run, of another lease or of another organization is refused', async () => {
+    const held = await startMission(1);
+    const refused = async (input: Held) => (await reserve(input, 'x', 1, 1).catch((error) => error.message)) as string;
+    expect(await refused({ ...held, leaseId: 'lse_other' })).toContain('lease');
+    const stranger = await world.found(await world.person(`Bob-${founded}`), `Other ${founded}`);
+    runtime = (await createServiceToken({ name: 'runtime', orgId: stranger.id })).token;
+    expect(await refused(held)).toContain('No such run');
+    runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+    await world.graphql(`mutation { cancelRun(runId: "${held.runId}") { id } }`, { token: alice });
+    expect(await refused(held)).toContain('lease');
+  });
+
+  it('that is never reported counts against the budget until the run ends, and marks its cost as incomplete', async () => {
+    const held = await startMission(0.1);
+    await reserve(held, 'lost', 10_000, 15_000);
+    expect(await reserve(held, 'b', 10_000, 1_024)).toMatchObject({ outputTokens: 0 });
+    await send('finishRun', { runId: held.runId, leaseId: held.leaseId, status: 'completed' }, '{ ok }');
+    await settleMissions();
+    expect(await look(held.runId)).toMatchObject({ missionCostUsd: 0, missionCostIncomplete: true });
+    expect(await world.knex('model_calls').where({ runId: held.runId })).toEqual([]);
+    expect((await readPosition(acme.id)).spendable).toBe(100 * credit);
+  });
+});
+
+describe('the sum that vendors are paid', () => {
+  /** Numbers between 0 and 1 that a seed decides. */
+  const random = (seed: number) => () => {
+    seed = (seed * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return seed / 2 ** 32;
+  };
+  const histories = Number(process.env.HISTORIES ?? 3);
+  const price = (input: number, output: number) => Math.ceil(input * 1.25) + output * 5;
+
+  it('never exceeds the ceiling, in histories of 50 concurrent calls with lost, repeated and late reports', {
+    timeout: 120_000,
+  }, async () => {
+    for (let seed = 1; seed <= histories; seed++) {
+      const next = random(seed);
+      const budgetUsd = Math.round((0.05 + next()) * 100) / 100;
+      const held = await startMission(budgetUsd);
+      let paid = 0;
+      let reported = 0;
+      let refusals = 0;
+      const call = async (callId: string, [input, output, fate]: [number, number, number]) => {
+        const { outputTokens } = await reserve(held, callId, input, output);
+        if (outputTokens === 0) return void refusals++;
+        const answered = Math.floor(outputTokens * fate);
+        // The vendor is paid before the report, at the dearest price of input.
+        paid += price(input, answered);
+        expect(paid).toBeLessThanOrEqual(budgetUsd * 1_000_000);
+        // A fifth of the reports is lost with its runner; others come twice.
+        if (fate < 0.2) return;
+        const usage = { inputTokens: 0, cacheWriteTokens: input, outputTokens: answered };
+        const report = { ...held, usageId: callId, callId, model, ...usage };
+        await Promise.all([report, ...(fate > 0.8 ? [report] : [])].map((one) => send('reportUsage', one, '{ ok }')));
+        reported += price(input, answered);
+      };
+      const calls = Array.from({ length: 50 }, (): [number, number, number] => [
+        Math.floor(next() * 20_000),
+        Math.floor(1 + next() * 8_000),
+        next(),
+      ]);
+      await Promise.all(calls.map((one, i) => call(`${i}`, one)));
+      const { missionCostUsd } = await look(held.runId);
+      expect(Math.abs(missionCostUsd * 1_000_000 - reported)).toBeLessThan(60);
+      expect(refusals + calls.length).toBeGreaterThan(50);
+    }
+  });
+});

@@ -1,0 +1,203 @@
+// Metered model calls: the platform lets each through before the vendor is asked, and is told the tokens of the answer.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Gateway, openGateway } from '../../src/runner/protocol/gateway.ts';
+import { openMeter } from '../../src/runner/protocol/meter.ts';
+import type { Platform } from '../../src/runner/protocol/platform.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: requests are looked into
+type Json = any;
+
+/** Answers of the platform to requests for a call, in order; the last one stays. */
+let grants: { outputTokens: number; reason: string | null }[];
+let reserved: Json[] = [];
+let reported: Json[] = [];
+let asked: { url: string; body: Json }[] = [];
+let answer: (response: ServerResponse, request: IncomingMessage) => void;
+
+const platform = {
+  mutate: async (_: unknown, input: Json) => {
+    if ('usageId' in input) return void reported.push(input);
+    reserved.push(input);
+    return grants.length > 1 ? grants.shift()! : grants[0]!;
+  },
+} as unknown as Platform;
+const meter = openMeter(platform, { runId: 'run_1', leaseId: 'lse_1' }, 5);
+const vendor = createServer(async (request, response) => {
+  const body = JSON.parse((await request.toArray()).join(''));
+  asked.push({ url: request.url!, body });
+  if (request.url!.endsWith('/count_tokens')) return void response.end('{"input_tokens":40}');
+  answer(response, request);
+});
+let gateway: Gateway;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
+  const base = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
+  const upstream = { base, headers: {} };
+  gateway = await openGateway({ anthropic: upstream, openai: upstream, mcp: {} }, null, meter);
+  meter.countFor({ stepId: 'stp_1', sandboxId: 'sbx_1', leaseId: 'lse_1', role: 'builder', sessionId: 'ses' } as Json);
+});
+afterEach(async () => {
+  await meter.settled();
+  [reserved, reported, asked] = [[], [], []];
+});
+afterAll(async () => {
+  await gateway.close();
+  vendor.closeAllConnections();
+  vendor.close();
+});
+
+const post = (path: string, body: Json, signal?: AbortSignal) => {
+  const headers = { 'x-api-key': gateway.key, 'content-type': 'application/json' };
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return fetch(`http://127.0.0.1:${gateway.port}${path}`, {
+    method: 'POST',
+    headers,
+    body: text,
+    signal: signal ?? null,
+  });
+};
+const stream =
+  (...events: Json[]) =>
+  (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of events) response.write(`event: x\ndata: ${JSON.stringify(event)}\n\n`);
+    response.end();
+  };
+const tokens = ({ inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens }: Json) => [
+  inputTokens,
+  cachedInputTokens,
+  cacheWriteTokens,
+  outputTokens,
+];
+
+describe('a metered call', () => {
+  it.each([
+    [
+      'Anthropic, one answer',
+      '/anthropic/v1/messages',
+      (response: ServerResponse) =>
+        response.end(
+          '{"usage":{"input_tokens":7,"cache_read_input_tokens":5,"cache_creation_input_tokens":3,"output_tokens":2}}',
+        ),
+      [7, 5, 3, 2],
+    ],
+    [
+      'Anthropic, a stream',
+      '/anthropic/v1/messages?beta=true',
+      stream(
+        {
+          type: 'message_start',
+          message: { usage: { input_tokens: 7, cache_read_input_tokens: 5, output_tokens: 1 } },
+        },
+        { type: 'message_delta', usage: { output_tokens: 40 } },
+      ),
+      [7, 5, 0, 40],
+    ],
+    [
+      'Responses, a stream',
+      '/openai/v1/responses',
+      stream({
+        type: 'response.completed',
+        response: { usage: { input_tokens: 12, input_tokens_details: { cached_tokens: 5 }, output_tokens: 4 } },
+      }),
+      [7, 5, 0, 4],
+    ],
+    [
+      'Chat Completions, a stream',
+      '/openai/v1/chat/completions',
+      stream({ usage: { prompt_tokens: 12, prompt_tokens_details: { cached_tokens: 5 }, completion_tokens: 4 } }),
+      [7, 5, 0, 4],
+    ],
+  ])('of %s is reported with its tokens', async (_, path, respond, expected) => {
+    grants = [{ outputTokens: 500, reason: null }];
+    answer = respond;
+    const body = { model: 'm', max_tokens: 500, messages: [{ role: 'user', content: 'Hi' }] };
+    await (await post(path, body)).text();
+    await meter.settled();
+    expect(reserved).toMatchObject([{ runId: 'run_1', leaseId: 'lse_1', model: 'm' }]);
+    expect(reported).toMatchObject([
+      { callId: reserved[0].callId, usageId: reserved[0].callId, stepId: 'stp_1', model: 'm' },
+    ]);
+    expect(tokens(reported[0])).toEqual(expected);
+    expect(meter.isUsed()).toBe(true);
+  });
+
+  it('answers no more than the platform lets it, with thoughts that fit', async () => {
+    grants = [{ outputTokens: 3_000, reason: null }];
+    answer = (response) => response.end('{}');
+    await post('/anthropic/v1/messages', {
+      model: 'm',
+      max_tokens: 9_000,
+      thinking: { type: 'enabled', budget_tokens: 8_000 },
+    });
+    await post('/openai/v1/responses', { model: 'm' });
+    await post('/openai/v1/chat/completions', { model: 'm', stream: true, max_tokens: 4_000 });
+    expect(asked.map(({ body }) => body)).toEqual([
+      { model: 'm', max_tokens: 3_000, thinking: { type: 'enabled', budget_tokens: 1_976 } },
+      { model: 'm', max_output_tokens: 3_000 },
+      { model: 'm', stream: true, max_tokens: 3_000, stream_options: { include_usage: true } },
+    ]);
+    expect(reserved.map(({ outputTokens }) => outputTokens)).toEqual([9_000, 32_000, 4_000]);
+  });
+
+  it('that does not fit is counted exactly, and waits until the platform lets it through', async () => {
+    const refused = { outputTokens: 0, reason: 'The budget is used up.' };
+    grants = [refused, refused, refused, { outputTokens: 10, reason: null }];
+    answer = (response) => response.end('{"usage":{"input_tokens":1,"output_tokens":1}}');
+    const body = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'x'.repeat(400) }] };
+    expect((await post('/anthropic/v1/messages', body)).status).toBe(200);
+    expect(new Set(reserved.map(({ callId }) => callId)).size).toBe(1);
+    expect(reserved.map(({ inputTokens }) => inputTokens)).toEqual([JSON.stringify(body).length, 40, 40, 40]);
+    expect(asked.map(({ url }) => url)).toEqual(['/v1/messages/count_tokens', '/v1/messages']);
+  });
+
+  it('that its agent gives up while it waits is never made', async () => {
+    grants = [{ outputTokens: 0, reason: 'The budget is used up.' }];
+    const left = new AbortController();
+    const waiting = post('/openai/v1/responses', { model: 'm' }, left.signal).catch((error) => error.name);
+    await expect.poll(() => reserved.length).toBeGreaterThan(2);
+    left.abort();
+    expect(await waiting).toBe('AbortError');
+    await expect
+      .poll(async () => {
+        const before = reserved.length;
+        await new Promise((resolve) => setTimeout(resolve, 30));
+        return reserved.length - before;
+      })
+      .toBe(0);
+    expect([asked, reported]).toEqual([[], []]);
+  });
+
+  it('that the vendor refuses has cost nothing; one that breaks off costs what has come of it', async () => {
+    grants = [{ outputTokens: 1_000, reason: null }];
+    answer = (response) => response.writeHead(529).end('{"error":{}}');
+    expect((await post('/openai/v1/responses', { model: 'm' })).status).toBe(529);
+    await expect.poll(() => reported.length).toBe(1);
+    expect(tokens(reported[0])).toEqual([0, 0, 0, 0]);
+    answer = (response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const begun = { type: 'message_start', message: { usage: { input_tokens: 7, output_tokens: 1 } } };
+      response.write(`data: ${JSON.stringify(begun)}\n\n`, () => response.destroy());
+    };
+    await post('/anthropic/v1/messages', { model: 'm' })
+      .then((response) => response.text())
+      .catch(() => {});
+    await expect.poll(() => reported.length).toBe(2);
+    expect(tokens(reported[1])).toEqual([7, 0, 0, 12]);
+  });
+
+  it('whose usage is not told keeps its reservation', async () => {
+    grants = [{ outputTokens: 1_000, reason: null }];
+    answer = (response) => response.end('{"output":[]}');
+    await (await post('/openai/v1/responses', { model: 'm' })).text();
+    await meter.settled();
+    expect([reserved.length, reported]).toEqual([1, []]);
+  });
+
+  it('that is no JSON is refused', async () => {
+    expect((await post('/openai/v1/responses', '{"model":')).status).toBe(400);
+    expect(asked).toEqual([]);
+  });
+});
