@@ -16,6 +16,7 @@ import { argumentSchema } from '#graph/projection/arguments.ts';
 import { describedRecord, type Json, typeSchema, withDescription } from '#graph/projection/json-schema.ts';
 import { documentOf, type RootField } from '#graph/projection/operation.ts';
 import { schema } from '#schema.ts';
+import { clientTimes } from './client-times.ts';
 
 /** The file that is generated. */
 export const clientApiFile = fileURLToPath(new URL('../clients/typescript/src/api.ts', import.meta.url));
@@ -76,6 +77,7 @@ export async function clientApi(document: Json): Promise<string> {
     table('routes', 'Method and path of the operations that REST serves.', rest),
     table('documents', 'The documents of the operations that only GraphQL has.', [...graph.calls, ...graph.streams]),
     listings(calls, definitions),
+    clientTimes(),
   ].join('\n');
 }
 

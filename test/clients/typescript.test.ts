@@ -1,7 +1,7 @@
 // The typed client against a service: what it sends, what it repeats, how it lists and follows, and which errors it throws.
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { newId } from '#foundation/ids.ts';
-import type { Run } from '../../clients/typescript/src/exports.ts';
+import type { Run, WithDates } from '../../clients/typescript/src/exports.ts';
 import {
   ApiError,
   type ClientSettings,
@@ -11,6 +11,7 @@ import {
   NotFoundError,
   ServiceError,
   UnauthenticatedError,
+  withDates,
 } from '../../clients/typescript/src/exports.ts';
 import { type Account, createOwner } from '../support/callers.ts';
 import { showFragments, startSandbox } from '../support/runtime-records.ts';
@@ -112,6 +113,25 @@ describe('calls', () => {
     expect(refusals).toEqual([undefined, 'pat_old']);
     expect((await failure(client({ token: () => 'pat_wrong' }).me())).code).toBe('unauthenticated');
     expect(sent).toHaveLength(4);
+  });
+});
+
+describe('times', () => {
+  it('become dates at every depth, by the scalars of the schema; null and free JSON stay as they are', async () => {
+    const project = await client().createProject({ name: 'Dated', repoFullName: 'demo/dated' });
+    const dated = withDates(project);
+    expectTypeOf(dated.createdAt).toEqualTypeOf<Date>();
+    expectTypeOf<WithDates<Run>['finishedAt']>().toEqualTypeOf<Date | null>();
+    expect(dated).toEqual({ ...project, createdAt: new Date(project.createdAt) });
+    const { data } = withDates(await client().projects());
+    expect(data[0]!.createdAt).toBeInstanceOf(Date);
+    const made = withDates([
+      { expiresAtSec: 2, createdAt: '1970-01-01T00:00:03.000Z', finishedAt: null, output: { at: 4 } },
+    ]);
+    expect(withDates({ upcoming: [5] })).toEqual({ upcoming: [new Date(5)] });
+    expect(made).toEqual([
+      { expiresAtSec: new Date(2_000), createdAt: new Date(3_000), finishedAt: null, output: { at: 4 } },
+    ]);
   });
 });
 

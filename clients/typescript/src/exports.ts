@@ -1,6 +1,7 @@
 // What the package exports.
 export type * from './api.ts';
 export { type Calls, type Client, createClient, type Streams } from './client.ts';
+export { type WithDates, withDates } from './dates.ts';
 export {
   ApiError,
   ConflictError,

@@ -24,11 +24,13 @@ type Created = CreateTokenMutation['createToken'];
 /** Scopes of one token, by the API. */
 const mostScopes = 25;
 
-const presets: readonly (readonly [ScopePreset, string])[] = [
-  ['read', 'Read only'],
-  ['missions', 'Run missions'],
-  ['all', 'Everything'],
-];
+const presetNames = {
+  read: 'Read only',
+  missions: 'Run missions',
+  all: 'Everything',
+  docs: 'Commands of the docs',
+} satisfies Record<ScopePreset, string>;
+const presets = Object.entries(presetNames);
 
 const lifetimes = [
   ...['7', '30', '90', '365'].map((days) => [days, `${days} days`] as const),

@@ -1,0 +1,21 @@
+// The members of records that hold a time, by the scalar types of the schema: the typed client makes dates of them.
+import { getNamedType, isIntrospectionType, isObjectType } from 'graphql';
+import { schema } from '#schema.ts';
+
+/** Milliseconds of one unit; ISO texts count as milliseconds, because Date reads both. The content of Json is left as it is. */
+const units: Record<string, number> = { EpochMs: 1, IsoTime: 1, EpochSec: 1_000, Json: 0 };
+
+export function clientTimes(): string {
+  const found = new Map<string, number | undefined>();
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type) || isIntrospectionType(type)) continue;
+    for (const { name, type: of } of Object.values(type.getFields())) {
+      const unit = units[getNamedType(of).name];
+      if (found.has(name) && found.get(name) !== unit && (unit || found.get(name)))
+        throw new Error(`${type.name}.${name}: elsewhere a member of this name is another kind of time, or none`);
+      if (unit !== undefined || !found.has(name)) found.set(name, unit);
+    }
+  }
+  const members = [...found].filter(([, unit]) => unit !== undefined).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `/** Members that hold a time, with the milliseconds of their unit; 0: any JSON, whose members are not of the API. */\nexport const times = {\n${members.map(([name, unit]) => `  ${name}: ${unit},`).join('\n')}\n} as const;\n`;
+}
