@@ -1,7 +1,7 @@
 // Contexts of a run's agent steps: they share one place, its gateway and its checkout.
 import type { Account, Step } from './contract.ts';
 import { drivers } from './harness/drivers.ts';
-import type { Task } from './harness/port.ts';
+import type { Harness, Task } from './harness/port.ts';
 import { prefixOf } from './isolation/caps.ts';
 import { ports, socketsOf } from './isolation/cell.ts';
 import { newAccount } from './isolation/confinement.ts';
@@ -69,7 +69,7 @@ export function openAgentContexts(settings: RunSettings) {
       version: found.version,
       limits,
       enclosure: isolated.enclosure,
-      isMeasured: isolated.isMeasured,
+      processOf: isolated.processOf,
       models: await models.begin(),
       meter,
       start: (on) => drivers[found.harness](task, on),
@@ -153,7 +153,7 @@ function isolate(
       containers && container
         ? { ...container, watchdogArguments: watchdogArguments(containers, container) }
         : group && inGroup(group),
-    isMeasured: !container,
+    processOf: container ? container.firstProcess : async ({ pid }: Harness) => pid,
     runScript: scriptIn(isolation, place, account, limits, prefix),
     close: async () => group?.close(),
   };

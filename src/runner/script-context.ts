@@ -30,7 +30,7 @@ export async function openScriptContext(
     version: process.version,
     limits,
     enclosure: group && inGroup(group),
-    isMeasured: true,
+    processOf: async ({ pid }) => pid,
     models: null,
     meter: null,
     start: (on) => shell(task, on),

@@ -41,8 +41,8 @@ export interface StepContext {
   limits: Limits;
   /** Cgroup or container of the harness: caps it and ends with the place. Null without one. */
   enclosure: { watchdogArguments: string; isOverMemory(): Promise<boolean> } | null;
-  /** Whether its processes can be measured from here. */
-  isMeasured: boolean;
+  /** The process that is measured with all that it starts; null: it cannot be measured from here. */
+  processOf(harness: Harness): Promise<number | null>;
   /** Null: it asks none. */
   models: StepModels | null;
   /** Counts its model calls; null: it makes none. */

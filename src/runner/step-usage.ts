@@ -7,12 +7,11 @@ import { meter, type ProcessSample } from './isolation/measure.ts';
 import type { StepContext } from './step-context.ts';
 
 export function watchUsage(
-  { enclosure, isMeasured, limits, place }: StepContext,
+  { enclosure, processOf, limits, place }: StepContext,
   harness: Harness,
   sampleMs: number,
   signal: AbortSignal,
 ) {
-  const sample = meter(harness.pid, limits.memoryBytes);
   const measureDisk = openDiskMeter(place.folder);
   let latest: ProcessSample | null = null;
   let diskBytes = 0;
@@ -20,7 +19,10 @@ export function watchUsage(
 
   /** Resolves when more memory is measured than the step may use. It does not wait for the platform. */
   async function exceedMemory(): Promise<string> {
-    for (; isMeasured && harness.isRunning(); await wait(sampleMs, undefined, { signal })) {
+    const pid = await processOf(harness);
+    if (pid === null) return new Promise(() => {});
+    const sample = meter(pid, limits.memoryBytes);
+    for (; harness.isRunning(); await wait(sampleMs, undefined, { signal })) {
       latest = await sample().catch(() => null);
       if (latest && latest.memUsedMb > latest.memTotalMb) return overMemory(limits);
     }

@@ -5,6 +5,8 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
+import { pinned, programIn } from '../../src/runner/harness/pinned.ts';
+import { testedVersions } from '../../src/runner/harness/versions.ts';
 import { createProject } from '../support/callers.ts';
 import { openMissionWorld } from '../support/mission-world.ts';
 import { compiled } from '../support/processes.ts';
@@ -54,7 +56,9 @@ const levels: Record<string, (user: User) => Record<string, string> | string> = 
     for (const engine of ['podman', 'docker']) {
       const images = printed(user, engine, 'images', '--format', '{{.Repository}}:{{.Tag}}')?.split('\n') ?? [];
       const image = process.env.CONTAINER_IMAGE ?? images.find((name) => /\bnode\b/.test(name));
-      if (image && images.includes(image)) return { CONTAINER_PROGRAM: engine, CONTAINER_IMAGE: image };
+      if (image && images.includes(image))
+        // An engine without root has its images in the home of its user.
+        return { CONTAINER_PROGRAM: engine, CONTAINER_IMAGE: image, HOME: process.env.HOME ?? '/' };
     }
     return 'neither Podman nor Docker has an image with Node.js for that user';
   },
@@ -96,12 +100,22 @@ describe.each(combinations)('a runner of $user.name with the isolation $level', 
     const own = path.join(folder, path.basename(name));
     mkdirSync(own);
     chmodSync(own, 0o711);
+    const installed = pinned('opencode');
+    const program = typeof installed === 'object' ? programIn(path.join(own, 'harnesses'), installed) : null;
+    if (program) {
+      mkdirSync(path.dirname(program), { recursive: true });
+      writeFileSync(program, `#!/bin/sh\necho ${testedVersions.opencode[0]}\n`, { mode: 0o755 });
+    }
     if (user.account) execFileSync('chown', ['-R', `${user.account.uid}`, own, path.join(folder, name)]);
     const projectId = await createProject(world, alice, name, { repoFullName: name });
-    const runner = missions.startRunner({ ISOLATION: level, TMPDIR: own, HOME: own, ...settings }, user.account);
+    const runner = missions.startRunner(
+      { ISOLATION: level, TMPDIR: own, HOME: own, HARNESSES_DIR: `${own}/harnesses`, ...settings },
+      user.account,
+    );
 
     const first = await missions.mission('[commit] [draft]', projectId);
     expect(await missions.ended(first), runner.output).toMatchObject({ status: 'completed', lastError: null });
+    if (program) expect(runner.output).toContain(`opencode ${testedVersions.opencode[0]}: ${program}`);
     const headSha = git('-C', name, 'rev-parse', `mission/${first}`);
     expect(git('-C', name, 'show', '--format=%an: %s', '--name-only', headSha.trim())).toBe(
       'builder: Say new\n\na.txt\n',
@@ -126,5 +140,15 @@ describe.each(combinations)('a runner of $user.name with the isolation $level', 
     expect(await missions.ended(research), runner.output).toMatchObject({ status: 'completed', lastError: null });
     const { artifacts } = await missions.look(research);
     expect(artifacts.map(({ caption }: { caption: string }) => caption).sort()).toEqual(['log.txt', 'read.txt']);
+
+    // Cells are measured in other tests, too.
+    if (level !== 'container') return;
+    const waiting = await missions.mission('[wait] [run]\nhead -c 30000000 /dev/urandom > made.bin', projectId);
+    const samples = () =>
+      world.knex('sandbox_metrics as m').join('sandboxes as s', 's.id', 'm.sandboxId').where('s.runId', waiting);
+    for (const column of ['cpuPct', 'memUsedMb', 'diskUsedPct'])
+      await missions.until(() => samples().where(`m.${column}`, '>', 0).first('s.id'));
+    await missions.graphql('mutation ($r: String!) { cancelRun(runId: $r) { id } }', { r: waiting });
+    expect(await missions.ended(waiting)).toMatchObject({ status: 'canceled' });
   });
 });

@@ -131,8 +131,8 @@ switch (command) {
     signal(firstOf(pidOf(rest[2])), `SIG${rest[1]}`);
     break;
   case 'inspect':
-    pidOf(rest[2]);
-    console.log(existsSync(path.join(state, `${rest[2]}.oom`)));
+    if (rest[1].includes('Pid')) console.log(pidOf(rest[2]));
+    else if (pidOf(rest[2])) console.log(existsSync(path.join(state, `${rest[2]}.oom`)));
     break;
   case 'rm':
     signal(-pidOf(rest[1]), 'SIGKILL');

@@ -2,7 +2,9 @@
 // containers are what can be had. Its network is none but the runner's gateway, a socket in a mounted folder.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
 import { packagesOf, withSocketProxy } from './cell.ts';
@@ -16,6 +18,8 @@ import type { Ask } from './programs.ts';
 export interface Container {
   name: string;
   wrap(program: string, args: string[], env: Record<string, string>): Command;
+  /** The process to measure; null where the engine is on another machine, or the container has ended before it was found. */
+  firstProcess(): Promise<number | null>;
   /** Asks the harness in it to end. */
   ask(): Promise<void>;
   /** Ends it with all that runs in it. */
@@ -25,6 +29,8 @@ export interface Container {
 }
 
 const [imagePullTimeoutMs, engineTimeoutMs] = [10 * 60_000, 60_000];
+/** Between two looks for the process of a container that starts. */
+const searchMs = 250;
 
 /** @throws what is missing, or why no container can be run */
 export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Containers> {
@@ -72,7 +78,7 @@ export function openContainer(
   isServer: boolean,
 ): Container {
   const name = `${path.basename(path.dirname(place.work)).toLowerCase()}-${process.pid}-${++count}`;
-  let isOverMemory = false;
+  let [isOverMemory, isRemoved] = [false, false];
   const runEngine = async (...args: string[]): Promise<string> => {
     const options = { env: engineEnvironment(), timeout: engineTimeoutMs, killSignal: 'SIGKILL' } as const;
     return (await promisify(execFile)(engine, args, options)).stdout;
@@ -90,8 +96,19 @@ export function openContainer(
       const run = ['run', '--interactive', '--name', name, '--env-file', variables, ...options];
       return [engine, [...run, '--entrypoint', command[0]!, image, ...command.slice(1)], engineEnvironment()];
     },
+    async firstProcess() {
+      for (; !isRemoved; await wait(searchMs)) {
+        const pid = Number(await runEngine('inspect', '--format', '{{.State.Pid}}', name).catch(() => ''));
+        if (!pid) continue;
+        // A process of another machine has the same number as one of ours.
+        const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+        return command.includes(place.root) ? pid : null;
+      }
+      return null;
+    },
     ask: async () => void (await runEngine('kill', '--signal', 'TERM', name).catch(() => {})),
     async remove() {
+      isRemoved = true;
       const how = await runEngine('inspect', '--format', '{{.State.OOMKilled}}', name).catch(() => '');
       isOverMemory ||= how.trim() === 'true';
       // Podman would wait for ten seconds.
