@@ -137,7 +137,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await region(page, 'Credits requested').getByText('<b>Thanks</b>').waitFor();
     await page.getByText(`member-${count}, `).waitFor();
     await page.getByText('Payments are in test money').waitFor();
-    await page.getByText('Nothing was bought yet.').waitFor();
+    await page.getByText('No orders yet.').waitFor();
     await page.getByText('100 of 100 credits left').waitFor();
     await pages.inspect(page, 'billing-new');
     await page.getByLabel('Packs').fill('2');
@@ -147,7 +147,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
       await page.getByText(sentence).waitFor();
     await page.getByRole('button', { name: 'Continue to payment' }).press('Enter');
     expect(await page.locator(':invalid').count()).toBeGreaterThan(0);
-    await page.getByLabel('At once. I agree that what is spent is not refunded.').check();
+    await page.getByLabel('Now. I agree that spent credits are not refunded.').check();
     // A consent is not found again by who comes back.
     const kept = 'Object.keys(sessionStorage).filter((key) => !key.startsWith("scroll "))';
     expect(await page.evaluate(kept)).toEqual([]);
@@ -178,7 +178,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByRole('link', { name: 'Subscribe to Team 5' }).click();
     await page.getByText('250.00 USD per month, until you cancel').waitFor();
     await pages.inspect(page, 'billing-buy');
-    await page.getByLabel('After the time for withdrawal').check();
+    await page.getByLabel('After the withdrawal period').check();
     let isLost = false;
     await page.route('**/graphql', async (route) => {
       if (isLost || !route.request().postData()?.includes('createCheckoutSession')) return route.fallback();
@@ -202,18 +202,18 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText('Ends', { exact: true }).waitFor();
     await spend(33.37);
     await page.reload();
-    await page.getByRole('button', { name: 'Keep the subscription' }).waitFor();
+    await page.getByRole('button', { name: 'Resume subscription' }).waitFor();
     await pages.inspect(page, 'billing');
-    await page.getByRole('button', { name: 'Keep the subscription' }).click();
+    await page.getByRole('button', { name: 'Resume subscription' }).click();
     await page.getByText('Renews', { exact: true }).waitFor();
     // What was bought meanwhile is said, and nothing is lost.
     const other = await open('/buy?offer=team&team_plan=team-20');
-    await other.getByLabel('At once.').check();
+    await other.getByLabel('Now.').check();
     await other.getByRole('button', { name: 'Continue to payment' }).click();
     await other.getByText('the organization has a subscription').waitFor();
-    expect(await other.getByLabel('At once.').isChecked()).toBe(true);
+    expect(await other.getByLabel('Now.').isChecked()).toBe(true);
     await other.goto(`${base()}/billing/buy?offer=pack&quantity=0`);
-    await other.getByText('There is no such offer').waitFor();
+    await other.getByText('Offer not found').waitFor();
   });
 
   it('a member asks for credits and sees nothing else; an admin and an owner of a closed organization read', async () => {
@@ -227,7 +227,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const admins = await open('', await member('admin'));
     await admins.getByText('Only an owner of the organization can buy.').waitFor();
     await admins.getByText('50 more, please.').waitFor();
-    await admins.getByText('Whoever can write an issue may start missions').waitFor();
+    await admins.getByText('Anyone who can create an issue may start missions').waitFor();
     expect(
       await admins
         .getByRole('main')
@@ -256,7 +256,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const url = 'https://pay.example/c/1?a=b&c=d';
     bindPaymentProvider({ ...builtinProvider, name: 'other', startCheckout: async () => ({ url, reference: 'r' }) });
     await page.goto(`${base()}/billing/buy?offer=pack&quantity=1`);
-    await page.getByLabel('At once.').check();
+    await page.getByLabel('Now.').check();
     await page.getByRole('button', { name: 'Continue to payment' }).click();
     const link = page.getByRole('link', { name: 'Pay at pay.example' });
     expect(await link.getAttribute('href')).toBe(url);

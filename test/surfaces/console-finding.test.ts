@@ -137,9 +137,9 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await expect.poll(() => names.allTextContents()).toEqual(['Mobile', 'Mobile old']);
     await pages.inspect(page, 'projects-found');
     await page.getByLabel('Find by name').fill('nothing');
-    await page.getByText('No project is like that.').waitFor();
+    await page.getByText('No projects match the filters.').waitFor();
     await page.goto('/console/artifacts?kind=video');
-    await page.getByText('No artifact is of that kind.').waitFor();
+    await page.getByText('No artifacts of this kind.').waitFor();
     await page.goto('/console/agents?role=planner');
     await page
       .getByText(/^planner · /)
@@ -192,7 +192,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Start a mission' }).waitFor();
     await page.keyboard.press('Control+k');
     await field.fill('zzz');
-    await page.getByText('Nothing is called that.').waitFor();
+    await page.getByText('No results.').waitFor();
     await page.keyboard.press('Escape');
     await field.waitFor({ state: 'detached' });
     await page.keyboard.press('Control+k');

@@ -54,7 +54,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const page = await open(`/console/projects/${projectId}`);
     await page.getByRole('link', { name: 'Start mission' }).click();
     expect(await page.getByLabel('Project').inputValue()).toBe(projectId);
-    await page.getByLabel('What is to be done').fill('Shorten the readme\n\nKeep the commands.');
+    await page.getByLabel('Task').fill('Shorten the readme\n\nKeep the commands.');
     await page.getByLabel('Agent').selectOption({ index: 1 });
     await page.getByLabel('Plan').selectOption('Wait until a person has approved it');
     await page.getByLabel('Budget in US dollars').fill('2.5');
@@ -75,7 +75,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await world.knex('runtime_harnesses').delete();
     const page = await open('/console/runs/new');
     await page.getByText('No model is connected').first().waitFor();
-    await page.getByLabel('What is to be done').fill('echo it works');
+    await page.getByLabel('Task').fill('echo it works');
     const start = page.getByRole('button', { name: 'Start mission' });
     expect(await start.isDisabled()).toBe(true);
     await pages.inspect(page, 'mission-without-model');
@@ -96,7 +96,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
 
   it('what is wrong with a field is said beside it, and it gets the focus', async () => {
     const page = await open('/console/runs/new');
-    await page.getByLabel('What is to be done').fill('Look around.');
+    await page.getByLabel('Task').fill('Look around.');
     await page.getByLabel('Budget in US dollars').fill('20000');
     await page.getByRole('button', { name: 'Start mission' }).click();
     await page.getByText('Must be at most 10000.').waitFor();
@@ -104,7 +104,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await field.getAttribute('aria-invalid')).toBe('true');
     expect(await field.evaluate((one) => one === one.ownerDocument.activeElement)).toBe(true);
     await pages.inspect(page, 'form-error');
-    expect(await page.getByLabel('What is to be done').inputValue()).toBe('Look around.');
+    expect(await page.getByLabel('Task').inputValue()).toBe('Look around.');
   });
 
   it('a lost answer: the form is sent once more and has happened once; without a connection nothing is lost', async () => {
@@ -120,10 +120,10 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       if (lost++ === 0) await route.fetch();
       return lost < 3 ? route.abort('connectionreset') : route.continue();
     });
-    await page.getByLabel('What is to be done').fill('Once only.');
+    await page.getByLabel('Task').fill('Once only.');
     await page.getByRole('button', { name: 'Start mission' }).click();
     await page.getByRole('alert').getByText('No connection').waitFor();
-    expect(await page.getByLabel('What is to be done').inputValue()).toBe('Once only.');
+    expect(await page.getByLabel('Task').inputValue()).toBe('Once only.');
     await page.getByRole('button', { name: 'Start mission' }).click();
     await page.getByRole('heading', { name: 'Once only.' }).waitFor();
     expect([keys.length, new Set(keys).size]).toEqual([3, 1]);
@@ -133,16 +133,16 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
 
   it('a session that ends while a form is open: after the sign-in it stands there as it was', async () => {
     const page = await open('/console/runs/new');
-    await page.getByLabel('What is to be done').fill('מרחבא 🌊 dünya');
+    await page.getByLabel('Task').fill('מרחבא 🌊 dünya');
     await page.context().clearCookies();
     await page.getByRole('button', { name: 'Start mission' }).click();
     await page.waitForURL('**/sign-in?return_to=*');
     await page.context().addCookies([{ name: 'session', value: session.secret, url: world.url }]);
     await page.goto(new URL(page.url()).searchParams.get('return_to')!);
-    await page.getByText('What you had not sent is back.').waitFor();
-    expect(await page.getByLabel('What is to be done').inputValue()).toBe('מרחבא 🌊 dünya');
-    await page.getByRole('button', { name: 'Discard it' }).click();
-    expect(await page.getByLabel('What is to be done').inputValue()).toBe('');
+    await page.getByText('Your unsent changes are restored.').waitFor();
+    expect(await page.getByLabel('Task').inputValue()).toBe('מרחבא 🌊 dünya');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    expect(await page.getByLabel('Task').inputValue()).toBe('');
     for (const fault of pages.takeProblems()) expect(fault).toContain('401');
   });
 
@@ -176,7 +176,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const told = page.getByRole('alert');
     await told.getByText('Name: now “شركة التطبيق”, yours “App 🚀”').waitFor();
     await pages.inspect(page, 'conflict');
-    await told.getByRole('button', { name: 'Save mine' }).click();
+    await told.getByRole('button', { name: 'Save my changes' }).click();
     await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('App 🚀').waitFor();
     await page.getByRole('button', { name: 'Pause project' }).click();
     await page.getByRole('button', { name: 'Resume project' }).waitFor();
@@ -265,7 +265,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await told.getByText('now “low”, yours “medium”').waitFor();
     await told.getByText('now “Be kind.”').waitFor();
     expect((await mine()).effort).toBe('low');
-    await told.getByRole('button', { name: 'Save mine' }).click();
+    await told.getByRole('button', { name: 'Save my changes' }).click();
     await expect.poll(async () => (await mine()).effort).toBe('medium');
     await page.goto('/console/agents');
     await page
@@ -325,7 +325,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('A connector is broken: now “no”, yours “yes”').waitFor();
     expect(await page.getByText('Saved.').count()).toBe(0);
-    await page.getByRole('button', { name: 'Take theirs' }).click();
+    await page.getByRole('button', { name: 'Use their changes' }).click();
     await page.getByLabel(credits).check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();

@@ -642,7 +642,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     const page = await open();
     await page.goto(`/console/runs/${id}`);
     await page.getByRole('button', { name: 'Continue from here: builder' }).click();
-    await page.getByLabel('What is to be done now').fill('Keep the old name as a view.');
+    await page.getByLabel('Next task').fill('Keep the old name as a view.');
     await inspect(page, 'run-continue');
     await page.getByRole('button', { name: 'Continue mission' }).click();
     await page.getByRole('link', { name: 'step 1 of another mission' }).waitFor();

@@ -213,7 +213,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByLabel('See missions, their progress and their cost.').uncheck();
     await page.getByText(`${await ticked()} of at most 25 scopes selected.`).waitFor();
     await page.reload();
-    await page.getByText('What you had not sent is back.').waitFor();
+    await page.getByText('Your unsent changes are restored.').waitFor();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Nightly');
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByText('You won’t see it again.').waitFor();
@@ -314,7 +314,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await inspect(page, 'connected-agents');
     await page.getByRole('button', { name: 'Revoke <b>Sample</b> editor' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke <b>Sample</b> editor' }).click();
-    await page.getByText('Its access is revoked. One live token stopped working.').waitFor();
+    await page.getByText('Its access is revoked. One active token stopped working.').waitFor();
     await page.getByText('No agent has access yet.').waitFor();
     await page.getByText('Expired and revoked (1)').click();
     await page.getByText('Granted just now · Revoked').waitFor();
@@ -379,7 +379,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText('For the API and the MCP server').waitFor();
     await page.getByRole('button', { name: 'Revoke Refactoring agent' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke Refactoring agent' }).click();
-    await page.getByText('One live token stopped working.').waitFor();
+    await page.getByText('One active token stopped working.').waitFor();
     expect(await statusAt('/v1/me', token)).toBe(401);
   });
 

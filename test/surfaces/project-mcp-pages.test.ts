@@ -122,7 +122,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     await page.getByRole('button', { name: 'Save binding of docs' }).click();
     await page.getByText('Roles: now “qa”, yours “planner, builder”').waitFor();
     await pages.inspect(page, 'mcp-conflict');
-    await page.getByRole('button', { name: 'Save mine' }).click();
+    await page.getByRole('button', { name: 'Save my changes' }).click();
     await page.getByText('Saved. It is bound for planner, builder.').waitFor();
     const { binding } = await project.server('docs');
     expect(binding).toMatchObject({ roles: ['planner', 'builder'], credentialFields: ['KEY'] });
@@ -175,7 +175,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
   it('says what is missing, refused, or wrong in the config file; a viewer changes nothing', async () => {
     const project = await declared({ old: { command: 'python', args: ['x.py'] } });
     const page = await show(project);
-    await page.getByText('This server may not run: python.').waitFor();
+    await page.getByText('This server is not allowed: python.').waitFor();
     expect(await page.getByRole('button', { name: 'Bind old' }).count()).toBe(0);
     await project.declare('mcpServers: [', 'other.yml');
     await page.getByLabel('Path in the repository').fill('other.yml');

@@ -77,7 +77,7 @@ function Fields({ form, catalog }: { form: Form<Values>; catalog: Catalog }) {
         label="Effort"
         hint="How long the model may think."
         options={[
-          ['', 'As the harness decides'],
+          ['', 'Harness default'],
           ['low', 'Low'],
           ['medium', 'Medium'],
           ['high', 'High'],
@@ -87,7 +87,7 @@ function Fields({ form, catalog }: { form: Form<Values>; catalog: Catalog }) {
         form={form}
         name="userPrompt"
         label="Instructions"
-        hint="In addition to the issue. They may stay empty."
+        hint="Added to the issue. Optional."
         rows={6}
         maxLength={20_000}
       />
@@ -95,7 +95,7 @@ function Fields({ form, catalog }: { form: Form<Values>; catalog: Catalog }) {
         form={form}
         name="skillRepos"
         label="Repositories with skills"
-        hint="owner/repository, one in each line. They may stay empty."
+        hint="One owner/repository per line. Optional."
         rows={3}
       />
     </>
@@ -152,7 +152,7 @@ export function Agent({ id: agentId }: { id: string }) {
           <Action
             label="Delete"
             class="danger slim"
-            question={`“${agent.name}” works on no further mission.`}
+            question={`“${agent.name}” gets no new missions.`}
             act={async (key) => {
               await mutate(deleteAgent, { agentId }, key);
               route(pageAt('/agents'));

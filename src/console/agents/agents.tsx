@@ -40,7 +40,7 @@ export function Agents() {
           <div class="filters">
             <FilterChoice name="role" label="Role" options={asOptions(roles)} />
           </div>
-          <ListView list={list} skeleton={<Skeleton rows={6} height={54} />} empty={<p>There is no agent.</p>}>
+          <ListView list={list} skeleton={<Skeleton rows={6} height={54} />} empty={<p>No agents match the filter.</p>}>
             {(rows) => (
               <ul class="rows">
                 {rows.map((agent) => (

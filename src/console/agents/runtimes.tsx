@@ -100,7 +100,7 @@ const TokenRow = ({ token: { id, name, createdAt, lastUsedAt, revokedAt }, runti
         label="Revoke"
         describes={`Revoke the token ${name}`}
         class="danger slim"
-        question="Runtimes with this token take no more missions. Those under way wait for another runtime."
+        question="Runtimes with this token stop. Their missions wait for another runtime."
         act={(key) => mutate(revokeRuntimeToken, { runtimeTokenId: id }, key).then(read)}
       />
     ) : (

@@ -42,14 +42,14 @@ export function Gallery() {
         <FilterChoice name="kind" label="Kind" options={asOptions(kinds)} />
         <OrderFilter />
       </div>
-      <Card title="Proof of work">
+      <Card title="Artifacts">
         <ListView
           list={list}
           skeleton={<Skeleton rows={2} height={240} />}
           empty={
             <p>
               {kind
-                ? 'No artifact is of that kind.'
+                ? 'No artifacts of this kind.'
                 : `${projectId ? 'This project has' : 'There are'} no artifacts yet. Agents leave them when a mission runs.`}
             </p>
           }

@@ -43,7 +43,7 @@ export function Balance({ summary, plans }: { summary: Summary; plans: readonly 
       </p>
       {!canStartMission && (
         <p class="note error">
-          No mission can start now: no credits can be spent, or as many missions are open as the plan allows.
+          No mission can start: there are no credits, or the plan’s limit of open missions is reached.
         </p>
       )}
       {advice && <p class="note">{advice.reason}</p>}
@@ -92,8 +92,8 @@ const Trial = ({ trial: { granted, remaining, endsAt } }: { trial: Summary['tria
 
 const Sources = ({ sources }: { sources: Summary['sources'] }) => (
   <>
-    <h3 id="sources">Where they come from</h3>
-    <p class="hint">What expires first is spent first. A credit is one US dollar of mission cost.</p>
+    <h3 id="sources">Sources of credits</h3>
+    <p class="hint">Credits that expire first are spent first. A credit is one US dollar of mission cost.</p>
     <ScrollTable label="Sources of credits">
       <table aria-labelledby="sources">
         <thead>
@@ -158,7 +158,7 @@ export function Subscription({ subscription, plans, done }: SubscriptionProperti
       {may('billing:write') && (
         <div class="actions">
           {isEnding ? (
-            <Action label="Keep the subscription" class="slim" act={change({ cancelAtPeriodEnd: false })} />
+            <Action label="Resume subscription" class="slim" act={change({ cancelAtPeriodEnd: false })} />
           ) : (
             <>
               {plans
@@ -175,7 +175,7 @@ export function Subscription({ subscription, plans, done }: SubscriptionProperti
               <Action
                 label="Cancel subscription"
                 class="danger slim"
-                question="It ends with its period. Until then you can take this back."
+                question="The subscription ends with its period. Until then you can resume it."
                 act={change({ cancelAtPeriodEnd: true })}
               />
             </>

@@ -58,9 +58,9 @@ export function Buy() {
       {problem && <Trouble problem={problem} retry={read} />}
       {!data && !problem && <Skeleton rows={3} height={96} />}
       {data && !chosen && (
-        <Card title="There is no such offer">
+        <Card title="Offer not found">
           <p>
-            What can be bought is on the page of <a href={billing}>billing</a>.
+            See all offers in <a href={billing}>Billing</a>.
           </p>
         </Card>
       )}
@@ -124,11 +124,11 @@ function Offer({ chosen, days, isTest, setUrl }: OfferProperties) {
           label="When the credits can be spent"
           required
           options={[
-            ['now', 'At once. I agree that what is spent is not refunded.'],
+            ['now', 'Now. I agree that spent credits are not refunded.'],
             [
               'later',
               <>
-                After the time for withdrawal, on <Day at={now() + days * day} />.
+                After the withdrawal period, on <Day at={now() + days * day} />.
               </>,
             ],
           ]}
@@ -148,8 +148,8 @@ function Payment({ url }: { url: string }) {
   return (
     <>
       <Heading title="Continue to payment" above={above} />
-      <Card title={isOwn ? 'The payment page is being opened' : `You pay at ${host}`}>
-        {!isOwn && <p>Afterwards you come back here, and the credits are there as soon as the payment is confirmed.</p>}
+      <Card title={isOwn ? 'Opening the payment page' : `You pay at ${host}`}>
+        {!isOwn && <p>You return here after payment. Credits appear once it is confirmed.</p>}
         <div class="actions">
           <a class="button" href={url}>
             Pay at {host}
@@ -158,7 +158,7 @@ function Payment({ url }: { url: string }) {
             Back to billing
           </a>
         </div>
-        <p class="muted small">The payment page is open for a day.</p>
+        <p class="muted small">The payment page expires in a day.</p>
       </Card>
     </>
   );

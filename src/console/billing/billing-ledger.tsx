@@ -23,8 +23,8 @@ export function Ledger() {
           client="client.billingLedger()"
         />
       </Heading>
-      <Card title="What changed the credits of the organization">
-        <ListView list={list} skeleton={<Skeleton rows={6} />} empty={<p>Nothing has changed the credits yet.</p>}>
+      <Card title="Credit changes">
+        <ListView list={list} skeleton={<Skeleton rows={6} />} empty={<p>No credit changes yet.</p>}>
           {(entries) => <Entries entries={entries} />}
         </ListView>
       </Card>

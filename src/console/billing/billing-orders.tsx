@@ -20,7 +20,7 @@ interface Properties {
 
 export const Orders = ({ orders, plans, done }: Properties) => (
   <Card title="Orders">
-    {orders.length === 0 && <Empty>Nothing was bought yet. Each order has a receipt here.</Empty>}
+    {orders.length === 0 && <Empty>No orders yet. Receipts appear here.</Empty>}
     <ul class="rows">
       {orders.map((order) => (
         <OrderRow key={order.id} order={order} plans={plans} done={done} />

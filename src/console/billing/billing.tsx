@@ -125,7 +125,7 @@ function Ask({ done }: { done(): void }) {
 }
 
 const policies: readonly (readonly [TrackerTriggerPolicy, string])[] = [
-  ['anyone', 'Whoever can write an issue'],
+  ['anyone', 'Anyone who can create an issue'],
   ['members', 'Members of the organization'],
   ['off', 'Nobody'],
 ];

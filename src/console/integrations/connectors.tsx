@@ -101,7 +101,7 @@ export function Connect({ read }: { read(): void }) {
             form={form}
             name="credentials"
             label={credentialWord(vendor)}
-            hint={`${hint} It is tried, encrypted, and never shown again.`}
+            hint={`${hint} It is checked, stored encrypted and never shown again.`}
             type="password"
             required
           />
@@ -155,7 +155,7 @@ export function ConnectorActions({ connector, others, read }: ActionsProperties)
               question={
                 vendorKind === 'llm'
                   ? 'The key is deleted. Steps under way that use it fail.'
-                  : 'The credentials are deleted. Projects keep the connector, and cannot use it until there are others.'
+                  : 'The credentials are deleted. Projects keep the connector, and cannot use it until you add new credentials.'
               }
               act={(key) => mutate(revokeIntegration, { integrationId }, key).then(read)}
             />

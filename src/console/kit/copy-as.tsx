@@ -11,7 +11,7 @@ export function Copy({ text, label, describes }: { text: string; label: string; 
       await navigator.clipboard.writeText(text);
       say('Copied');
     } catch {
-      say('Not allowed here');
+      say('Copy failed');
     }
     setTimeout(() => say(''), 2_000);
   };
@@ -79,7 +79,7 @@ export function CopyAs({ path, graphql, client, cli, isPersonal = false }: Prope
         ))}
         {isPersonal && (
           <p class="small">
-            No token can do this. <a href="/graphql">GraphiQL</a> asks as you.
+            Tokens cannot do this. <a href="/graphql">GraphiQL</a> runs it as you.
           </p>
         )}
       </div>

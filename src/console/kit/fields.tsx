@@ -23,9 +23,9 @@ export function FormFrame<V>({ form, action, cancel, children, labels = {}, isDa
     <form ref={form.element} class="fields" onSubmit={form.submit} aria-label={action}>
       {form.isRestored && (
         <div class="note row" role="status">
-          <div>What you had not sent is back.</div>
+          <div>Your unsent changes are restored.</div>
           <button type="button" class="quiet slim" onClick={form.discard}>
-            Discard it
+            Discard
           </button>
         </div>
       )}
@@ -43,10 +43,10 @@ export function FormFrame<V>({ form, action, cancel, children, labels = {}, isDa
           </ul>
           <div class="actions">
             <button type="button" class="slim" onClick={form.keepMine}>
-              Save mine
+              Save my changes
             </button>
             <button type="button" class="quiet slim" onClick={form.takeTheirs}>
-              Take theirs
+              Use their changes
             </button>
           </div>
         </div>

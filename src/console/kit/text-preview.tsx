@@ -26,7 +26,7 @@ export function TextPreview({ url, type, name, sizeBytes }: Properties) {
       if (!response.ok && response.status !== 416) throw new Error(String(response.status));
       setContent(await laidOut(response.ok ? await response.text() : '', type));
     } catch {
-      setContent('It could not be read. Download it instead.');
+      setContent('The preview failed. Download the file instead.');
     }
   };
   return (

@@ -25,7 +25,7 @@ export function Log({ sandboxId, sessions }: { sandboxId: string; sessions: Sess
   if (!session) {
     return (
       <Card title="Logs">
-        <Empty>Logs are kept by session. There was none yet.</Empty>
+        <Empty>No logs yet. They appear when a session starts.</Empty>
       </Card>
     );
   }

@@ -71,7 +71,7 @@ export function BindForm({ projectId, server, done }: Properties) {
         form={form}
         name="allowedEgressHosts"
         label="Other hosts"
-        hint="Hosts that may be asked beside that of its address, such as its authorization server. Separated by spaces; may stay empty."
+        hint="More hosts it may contact, such as its authorization server. Separate with spaces. Optional."
       />
       {binding && <Check form={form} name="isDisabled" label="Disabled: no mission can use it" />}
     </FormFrame>

@@ -33,7 +33,7 @@ export function McpServer({ projectId, server, read }: ServerProperties) {
     >
       <Said words={said} />
       {binding?.statusDetail && <p class="note break">{binding.statusDetail}</p>}
-      {isRefused && <p class="note error">This server may not run: {declared.isolation.reason}.</p>}
+      {isRefused && <p class="note error">This server is not allowed: {declared.isolation.reason}.</p>}
       <div class="groups">
         <div>
           <h3>Declared</h3>
@@ -57,7 +57,7 @@ const List = ({ names }: { names: readonly string[] }) =>
   names.length > 0 ? <code>{names.join(', ')}</code> : <>none</>;
 
 const places = {
-  remote: 'elsewhere (remote)',
+  remote: 'remote server',
   sandbox: 'in sandboxes; no runtime starts such servers yet',
   refused: 'nowhere',
 } as const;

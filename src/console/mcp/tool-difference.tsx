@@ -44,7 +44,7 @@ function Read({ projectId, serverName, tool, show }: Definable & { show(one: Def
 
 /** Lines that were removed and added; both texts where they differ too much. */
 function difference({ definition, reviewedDefinition: before }: Definitions) {
-  if (!before) return <p class="muted">What was approved is not known: it was before definitions were kept.</p>;
+  if (!before) return <p class="muted">The approved definition was not recorded.</p>;
   if (!definition) return <p class="muted">The server no longer has it.</p>;
   const parts = diffLines(before, definition, { maxEditLength: mostEdits });
   if (!parts)

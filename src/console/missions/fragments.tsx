@@ -36,7 +36,7 @@ export function Fragments({ sandboxId, fragments, isOver, earlier, scrolls = tru
   if (fragments.length === 0) {
     return (
       <Empty>
-        <p>{isOver ? 'The agent showed nothing.' : 'Nothing yet. What the agent thinks and does appears here.'}</p>
+        <p>{isOver ? 'No activity.' : 'Nothing yet. What the agent thinks and does appears here.'}</p>
       </Empty>
     );
   }

@@ -45,7 +45,7 @@ export function Messages({ runId, messages, isOpen, isAsked, onSent }: Propertie
           ))}
         </ol>
       ) : (
-        <Empty>{isOpen ? 'Tell the agent what to do differently.' : 'Nobody said anything.'}</Empty>
+        <Empty>{isOpen ? 'Tell the agent what to do differently.' : 'No messages.'}</Empty>
       )}
       {isOpen && <Compose runId={runId} isAsked={isAsked} onSent={onSent} />}
     </Card>

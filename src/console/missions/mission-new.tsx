@@ -19,8 +19,8 @@ export function NewMission() {
       {problem && <Trouble problem={problem} retry={read} />}
       {!known && !problem && <Skeleton rows={4} height={72} />}
       {known?.length === 0 && (
-        <Card title="A mission works in a project">
-          <p>A project connects a repository. There is no active one yet.</p>
+        <Card title="Create a project first">
+          <p>A mission works in a project, which connects a repository. No project is active yet.</p>
           <a class="button" href={pageAt('/projects')}>
             Open projects
           </a>
@@ -80,16 +80,16 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
           name="planApproval"
           label="Plan"
           options={[
-            ['', 'As the organization has set it'],
+            ['', 'Organization default'],
             ['yes', 'Wait until a person has approved it'],
-            ['no', 'Go on without approval'],
+            ['no', 'Continue without approval'],
           ]}
         />
         <Text
           form={form}
           name="budgetUsd"
           label="Budget in US dollars"
-          hint="The mission ends when it has cost this much. Without one, when the credits allow no more."
+          hint="The mission waits for you when its next model call does not fit. Without a budget, the plan’s limit and the credits count."
           type="number"
           step="0.01"
         />

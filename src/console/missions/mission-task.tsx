@@ -37,7 +37,7 @@ export function TaskFields<V extends { agentId: string; prompt: string }>({ form
           form={form}
           name="agentId"
           label="Agent"
-          hint="One agent works alone; otherwise the team of the organization does. A script needs no model."
+          hint="Choose one agent, or use the organization’s team. A script needs no model."
           options={[['', 'The organization’s team'], ...agents.map((agent) => [agent.id, wordsOf(agent)] as const)]}
         />
       )}
@@ -54,7 +54,7 @@ export function TaskFields<V extends { agentId: string; prompt: string }>({ form
           required
         />
       ) : (
-        <Text form={form} name="prompt" label="What is to be done" hint={hint} rows={8} maxLength={20_000} required />
+        <Text form={form} name="prompt" label="Task" hint={hint} rows={8} maxLength={20_000} required />
       )}
     </>
   );

@@ -165,7 +165,7 @@ function Decisions({ run, show }: DecisionsProperties) {
         label="Cancel"
         describes="Cancel mission"
         class="danger slim"
-        question={`“${titleOf(run)}” ends at once, and its sandboxes with it.`}
+        question={`“${titleOf(run)}” and its sandboxes end immediately.`}
         act={async () => show((await ask(cancelRun, variables)).cancelRun)}
       />
     </div>

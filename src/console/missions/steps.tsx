@@ -104,7 +104,7 @@ function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; a
   const id = `continue-${step.id}`;
   return (
     <form class="compose" onSubmit={submit}>
-      <label for={id}>What is to be done now</label>
+      <label for={id}>Next task</label>
       <textarea
         id={id}
         rows={3}

@@ -64,7 +64,11 @@ export function Transcript({ run }: { run: RunPartsFragment }) {
     return (
       <Card title="Transcript">
         <Empty>
-          <p>{isOpen(run) ? 'It begins when a runtime takes the mission.' : 'No agent worked on the mission.'}</p>
+          <p>
+            {isOpen(run)
+              ? 'The transcript starts when a runtime claims the mission.'
+              : 'No agent worked on the mission.'}
+          </p>
         </Empty>
       </Card>
     );

@@ -15,7 +15,7 @@ type Delegation = AgentDelegationsQuery['agentDelegations']['data'][number];
 const isActive = ({ status }: Delegation): boolean => status === 'active';
 
 const revokedWords = (count: number): string =>
-  `Its access is revoked. ${['No live token was left', 'One live token stopped working'][count] ?? `${count} live tokens stopped working`}.`;
+  `Its access is revoked. ${['It had no active tokens', 'One active token stopped working'][count] ?? `${count} active tokens stopped working`}.`;
 
 export function Delegations() {
   const reading = useFresh(agentDelegations, {});

@@ -68,7 +68,7 @@ function People({ members: all, me, read }: { members: Member[]; me: MembersQuer
           </label>
         </div>
       )}
-      {found.length === 0 && <Empty>Nobody is called that.</Empty>}
+      {found.length === 0 && <Empty>No matching members.</Empty>}
       <ul class="rows">
         {found.slice(0, most).map((member) => (
           <MemberRow key={member.userId} member={member} isMe={member.userId === me.userId} read={read} />
@@ -166,7 +166,7 @@ function Invitation({ read }: { read(): void }) {
 function Invites({ invites, read }: { invites: MembersQuery['invites']['invites']; read(): void }) {
   return (
     <Card title="Invites">
-      {invites.length === 0 && <Empty>Nobody is invited.</Empty>}
+      {invites.length === 0 && <Empty>No invites.</Empty>}
       <ul class="rows">
         {invites.map(({ id, email, role, status, expiresAtSec }) => (
           <li key={id} class="next-row wrap">

@@ -30,9 +30,7 @@ export function Settings() {
           <Name organization={data.organization} mayChange={data.me.capabilities.includes('org.manage')} read={read} />
           {data.orchestrator && <Missions orchestrator={data.orchestrator} read={read} />}
           <Card title="Close the organization">
-            <p class="muted">
-              Owners close it on a page of its own, which shows what is settled, and can export its data.
-            </p>
+            <p class="muted">Owners can close the organization and export its data.</p>
             <a href={pageAt('/closure')}>Close organization</a>
           </Card>
         </div>
@@ -112,7 +110,7 @@ function Missions({ orchestrator, read }: { orchestrator: Read['orchestrator']; 
             form={form}
             name="planApproval"
             label="Plans wait for approval"
-            hint="A mission with a plan goes on when a person has approved it."
+            hint="A mission with a plan waits until a person approves it."
           />
         </FormFrame>
       ) : (

@@ -177,7 +177,7 @@ export function Palette({ close }: { close(): void }) {
           </div>
         ))}
       </div>
-      {found.length === 0 && <p class="muted">Nothing is called that.</p>}
+      {found.length === 0 && <p class="muted">No results.</p>}
     </dialog>
   );
 }

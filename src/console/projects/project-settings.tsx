@@ -68,7 +68,12 @@ function Details({ project, read }: Properties) {
       read();
     },
   });
-  const labels = { name: 'Name', repoFullName: 'Repository', issueCode: 'Issue code', autoMerge: 'Merge by itself' };
+  const labels = {
+    name: 'Name',
+    repoFullName: 'Repository',
+    issueCode: 'Issue code',
+    autoMerge: 'Merge approved changes',
+  };
   return (
     <Card title="Details">
       <FormFrame form={form} action="Save" cancel={pageAt(`/projects/${projectId}`)} labels={labels}>
@@ -127,7 +132,7 @@ function End({ project: { id: projectId, name } }: { project: Settings }) {
   return (
     <Card title="Delete project">
       <p class="muted">
-        All of its records end with it, and credentials that are bound to it are revoked. This cannot be undone.
+        Its records are deleted, and credentials that are bound to it are revoked. This cannot be undone.
       </p>
       <DeleteByName
         name={name}

@@ -50,7 +50,7 @@ export function Projects() {
           empty={
             <p>
               {nameContains || filters.status
-                ? 'No project is like that.'
+                ? 'No projects match the filters.'
                 : 'There is no project yet. A project connects a repository with its issues and missions.'}
             </p>
           }

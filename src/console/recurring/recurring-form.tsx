@@ -157,7 +157,7 @@ function Preview({ schedules }: { schedules: Schedule[] }) {
     <section class="preview-times" aria-label="Next times" aria-live="polite">
       <h3>Next times</h3>
       {times.length === 0 ? (
-        <p class="muted small">No time follows from this yet.</p>
+        <p class="muted small">No upcoming times.</p>
       ) : (
         <TimesIn times={times} schedules={schedules} />
       )}

@@ -162,7 +162,7 @@ function Actions({ kind, one: { id, enabled, name }, read }: Properties) {
           <Action
             label="Delete"
             class="danger slim"
-            question={`“${name}” starts no mission from now on. Missions that wait are canceled; those under way continue.`}
+            question={`“${name}” will not start new missions. Waiting missions are canceled; running ones continue.`}
             act={async (key) => {
               await mutate(kind.remove, { id }, key);
               route(pageAt('/schedules'));

@@ -16,7 +16,7 @@ export interface RecurringValues {
 export const recurringLabels = {
   projectId: 'Project',
   name: 'Name',
-  prompt: 'What is to be done',
+  prompt: 'Task',
   agentId: 'Agent',
   triggers: 'Times',
   labels: 'Labels',

@@ -60,7 +60,7 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
           <Log sandboxId={sandboxId} sessions={detail.sessions} />
         </div>
         <div class="column">
-          <Card title="What the agent does">
+          <Card title="Activity">
             <Fragments sandboxId={sandboxId} fragments={detail.liveFragments} isOver={!isAlive(detail)} />
           </Card>
         </div>
@@ -100,7 +100,7 @@ function Facts({ detail }: { detail: Detail }) {
         </div>
         {timeoutAt !== null && destroyedAt === null && (
           <div>
-            <dt>Ends at the latest</dt>
+            <dt>Time limit</dt>
             <dd>
               <Time at={timeoutAt} />
             </dd>
@@ -133,7 +133,7 @@ function Metrics({ detail: { metrics = [] } }: { detail: Detail }) {
   if (!last) {
     return (
       <Card title="Metrics">
-        <Empty>Its runtime has sent no measurements.</Empty>
+        <Empty>No metrics yet.</Empty>
       </Card>
     );
   }
