@@ -1,5 +1,6 @@
 // The endpoints for operators: liveness, readiness and metrics (docs/decisions/0033-settings-fail-together.md).
 
+import { open as openFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { seconds } from '#foundation/clock.ts';
 import { isLoopbackHost } from '#foundation/http/hosts.ts';
@@ -46,11 +47,20 @@ export function createOperator({ version, authenticate, report }: OperatorSettin
 
 export type Readiness =
   | { status: 'ready'; database: 'reachable'; migrations: 'current' }
+  | { status: 'unready'; descriptors: 'exhausted' }
   | { status: 'unready'; database: 'unreachable' }
   | { status: 'unready'; database: 'reachable'; migrations: 'pending'; pending: string[] };
 
+/** Without a free descriptor no connection is accepted, and none to the database is opened. */
+const lacksDescriptors = (): Promise<boolean> =>
+  openFile(process.execPath).then(
+    async (file) => file.close().then(() => false),
+    ({ code }) => code === 'EMFILE' || code === 'ENFILE',
+  );
+
 /** Whether requests can be served: the database responds in time and has no pending migration. */
 async function checkReadiness(): Promise<Readiness> {
+  if (await lacksDescriptors()) return { status: 'unready', descriptors: 'exhausted' };
   const state = await inTime(sql('select 1').then(() => migrationStatus(database())));
   if (!state) return { status: 'unready', database: 'unreachable' };
   const { pending } = state;
