@@ -34,6 +34,7 @@ export const prefixes = {
   content: 'cnt',
   lease: 'lse',
   preparation: 'pre',
+  sandboxTemplate: 'sbt',
   mcpBinding: 'mcb',
   mcpCall: 'mcc',
   creditLot: 'lot',

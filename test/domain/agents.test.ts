@@ -116,7 +116,10 @@ describe('POST /agents', () => {
     ['sandbox: is required', { sandbox: undefined }],
     ['sandbox.kind: must be "existing".', { sandbox: { kind: 'new', templateId: 'standard' } }],
     ['sandbox.templateId: is required', { sandbox: { kind: 'existing' } }],
-    ['sandbox.templateId: there is no such template', { sandbox: { kind: 'existing', templateId: 'tpl_1' } }],
+    [
+      'sandbox.templateId: must be standard or the id of a sandbox template',
+      { sandbox: { kind: 'existing', templateId: 'tpl_1' } },
+    ],
     ['effort: must be one of "low", "medium", "high".', { effort: 'extreme' }],
     ['userPrompt: must be at most 20000 characters.', { userPrompt: 'p'.repeat(20_001) }],
     ['skillRepos: must be at most 20 entries.', { skillRepos: Array(21).fill('acme/skill') }],

@@ -384,7 +384,7 @@ describe('settings of a project', () => {
     const refused = await patch('huge');
     expect([refused.status, refused.body.description]).toEqual([
       400,
-      'defaultSandboxTemplateId: must be standard or null; no other sandbox template exists.',
+      'defaultSandboxTemplateId: must be standard or the id of a sandbox template of the organization.',
     ]);
     for (const template of ['standard', null]) {
       expect((await patch(template)).body.defaultSandboxTemplateId).toBe(template);

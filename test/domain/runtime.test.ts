@@ -376,9 +376,9 @@ it('tells the runtime whether to merge, and built-in agents work in the projectâ
   };
   expect(await claimedOf()).toEqual({ autoMerge: false, agent: { sandboxTemplateId: 'standard' } });
   await patch({ autoMerge: true });
-  // As if there were another one: the catalog has but one template.
-  await world.knex('projects').where({ id: projectId }).update({ defaultSandboxTemplateId: 'large' });
-  expect(await claimedOf()).toEqual({ autoMerge: true, agent: { sandboxTemplateId: 'large' } });
+  const template = await world.rest('POST', '/sandbox-templates', { token: alice, body: { name: 'Large' } });
+  await patch({ defaultSandboxTemplateId: template.body.id });
+  expect(await claimedOf()).toEqual({ autoMerge: true, agent: { sandboxTemplateId: template.body.id } });
   await patch({ autoMerge: false, defaultSandboxTemplateId: null });
 });
 

@@ -87,10 +87,11 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     make('/projects', { name: 'Other', repoFullName: `repositories/other-${n}` }),
     make('/invites', { email: `invited-${n}@example.com`, role: 'member' }),
   ]);
-  const [token, signIn, agent] = await Promise.all([
+  const [token, signIn, agent, template] = await Promise.all([
     make('/tokens', { name: 'CI', scopes: ['projects:read'], projectId: project.id }),
     signedIn(owner!, organization, project.id),
     make('/agents', { ...agentBody, name: `Agent of ${name}` }),
+    make('/sandbox-templates', { name: `Template of ${name}` }),
   ]);
   const [task, automation] = await Promise.all(
     ['/scheduled-tasks', '/automations'].map((path) => make(path, recurringBody(project.id))),
@@ -166,6 +167,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     inviteId: invite.id,
     userId: member!.id,
     agentId: agent.id,
+    templateId: template.id,
     checkoutId,
     orderId: orders[0].id,
     byTrackerConnectorId: tracker.id,
@@ -230,6 +232,8 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateProjectRequest: () => ({ name: 'Renamed' }),
   CreateAgentRequest: () => ({ ...agentBody, name: `Created ${++asked}` }),
   UpdateAgentRequest: () => ({ name: `Renamed ${++asked}` }),
+  CreateSandboxTemplateRequest: () => ({ name: `Created ${++asked}` }),
+  UpdateSandboxTemplateRequest: () => ({ name: `Renamed ${++asked}` }),
   CreateScheduledTaskRequest: ({ ids }) => recurringBody(ids.projectId!),
   UpdateScheduledTaskRequest: () => ({ name: `Renamed ${++asked}`, triggers: recurringBody('').triggers }),
   UpdateOrchestratorRequest: () => ({ name: `Renamed ${++asked}` }),
@@ -390,6 +394,7 @@ const place = ({ organization, ids }: SampleOrganization) => ({
 const adders: Record<string, string | ((sample: SampleOrganization) => Promise<unknown>)> = {
   projects: 'createProject',
   agents: 'createAgent',
+  sandboxTemplates: 'createSandboxTemplate',
   scheduledTasks: 'createScheduledTask',
   scheduledTaskRuns: 'runScheduledTask',
   automations: 'createAutomation',

@@ -24,6 +24,7 @@ function usedByApplication(): Map<string, string[]> {
   return used;
 }
 
+const templates = 'programs, `aep templates` and the REST API, until the console has a page';
 const runtime = 'of runtimes: a person does not report what an agent does';
 const child = 'read with its parent';
 const page = (address: string) => `page ${address}`;
@@ -37,6 +38,11 @@ const others: Record<string, string> = {
   closeOrganization: page('/console/closure'),
   completeMcpOAuth: page('/console/mcp/callback'),
   createArtifactUpload: runtime,
+  createSandboxTemplate: templates,
+  deleteSandboxTemplate: templates,
+  sandboxTemplate: templates,
+  sandboxTemplates: templates,
+  updateSandboxTemplate: templates,
   createMembership: 'people are invited: they agree before they are members',
   createOrganization: page('/console/account'),
   environment: 'the project shows its environments with all that a person needs',

@@ -8,6 +8,7 @@ import * as lists from './commands/lists.ts';
 import { open } from './commands/open.ts';
 import * as projects from './commands/projects.ts';
 import * as tasks from './commands/tasks.ts';
+import * as templates from './commands/templates.ts';
 import { completionScript, shells } from './completion.ts';
 import { exitCodes, printLine } from './output.ts';
 import { addRuns } from './run-program.ts';
@@ -34,6 +35,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addProjects(program);
   addTasks(program);
   addRuns(program);
+  addTemplates(program);
   addArtifacts(program);
   addLists(program);
   program
@@ -120,6 +122,46 @@ function addTasks(program: Command): void {
     .argument('<task>', 'id or name')
     .option('--follow', 'follow the run to its end')
     .action(run(tasks.runNow));
+}
+
+function addTemplates(program: Command): void {
+  const command = program.command('templates').description('sandbox templates: the environments that agents work in');
+  const repeated = (value: string, before: string[] = []) => [...before, value];
+  const withSettings = (settings: Command): Command =>
+    settings
+      .option('--image <image>', 'start from this container image')
+      .option('--dockerfile <file>', 'start from the image of this Dockerfile')
+      .option('--setup <file>', 'script that prepares the environment')
+      .option('--network <mode>', 'none, packages, custom or open', oneOf(['none', 'packages', 'custom', 'open']))
+      .option('--allow <host>', 'allow this host; may be repeated', repeated)
+      .option('--variable <name=value>', 'set a variable; may be repeated', repeated);
+  command
+    .command('list')
+    .description('list templates, the built-in one last')
+    .option('--limit <n>', 'at most so many', count, 50)
+    .action(run(templates.list));
+  command
+    .command('show')
+    .description('show a template')
+    .argument('<template>', 'id or name')
+    .action(run(templates.show));
+  withSettings(command.command('create').description('create a template').argument('<name>', 'name')).action(
+    run(templates.create),
+  );
+  withSettings(command.command('update').description('change a template').argument('<template>', 'id or name')).action(
+    run(templates.update),
+  );
+  command
+    .command('use')
+    .description('choose the template of a project')
+    .argument('<project>', 'id, slug or name')
+    .argument('<template>', 'id or name')
+    .action(run(templates.choose));
+  command
+    .command('delete')
+    .description('delete a template that nothing uses')
+    .argument('<template>', 'id or name')
+    .action(run(templates.remove));
 }
 
 function addArtifacts(program: Command): void {

@@ -17,7 +17,7 @@ export interface Agent {
   model: string;
   /** Null: the harness decides. */
   effort: 'low' | 'medium' | 'high' | null;
-  /** The template of its sandboxes: the key of a catalog template. */
+  /** The template of its sandboxes: its id, or `standard`, with which that of the project counts. */
   sandboxTemplateId: string;
   /** Instructions in addition to the issue. */
   userPrompt: string | null;
@@ -611,7 +611,7 @@ export interface CreateAgentRequest {
   sandbox: {
     /** Always `existing`. */
     kind: 'existing';
-    /** An existing template, such as the catalog’s `standard`. */
+    /** A sandbox template of the organization, or `standard`: then that of the project counts. */
     templateId: string;
   };
   /** How long the model may think; null: the harness decides. */
@@ -688,6 +688,66 @@ export interface CreateProjectRequest {
 export interface CreateRuntimeTokenParameters {
   /** A label for people, 1 to 100 characters. */
   name: string;
+}
+/** A new sandbox template. What is left out is as in the built-in one. */
+export interface CreateSandboxTemplateRequest {
+  /** 1 to 120 characters; unique in the organization. */
+  name: string;
+  /** What it is for. */
+  description?: string | null;
+  /** What a sandbox is created from. */
+  base?: 'machine' | 'image' | 'dockerfile';
+  /** A container image: required with the base `image`, not allowed with another one. */
+  image?: string | null;
+  /** A Dockerfile: required with the base `dockerfile`, not allowed with another one. */
+  dockerfile?: string | null;
+  /** A POSIX shell script that prepares the environment, in the checkout. */
+  setupScript?: string | null;
+  /**
+   * At most 50; their values are no secrets.
+   *
+   * @maxItems 50
+   *
+   * Items: A variable of the environment.
+   */
+  variables?: {
+    /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+    name: string;
+    /** At most 4000 characters. */
+    value: string;
+  }[];
+  /** While the environment is prepared. */
+  setupNetwork?: {
+    /** Which hosts it allows. */
+    mode: 'none' | 'packages' | 'custom' | 'open';
+    /**
+     * Own hosts, with `custom` and `packages` alone: at most 100.
+     *
+     * @maxItems 100
+     *
+     * Items: `host` or `*.host`, each with `:port` for that port alone.
+     */
+    hosts?: string[];
+  };
+  /** While agents and scripts work. */
+  agentNetwork?: {
+    /** Which hosts it allows. */
+    mode: 'none' | 'packages' | 'custom' | 'open';
+    /**
+     * Own hosts, with `custom` and `packages` alone: at most 100.
+     *
+     * @maxItems 100
+     *
+     * Items: `host` or `*.host`, each with `:port` for that port alone.
+     */
+    hosts?: string[];
+  };
+  /** Memory of a mission in MiB: 64 to 262,144; null: no bound of its own. */
+  memoryMb?: number | null;
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null: no bound of its own. */
+  diskMb?: number | null;
+  /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
+  processes?: number | null;
 }
 /** A new scheduled task or automation. */
 export interface CreateScheduledTaskRequest {
@@ -822,6 +882,18 @@ export interface DeleteProjectParameters {
 }
 /** Confirms that the call succeeded. */
 export interface DeleteProjectResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
+/** The parameters of `deleteSandboxTemplate`. */
+export interface DeleteSandboxTemplateParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  templateId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteSandboxTemplateResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
   /** The record that the call changed. */
@@ -1458,6 +1530,13 @@ export interface ModelsByVendor {
   /** The first is the default of the vendor. */
   openai: CatalogModel[];
 }
+/** The hosts that a phase of a mission may connect to. Addresses that are not public are never allowed. */
+export interface NetworkPolicy {
+  /** Which hosts it allows. */
+  mode: 'none' | 'packages' | 'custom' | 'open';
+  /** Own hosts, of `custom` and `packages`: `host` or `*.host`, each with `:port` for that port alone. */
+  hosts: string[];
+}
 /** Confirms that a person does not see a notice any longer. */
 export interface NoticeDismissal {
   /** The id of the organization; starts with `org_`. */
@@ -1596,7 +1675,7 @@ export interface Project {
   autoMerge: boolean;
   /** What issue keys begin with. */
   issueCode: string | null;
-  /** A sandbox template of the catalog, kept for the project; runtimes do not use it yet. */
+  /** The sandbox template of agents that have chosen none but `standard`; null: `standard`. */
   defaultSandboxTemplateId: string | null;
   /** When it was created. */
   createdAt: number;
@@ -2153,6 +2232,67 @@ export interface SandboxParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   sandboxId: string;
 }
+/** The environment that agents work in: what a sandbox is created from, holds and may connect to. */
+export interface SandboxTemplate {
+  /** Starts with `sbt_`; `standard` for the built-in template. */
+  id: string;
+  /** The organization; for the built-in template, that of the caller. */
+  orgId: string;
+  /** Unique among the organization’s own templates. */
+  name: string;
+  /** What it is for; null without one. */
+  description: string | null;
+  /** What a sandbox is created from. */
+  base: 'machine' | 'image' | 'dockerfile';
+  /** Of the base `image`; null otherwise. */
+  image: string | null;
+  /** Of the base `dockerfile`; of the built-in template, the recipe of the default image of containers. */
+  dockerfile: string | null;
+  /** A POSIX shell script that prepares the environment, in the checkout; null without one. */
+  setupScript: string | null;
+  /** Variables of setup and agents. */
+  variables: TemplateVariable[];
+  setupNetwork: NetworkPolicy;
+  agentNetwork: NetworkPolicy;
+  /** The memory that a mission may take, MiB; null: that of the instance type. */
+  memoryMb: number | null;
+  /** The disk space that a mission may take, MiB; null: as much as the runtime allows. */
+  diskMb: number | null;
+  /** How many processes a mission may have; null: as many as the runtime allows. */
+  processes: number | null;
+  /** Whether it is part of the service: every organization has it, and nobody can change or delete it. */
+  isBuiltin: boolean;
+  /** When it was created; for the built-in template, a fixed time. */
+  createdAt: number;
+  /** When it was last changed. */
+  updatedAt: number;
+}
+/** A variable of the environment of setup and agents. It is no secret. */
+export interface TemplateVariable {
+  /** Of the environment variable. */
+  name: string;
+  /** Its value, which everybody can read who can read the template. */
+  value: string;
+}
+/** One page of a list of SandboxTemplate records. */
+export interface SandboxTemplatePage {
+  /** Newest first, where no `order` says otherwise. */
+  data: SandboxTemplate[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `sandboxTemplate`. */
+export interface SandboxTemplateParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  templateId: string;
+}
+/** The parameters of `sandboxTemplates`. */
+export interface SandboxTemplatesParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
 /** What is new of a sandbox. */
 export interface SandboxUpdate {
   sandbox: Sandbox;
@@ -2552,7 +2692,7 @@ export interface UpdateAgentRequest {
   sandbox?: {
     /** Always `existing`. */
     kind: 'existing';
-    /** An existing template, such as the catalog’s `standard`. */
+    /** A sandbox template of the organization, or `standard`: then that of the project counts. */
     templateId: string;
   };
   /** How long the model may think; null: the harness decides. */
@@ -2646,12 +2786,77 @@ export interface UpdateProjectRequest {
   autoMerge?: boolean;
   /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
   issueCode?: string | null;
-  /** A template that exists: the catalog’s `standard`; or null. */
+  /** A sandbox template of the organization, or `standard`; null is `standard` too. */
   defaultSandboxTemplateId?: string | null;
   /** The key of the team in the tracker. */
   trackerTeamKey?: string;
   /** `<owner>/<repo>`. */
   repoFullName?: string;
+}
+/** The parameters of `updateSandboxTemplate`. */
+export interface UpdateSandboxTemplateParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  templateId: string;
+}
+/** Members that are left out stay as they are. */
+export interface UpdateSandboxTemplateRequest {
+  /** 1 to 120 characters; unique in the organization. */
+  name?: string;
+  /** What it is for. */
+  description?: string | null;
+  /** What a sandbox is created from. */
+  base?: 'machine' | 'image' | 'dockerfile';
+  /** A container image: required with the base `image`, not allowed with another one. */
+  image?: string | null;
+  /** A Dockerfile: required with the base `dockerfile`, not allowed with another one. */
+  dockerfile?: string | null;
+  /** A POSIX shell script that prepares the environment, in the checkout. */
+  setupScript?: string | null;
+  /**
+   * At most 50; their values are no secrets.
+   *
+   * @maxItems 50
+   *
+   * Items: A variable of the environment.
+   */
+  variables?: {
+    /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+    name: string;
+    /** At most 4000 characters. */
+    value: string;
+  }[];
+  /** While the environment is prepared. */
+  setupNetwork?: {
+    /** Which hosts it allows. */
+    mode: 'none' | 'packages' | 'custom' | 'open';
+    /**
+     * Own hosts, with `custom` and `packages` alone: at most 100.
+     *
+     * @maxItems 100
+     *
+     * Items: `host` or `*.host`, each with `:port` for that port alone.
+     */
+    hosts?: string[];
+  };
+  /** While agents and scripts work. */
+  agentNetwork?: {
+    /** Which hosts it allows. */
+    mode: 'none' | 'packages' | 'custom' | 'open';
+    /**
+     * Own hosts, with `custom` and `packages` alone: at most 100.
+     *
+     * @maxItems 100
+     *
+     * Items: `host` or `*.host`, each with `:port` for that port alone.
+     */
+    hosts?: string[];
+  };
+  /** Memory of a mission in MiB: 64 to 262,144; null: no bound of its own. */
+  memoryMb?: number | null;
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null: no bound of its own. */
+  diskMb?: number | null;
+  /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
+  processes?: number | null;
 }
 /** The parameters of `updateScheduledTask`. */
 export interface UpdateScheduledTaskParameters {
@@ -2863,6 +3068,16 @@ export interface Operations {
   createInvite: { input: CreateInviteRequest; output: Invite };
   /** The trackers, source hosts and language models that the organization has connected. Requires the scope `integrations:read`. */
   integrations: { input: {}; output: IntegrationList };
+  /** The sandbox templates of the organization, newest first, then the built-in one. Requires the scope `agents:read`. */
+  sandboxTemplates: { input: SandboxTemplatesParameters; output: SandboxTemplatePage };
+  /** Creates a sandbox template, which projects and agents can choose. Requires the scope `agents:write`. */
+  createSandboxTemplate: { input: CreateSandboxTemplateRequest; output: SandboxTemplate };
+  /** A sandbox template by its id, also the built-in one. Requires the scope `agents:read`. */
+  sandboxTemplate: { input: SandboxTemplateParameters; output: SandboxTemplate };
+  /** Changes a sandbox template, from the next step of each mission on. A member that is left out stays. Requires the scope `agents:write`. */
+  updateSandboxTemplate: { input: UpdateSandboxTemplateParameters & UpdateSandboxTemplateRequest; output: SandboxTemplate };
+  /** Deletes a sandbox template. One that a project, an agent or an open mission uses stays: a 409 says where. Requires the scope `agents:write`. */
+  deleteSandboxTemplate: { input: DeleteSandboxTemplateParameters; output: DeleteSandboxTemplateResponse };
   /** The projects of the organization, newest first. Requires the scope `projects:read`. */
   projects: { input: ProjectsParameters; output: ProjectPage };
   /** Creates a project on a repository, with the connectors that the organization has. Requires the scope `projects:write`. */
@@ -3076,6 +3291,11 @@ export const routes = {
   invites: 'GET /invites',
   createInvite: 'POST /invites',
   integrations: 'GET /integrations',
+  sandboxTemplates: 'GET /sandbox-templates',
+  createSandboxTemplate: 'POST /sandbox-templates',
+  sandboxTemplate: 'GET /sandbox-templates/{templateId}',
+  updateSandboxTemplate: 'PATCH /sandbox-templates/{templateId}',
+  deleteSandboxTemplate: 'DELETE /sandbox-templates/{templateId}',
   projects: 'GET /projects',
   createProject: 'POST /projects',
   project: 'GET /projects/{projectId}',
@@ -3181,6 +3401,7 @@ export const documents = {
 
 /** The member of a page that holds its records, for each operation that answers a page. */
 export const listings = {
+  sandboxTemplates: 'data',
   projects: 'data',
   issues: 'data',
   agents: 'data',

@@ -163,7 +163,7 @@ export type CreateAgentRequest = {
 export type CreateAgentRequestSandbox = {
   /** Always `existing`. */
   kind: AgentSandboxKind;
-  /** An existing template, such as the catalog’s `standard`. */
+  /** A sandbox template of the organization, or `standard`: then that of the project counts. */
   templateId: Scalars['String']['input'];
 };
 
@@ -468,6 +468,17 @@ export type ModelVendor =
   /** The GPT models. */
   | 'openai';
 
+/** Which hosts can be connected to. */
+export type NetworkMode =
+  /** The hosts of the policy alone. */
+  | 'custom'
+  /** None. */
+  | 'none'
+  /** Every public host. */
+  | 'open'
+  /** Public package registries, as the service lists them, and hosts that the policy adds. */
+  | 'packages';
+
 /** How urgent a notice is. */
 export type NoticeKind =
   /** Something needs action now. */
@@ -712,7 +723,7 @@ export type SetupMilestoneId =
   | 'agent_to_pr'
   /** A mission returned to a checkpoint. */
   | 'checkpoints'
-  /** Reserved: every agent has the standard sandbox template. In no group, and not counted. */
+  /** An agent or a project chose a sandbox template of the organization. In no group, and not counted. */
   | 'custom_sandbox'
   /** A change was merged. */
   | 'first_merge'
@@ -777,6 +788,15 @@ export type SubscriptionStatus =
   /** Ends with its period. */
   | 'canceling';
 
+/** What a sandbox is created from. */
+export type TemplateBase =
+  /** An image that the runtime builds. */
+  | 'dockerfile'
+  /** A container image. */
+  | 'image'
+  /** What the runtime has: the programs of its machine, or its own image where it uses containers. */
+  | 'machine';
+
 /** Whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet. */
 export type TrackerTriggerPolicy =
   /** Whoever can write an issue. */
@@ -815,7 +835,7 @@ export type UpdateAgentRequest = {
 export type UpdateAgentRequestSandbox = {
   /** Always `existing`. */
   kind: AgentSandboxKind;
-  /** An existing template, such as the catalog’s `standard`. */
+  /** A sandbox template of the organization, or `standard`: then that of the project counts. */
   templateId: Scalars['String']['input'];
 };
 
@@ -879,7 +899,7 @@ export type UpdateProjectMcpRequest = {
 export type UpdateProjectRequest = {
   /** Whether an approved change merges without a person. */
   autoMerge?: InputMaybe<Scalars['Boolean']['input']>;
-  /** A template that exists: the catalog’s `standard`; or null. */
+  /** A sandbox template of the organization, or `standard`; null is `standard` too. */
   defaultSandboxTemplateId?: InputMaybe<Scalars['String']['input']>;
   /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
   issueCode?: InputMaybe<Scalars['String']['input']>;

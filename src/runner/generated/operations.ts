@@ -347,7 +347,7 @@ export type NetworkMode =
   | 'none'
   /** Every public host. */
   | 'open'
-  /** Public package registries, as the service lists them. */
+  /** Public package registries, as the service lists them, and hosts that the policy adds. */
   | 'packages';
 
 /** The run whose repository is to be reached. */

@@ -57,7 +57,7 @@ export async function chooseAgents(
   };
   if (before?.way === 'rules') return { team: await chooseTeam(trx, run, project, canRun) };
   if (before?.way === 'model') {
-    const team = await teamOf(trx, run, before.agents);
+    const team = await teamOf(trx, project, before.agents);
     if (team) return { team };
     return byRules({ ...before, way: 'rules', reason: 'An agent that the model has chosen is no longer there.' });
   }
@@ -93,11 +93,11 @@ async function questionFor(trx: Transaction, run: Run, prompt: string): Promise<
 }
 
 /** In the order of their first steps; null when one is gone. */
-async function teamOf(trx: Transaction, { orgId }: Run, ids: readonly string[]): Promise<RunAgent[] | null> {
+async function teamOf(trx: Transaction, project: Row<Project>, ids: readonly string[]): Promise<RunAgent[] | null> {
   const agents = await Agent.query(trx)
-    .where({ orgId })
+    .where({ orgId: project.orgId })
     .whereIn('id', [...ids]);
-  return agents.length === ids.length ? inOrder(agents).map(asRunAgent) : null;
+  return agents.length === ids.length ? inOrder(agents).map((agent) => asRunAgent(agent, project)) : null;
 }
 
 const underWay = new Set<Promise<void>>();

@@ -29,11 +29,12 @@ export interface StepOrder {
   environment: StepEnvironment;
 }
 
-export const orderOf = ({ id: stepId, seq, role, agent, prompt, hasSchema, resumeSessionId }: RunStep): StepOrder => {
+export async function orderOf(trx: Transaction, run: Run, step: RunStep): Promise<StepOrder> {
+  const { id: stepId, seq, role, agent, prompt, hasSchema, resumeSessionId } = step;
   const outputSchema = hasSchema ? outputSchemaOf(role) : null;
-  const environment = environmentOf();
+  const environment = await environmentOf(trx, run, step);
   return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery, environment };
-};
+}
 
 /** The latest step for the runtime that has claimed the run, also one that another runtime has lost. */
 async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<StepOrder> {
@@ -41,7 +42,7 @@ async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<St
   const isOpen = latest.status === 'running' && latest.leaseId === leaseId;
   const recovery = await recover(trx, run, latest, latest.startedAt !== null && !isOpen);
   const step = isOpen ? latest : await beginStep(trx, latest, leaseId);
-  return { ...orderOf(step), ...recovery };
+  return { ...(await orderOf(trx, run, step)), ...recovery };
 }
 
 /** A step as the chain wants it. */

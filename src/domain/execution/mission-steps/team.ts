@@ -6,6 +6,7 @@ import { builtinAgentId, builtinAgents, waysOf } from '../../projects/agents/cat
 import { Agent, type AgentRole } from '../../projects/agents/model.ts';
 import { type CanRun, canAnyRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
 import type { Project } from '../../projects/projects/model.ts';
+import { standardTemplateId } from '../../projects/sandbox-templates/settings.ts';
 import type { Run, RunAgent } from '../../work/runs/model.ts';
 
 const order: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
@@ -32,7 +33,7 @@ export async function chooseTeam(
   return order.flatMap((role) => {
     if (role === 'builder') return [lead];
     const agent = inRole(role);
-    return agent ? [asRunAgent(agent)] : [];
+    return agent ? [asRunAgent(agent, project)] : [];
   });
 }
 
@@ -40,10 +41,10 @@ export async function chooseTeam(
 async function chooseAgent(
   trx: Transaction,
   { agentId: named }: Run,
-  { orgId, defaultSandboxTemplateId }: Row<Project>,
+  project: Row<Project>,
   canRun: CanRun,
 ): Promise<RunAgent> {
-  const owned = (await Agent.query(trx).where({ orgId }).orderBy(['createdAt', 'id'])).filter(canRun);
+  const owned = (await Agent.query(trx).where({ orgId: project.orgId }).orderBy(['createdAt', 'id'])).filter(canRun);
   const builtin = builtinAgents.flatMap((one) => {
     const way = waysOf(one).find(canRun);
     return way ? [{ ...one, ...way }] : [];
@@ -54,18 +55,23 @@ async function chooseAgent(
     builtin.find((one) => builtinAgentId(one) === named) ??
     candidates.find(({ role }) => role === 'builder') ??
     candidates[0]!;
-  if (agent instanceof Agent) return asRunAgent(agent);
+  if (agent instanceof Agent) return asRunAgent(agent, project);
   const { name, role, harness, model, userPrompt, sandboxTemplateKey, skillRepos } = agent;
-  const sandboxTemplateId = defaultSandboxTemplateId ?? sandboxTemplateKey;
+  const sandboxTemplateId = templateFor(sandboxTemplateKey, project);
   const agentFields = { name, role, harness, model, userPrompt, sandboxTemplateId };
   return { ...agentFields, agentId: null, effort: null, skillRepos: [...skillRepos] };
 }
+
+/** That of the agent, where it has chosen one of its own; else that of the project. */
+const templateFor = (ofAgent: string, { defaultSandboxTemplateId }: Row<Project>): string =>
+  ofAgent === standardTemplateId ? (defaultSandboxTemplateId ?? ofAgent) : ofAgent;
 
 /** In the order of their first steps. */
 export const inOrder = (agents: readonly Agent[]): Agent[] =>
   [...agents].sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
 
-export const asRunAgent = (agent: Agent): RunAgent => {
-  const { id: agentId, name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId } = agent;
+export const asRunAgent = (agent: Agent, project: Row<Project>): RunAgent => {
+  const { id: agentId, name, role, harness, model, effort, userPrompt, skillRepos } = agent;
+  const sandboxTemplateId = templateFor(agent.sandboxTemplateId, project);
   return { agentId, name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId };
 };

@@ -2,8 +2,9 @@
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
-import { transaction } from '#foundation/postgres/database.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { leaseIsLost, serviceReach } from '../../work/runs/lock.ts';
+import type { Run } from '../../work/runs/model.ts';
 import { isOpen } from '../../work/runs/states.ts';
 import { RunStep, type StepOutcome } from '../../work/runs/step-model.ts';
 import { endStep, lockSteps } from '../../work/runs/steps.ts';
@@ -32,7 +33,7 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     if (step.leaseId !== leaseId) throw leaseIsLost();
     if (step.outcome) {
       const next = steps.find(({ seq }) => seq === step.seq + 1);
-      return answerOf(step.outcome, next, run.failure);
+      return answerOf(trx, run, step.outcome, next, run.failure);
     }
     if (run.status === 'canceled') return { outcome: 'done', step: null, failure: run.reason };
     if (run.leaseId !== leaseId || !isOpen(run)) throw leaseIsLost();
@@ -45,11 +46,15 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     const { outcome, next, failure = run.failure } = await advanceRun(trx, caller, run, steps, step, read);
     await endStep(trx, step.id, { ...ended, outcome });
     await announce(trx, run.id);
-    return answerOf(outcome, next, failure);
+    return answerOf(trx, run, outcome, next, failure);
   });
 
-const answerOf = (outcome: StepOutcome, next: RunStep | undefined, failure: string | null): StepAnswer => ({
-  outcome,
-  step: outcome === 'next' && next ? orderOf(next) : null,
-  failure,
-});
+async function answerOf(
+  trx: Transaction,
+  run: Run,
+  outcome: StepOutcome,
+  next: RunStep | undefined,
+  failure: string | null,
+): Promise<StepAnswer> {
+  return { outcome, step: outcome === 'next' && next ? await orderOf(trx, run, next) : null, failure };
+}

@@ -1,27 +1,10 @@
 // The environment of a step in the graph.
 import { builder } from '#graph/builder.ts';
-import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { templateText } from '../../projects/sandbox-templates/bounds.ts';
-import {
-  type NetworkPolicy,
-  networkModes,
-  templateBases,
-  type Variable,
-} from '../../projects/sandbox-templates/settings.ts';
+import { NetworkMode, TemplateBase } from '../../projects/sandbox-templates/schema-parts.ts';
+import type { NetworkPolicy, Variable } from '../../projects/sandbox-templates/settings.ts';
 import type { StepEnvironment, StepSecret } from '../mission-steps/environment.ts';
-
-export const TemplateBase = wordSet('TemplateBase', templateBases, 'What a sandbox is created from.', {
-  machine: 'What the runtime has: the programs of its machine, or its own image where it uses containers.',
-  image: 'A container image.',
-  dockerfile: 'An image that the runtime builds.',
-});
-export const NetworkMode = wordSet('NetworkMode', networkModes, 'Which hosts can be connected to.', {
-  none: 'None.',
-  packages: 'Public package registries, as the service lists them.',
-  custom: 'The hosts of the policy alone.',
-  open: 'Every public host.',
-});
 
 const StepNetwork = builder.objectRef<NetworkPolicy>('StepNetwork').implement({
   description: 'The hosts that a phase of a step may connect to. Addresses that are not public are never allowed.',

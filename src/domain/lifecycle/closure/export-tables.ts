@@ -24,6 +24,7 @@ import { Agent } from '../../projects/agents/model.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { Issue } from '../../projects/issues/model.ts';
 import { Project } from '../../projects/projects/model.ts';
+import { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
 import { Artifact, StoredContent } from '../../work/artifacts/model.ts';
 import { Connection } from '../../work/connections/model.ts';
 import { Environment } from '../../work/environments/model.ts';
@@ -43,7 +44,18 @@ type Model = Pick<typeof BaseModel, 'tableName' | 'columns'>;
 
 /** Their rows name the organization. */
 const ofOrganization: readonly Model[] = [
-  ...[OrgClosure, Membership, Invite, Project, Integration, Orchestrator, Agent, RecurringMission, Issue],
+  ...[
+    OrgClosure,
+    Membership,
+    Invite,
+    Project,
+    Integration,
+    Orchestrator,
+    Agent,
+    SandboxTemplate,
+    RecurringMission,
+    Issue,
+  ],
   ...[
     Run,
     RunStep,

@@ -17,7 +17,7 @@ const MilestoneId = wordSet('SetupMilestoneId', milestoneIds, 'A milestone of se
   preview_deployment: 'A preview environment became active.',
   agent_instructions: 'An agent got instructions of its own.',
   mcp_servers: 'An MCP server was bound to a project.',
-  custom_sandbox: 'Reserved: every agent has the standard sandbox template. In no group, and not counted.',
+  custom_sandbox: 'An agent or a project chose a sandbox template of the organization. In no group, and not counted.',
   teammate: 'A second person joined.',
   steer_mission: 'A running mission got a message.',
   checkpoints: 'A mission returned to a checkpoint.',

@@ -1,7 +1,10 @@
 // What agents are made of: roles, harnesses with their models, the built-in agents and sandbox template, instance types
 // (docs/contract.md#agents). Data, no code.
 import { type ModelVendor, vendors } from '../integrations/model.ts';
+import { builtinSandboxTemplate } from '../sandbox-templates/builtin.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from './model.ts';
+
+export { builtinSandboxTemplate };
 
 /** Who makes language models: those that a connector of the kind `llm` can be of. */
 export const modelVendors = vendors.llm;
@@ -127,25 +130,6 @@ export const vendorNeeded = ({ harness, model }: { harness: HarnessId; model: st
   if (harness === 'shell') return null;
   if (harness === 'opencode') return vendorOfModel(model) ?? 'anthropic';
   return harness === 'codex' ? 'openai' : 'anthropic';
-};
-
-export interface SandboxTemplate {
-  key: string;
-  name: string;
-  dockerfile: string;
-}
-
-export const builtinSandboxTemplate: SandboxTemplate = {
-  key: 'standard',
-  name: 'Standard',
-  dockerfile: `FROM debian:12-slim
-RUN apt-get update \\
- && apt-get install -y --no-install-recommends build-essential ca-certificates curl git jq nodejs npm python3 ripgrep \\
- && rm -rf /var/lib/apt/lists/*
-RUN useradd --create-home agent
-USER agent
-WORKDIR /home/agent/work
-`,
 };
 
 export interface BuiltinAgent {

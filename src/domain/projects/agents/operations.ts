@@ -6,11 +6,12 @@ import { now, nowAfter } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
-import { lookUp, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { lookUp, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
-import { builtinAgentId, builtinAgents, builtinSandboxTemplate, harnesses } from './catalog.ts';
+import { holdTemplate } from '../sandbox-templates/operations.ts';
+import { builtinAgentId, builtinAgents, harnesses } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
 import { harnessesFor, isModelKnown } from './runnable.ts';
 
@@ -107,14 +108,17 @@ export async function createAgent(caller: Caller, input: NewAgent): Promise<Agen
     userPrompt: null,
     skillRepos: [],
     ...settings,
-    sandboxTemplateId: templateOf(sandbox),
+    sandboxTemplateId: sandbox.templateId,
     createdAt: at,
     updatedAt: at,
   };
   refuseUnfit(agent);
-  await Agent.query()
-    .insert(agent)
-    .catch((error) => nameTaken(error, input.name));
+  await transaction(async (trx) => {
+    await holdTemplate(trx, agent.orgId, templateField, sandbox.templateId);
+    await Agent.query(trx)
+      .insert(agent)
+      .catch((error) => nameTaken(error, input.name));
+  });
   return { ...agent, isBuiltin: false };
 }
 
@@ -131,13 +135,14 @@ export async function updateAgent(
   refuseBuiltin(agentId);
   const orgId = ownOrganization(caller);
   const { sandbox, ...plain } = changes;
-  const patch = { ...plain, ...(sandbox && { sandboxTemplateId: templateOf(sandbox) }) } as Partial<Agent>;
+  const patch = { ...plain, ...(sandbox && { sandboxTemplateId: sandbox.templateId }) } as Partial<Agent>;
   if (Object.keys(patch).length === 0) return findAgent(caller, agentId);
   return transaction(async (trx) => {
     // Locked, because two callers may change harness and model at the same time.
     const agent = await Agent.lock(trx, { id: agentId, orgId });
     if (!agent) return Agent.refuse();
     refuseChanged(agent, ifUpdatedAt);
+    if (sandbox) await holdTemplate(trx, orgId, templateField, sandbox.templateId);
     const changed = { ...patch, updatedAt: nowAfter(agent.updatedAt) };
     // An agent may keep a model that has left the catalog.
     if (patch.harness || patch.model) refuseUnfit({ ...agent, ...changed });
@@ -164,13 +169,17 @@ export async function holdAgent(trx: Transaction, orgId: Agent['orgId'], agentId
   if (!agent) return Agent.refuse();
 }
 
+/** The organization's own agents that have chosen the template; at most 6. */
+export const agentsWithTemplate = (trx: Transaction, orgId: string, templateId: string): Promise<{ name: string }[]> =>
+  sql(
+    'select name from agents where org_id = $1 and sandbox_template_id = $2 order by name limit 6',
+    [orgId, templateId],
+    trx,
+  );
+
 const isBuiltin = (agentId: string): boolean => builtinAgents.some((builtin) => agentId === builtinAgentId(builtin));
 
-/** The template that a choice names. @throws 400 */
-function templateOf({ templateId }: SandboxChoice): string {
-  if (templateId === builtinSandboxTemplate.key) return templateId;
-  throw invalid.field('sandbox.templateId', `there is no such template; there is ${builtinSandboxTemplate.key}`);
-}
+const templateField = 'sandbox.templateId';
 
 function refuseUnfit({ harness, model }: Pick<Agent, 'harness' | 'model'>): void {
   const { models } = harnesses.find(({ id }) => id === harness)!;

@@ -3,6 +3,9 @@ import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
+import type { CatalogTemplate } from '../sandbox-templates/builtin.ts';
+import { packageRegistries } from '../sandbox-templates/registries.ts';
+import { PackageRegistryType } from '../sandbox-templates/schema-parts.ts';
 import type * as catalog from './catalog.ts';
 import { modelVendors } from './catalog.ts';
 import type { HarnessDemand } from './harness-demand.ts';
@@ -77,7 +80,7 @@ const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').imp
     sandboxTemplateKey: t.exposeString('sandboxTemplateKey', { description: 'The key of its sandbox template.' }),
   }),
 });
-const CatalogSandboxTemplate = builder.objectRef<catalog.SandboxTemplate>('CatalogSandboxTemplate').implement({
+const CatalogSandboxTemplate = builder.objectRef<CatalogTemplate>('CatalogSandboxTemplate').implement({
   description: 'A container image for sandboxes.',
   fields: (t) => ({
     key: t.exposeString('key', { description: 'What `sandbox.templateId` of a new agent may say.' }),
@@ -111,7 +114,13 @@ export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').im
     }),
     builtinSandboxTemplate: t.expose('builtinSandboxTemplate', {
       type: CatalogSandboxTemplate,
-      description: 'The only sandbox template.',
+      description: 'The sandbox template that every organization has.',
+    }),
+    packageRegistries: t.field({
+      type: [PackageRegistryType],
+      graphOnly: true,
+      description: 'The public package registries that the network policy `packages` reaches.',
+      resolve: () => [...packageRegistries],
     }),
     instanceTypes: t.field({
       type: [CatalogInstanceType],

@@ -10,6 +10,7 @@ import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
+import { loadTemplate, SandboxTemplateType } from '../sandbox-templates/schema.ts';
 import * as catalog from './catalog.ts';
 import { readHarnessDemand } from './harness-demand.ts';
 import { Agent } from './model.ts';
@@ -43,7 +44,14 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
     model: t.exposeString('model', { description: 'One of the models of the harness, as the catalog lists them.' }),
     effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the harness decides.' }),
     sandboxTemplateId: t.exposeString('sandboxTemplateId', {
-      description: 'The template of its sandboxes: the key of a catalog template.',
+      description: 'The template of its sandboxes: its id, or `standard`, with which that of the project counts.',
+    }),
+    sandboxTemplate: t.field({
+      type: SandboxTemplateType,
+      nullable: true,
+      graphOnly: true,
+      description: 'The template that it has chosen; with `standard`, that of the project counts.',
+      resolve: ({ sandboxTemplateId }, _, context) => loadTemplate(context).load(sandboxTemplateId),
     }),
     userPrompt: t.exposeString('userPrompt', {
       nullable: true,
@@ -84,7 +92,9 @@ const model = boundedText(text.modelId).describe('One of the models of the harne
 const sandbox = z
   .object({
     kind: SandboxKind.zod.describe('Always `existing`.'),
-    templateId: boundedText(text.pathId).describe('An existing template, such as the catalog’s `standard`.'),
+    templateId: boundedText(text.pathId).describe(
+      'A sandbox template of the organization, or `standard`: then that of the project counts.',
+    ),
   })
   .describe('What the agent works in.');
 const more = {

@@ -67,7 +67,7 @@ export class Project extends BaseModel {
   declare autoMerge: boolean;
   /** The prefix of issue keys, such as `WEB` in WEB-12. */
   declare issueCode: string | null;
-  /** The sandbox template of built-in agents; null: that of the agent. */
+  /** The sandbox template of agents that have chosen none of their own; null: the built-in one. */
   declare defaultSandboxTemplateId: string | null;
   declare createdAt: number;
 }

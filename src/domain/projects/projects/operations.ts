@@ -9,12 +9,12 @@ import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { savepoint, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { containing, ignoringCase } from '#foundation/postgres/reads.ts';
-import { describeFields, forbidden, invalid, Problem } from '#foundation/problem.ts';
+import { describeFields, forbidden, Problem } from '#foundation/problem.ts';
 import { currentPlan, requireRoomForProject } from '../../money/billing/operations.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { freeSlug, slugOf } from '../../organization/organizations/slug.ts';
-import { builtinSandboxTemplate } from '../agents/catalog.ts';
 import { parseRepository, type RepositoryName } from '../integrations/repository-name.ts';
+import { holdTemplate } from '../sandbox-templates/operations.ts';
 import { defaultConnectors } from './connectors.ts';
 import { Project, type ProjectStatus, type ProjectTracker } from './model.ts';
 
@@ -135,24 +135,25 @@ export interface ProjectChanges {
 /** @throws 403 for a credential that is bound to another project, 400 for an unknown sandbox template, 409 for a taken repository */
 export async function updateProject(caller: Caller, projectId: string, changes: ProjectChanges): Promise<Row<Project>> {
   if (!reachesProject(caller, projectId)) throw forbidden('This credential is bound to another project.');
-  refuseUnknownTemplate(changes.defaultSandboxTemplateId);
   const { trackerTeamKey, repoFullName, ...plain } = changes;
   const repository = repoFullName === undefined ? undefined : parseRepository(repoFullName);
   const patch = { ...plain, ...repository, ...(trackerTeamKey !== undefined && { trackerTeamId: trackerTeamKey }) };
   if (Object.keys(patch).length === 0) return findProject(caller, projectId);
   const orgId = ownOrganization(caller);
   try {
-    const [project] = await Project.patchReturning(undefined, { id: projectId, orgId }, patch);
-    return project ?? Project.refuse();
+    return await transaction(async (trx) => {
+      const templateId = changes.defaultSandboxTemplateId;
+      if (templateId) {
+        await holdTemplate(trx, orgId, 'defaultSandboxTemplateId', templateId);
+        // The time of the milestone that the choice reaches.
+        await trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
+      }
+      const [project] = await Project.patchReturning(trx, { id: projectId, orgId }, patch);
+      return project ?? Project.refuse();
+    });
   } catch (error) {
     throw repository ? await explainDuplicate(error, orgId, repository) : error;
   }
-}
-
-function refuseUnknownTemplate(templateId: string | null | undefined): void {
-  const { key } = builtinSandboxTemplate;
-  if (templateId == null || templateId === key) return;
-  throw invalid.field('defaultSandboxTemplateId', `must be ${key} or null; no other sandbox template exists`);
 }
 
 /** Deletes it with all its records. Credentials bound to it are revoked and remain listed. */
@@ -185,6 +186,18 @@ async function explainDuplicate(
     { fields, conflictingProjectId: other.id },
   );
 }
+
+/** The projects whose default is the template; at most 6. */
+export const projectsWithTemplate = (
+  trx: Transaction,
+  orgId: string,
+  templateId: string,
+): Promise<{ name: string }[]> =>
+  sql(
+    'select name from projects where org_id = $1 and default_sandbox_template_id = $2 order by name limit 6',
+    [orgId, templateId],
+    trx,
+  );
 
 export const projectExists = async (orgId: string, projectId: string): Promise<boolean> =>
   (await Project.find({ id: projectId, orgId })) !== undefined;

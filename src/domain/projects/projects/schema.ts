@@ -11,6 +11,7 @@ import { boundedText, nameText, range } from '#graph/validation.ts';
 import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
 import { IntegrationType, VendorKind } from '../integrations/schema.ts';
+import { loadTemplate, SandboxTemplateType } from '../sandbox-templates/schema.ts';
 import { countDependentProjects } from './connectors.ts';
 import { missingConnectorKinds, Project, projectStatuses, projectTrackers } from './model.ts';
 import * as operations from './operations.ts';
@@ -62,7 +63,14 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
     issueCode: t.exposeString('issueCode', { nullable: true, description: 'What issue keys begin with.' }),
     defaultSandboxTemplateId: t.exposeString('defaultSandboxTemplateId', {
       nullable: true,
-      description: 'A sandbox template of the catalog, kept for the project; runtimes do not use it yet.',
+      description: 'The sandbox template of agents that have chosen none but `standard`; null: `standard`.',
+    }),
+    defaultSandboxTemplate: t.field({
+      type: SandboxTemplateType,
+      nullable: true,
+      graphOnly: true,
+      description: 'The template of agents that have chosen none but `standard`; null without one.',
+      resolve: ({ defaultSandboxTemplateId: id }, _, context) => (id === null ? null : loadTemplate(context).load(id)),
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
     missingConnectorKinds: t.field({
@@ -145,7 +153,7 @@ const UpdateProjectRequest = request(
       defaultSandboxTemplateId: boundedText(text.pathId)
         .nullable()
         .optional()
-        .describe('A template that exists: the catalog’s `standard`; or null.'),
+        .describe('A sandbox template of the organization, or `standard`; null is `standard` too.'),
       trackerTeamKey: trackerTeamKey.optional(),
       repoFullName: repoFullName.optional(),
     })

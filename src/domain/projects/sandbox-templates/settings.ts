@@ -1,5 +1,5 @@
 // What a sandbox template says of the environment that agents work in, and the built-in one.
-import { builtinSandboxTemplate } from '../agents/catalog.ts';
+import { builtinSandboxTemplate } from './builtin.ts';
 import { packageRegistries } from './registries.ts';
 
 /** What a sandbox is created from. */
@@ -12,7 +12,7 @@ export type NetworkMode = (typeof networkModes)[number];
 /** The hosts that a phase of a mission may connect to. */
 export interface NetworkPolicy {
   mode: NetworkMode;
-  /** Of `custom`: `host`, `*.host`, each with a port where only that one is meant. Empty otherwise. */
+  /** Of `custom` and `packages`: `host`, `*.host`, each with a port where only that one is meant. */
   hosts: string[];
 }
 
@@ -59,5 +59,5 @@ const registryHosts = packageRegistries.flatMap(({ hosts }) => hosts);
 /** The policy with all hosts that it allows; none for `open`, which allows every public one. */
 export const resolvePolicy = ({ mode, hosts }: NetworkPolicy): NetworkPolicy => ({
   mode,
-  hosts: mode === 'packages' ? registryHosts : mode === 'custom' ? hosts : [],
+  hosts: mode === 'packages' ? [...new Set([...registryHosts, ...hosts])] : mode === 'custom' ? hosts : [],
 });

@@ -24,15 +24,15 @@ export async function recordPreparation(
   const { templateId, key, status, commit = null, lastLines = null, seconds = null, bytes = null } = report;
   const id = derivedId('preparation', runId, `${templateId}\n${key}`);
   const said = { status, commit, lastLines, seconds, bytes, leaseId, updatedAt: now() };
-  const before = await Preparation.query(trx).findById(id);
+  const before = await Preparation.lock(trx, { id });
   if (before) {
     const isLate = before.leaseId === leaseId && before.status !== 'preparing' && status === 'preparing';
-    if (!isLate) await before.$query(trx).patch(said);
+    if (!isLate) await Preparation.patch(trx, { id }, said);
     return;
   }
   const others = await Preparation.query(trx).where({ runId }).resultSize();
   if (others >= preparationBounds.perRun) {
     throw conflict(`A run has at most ${preparationBounds.perRun} preparations.`);
   }
-  await Preparation.query(trx).insert({ id, runId, orgId, projectId, templateId, key, createdAt: now(), ...said });
+  await Preparation.insert(trx, { id, runId, orgId, projectId, templateId, key, createdAt: now(), ...said });
 }

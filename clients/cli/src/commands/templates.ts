@@ -1,0 +1,106 @@
+// Sandbox templates: list, show, create, change and delete.
+import { readFile } from 'node:fs/promises';
+import type { SandboxTemplate } from '../../../typescript/src/exports.ts';
+import { paint, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
+import { type CommonOptions, openClient, UserError } from '../session.ts';
+import { findProject } from './projects.ts';
+
+type Client = Awaited<ReturnType<typeof openClient>>;
+
+/** By id or name. @throws where none has it */
+async function findTemplate(client: Client, wanted: string): Promise<SandboxTemplate> {
+  if (wanted === 'standard' || wanted.startsWith('sbt_')) return client.sandboxTemplate({ templateId: wanted });
+  for await (const template of client.sandboxTemplates({ limit: 100 })) if (template.name === wanted) return template;
+  throw new UserError(`There is no template ${wanted}. "aep templates list" shows ids.`);
+}
+
+export async function list(options: CommonOptions & { limit: number }): Promise<void> {
+  const client = await openClient(options.url);
+  const templates = await client.sandboxTemplates({ limit: Math.min(options.limit, 100) }).take(options.limit);
+  if (options.json) return printJson(templates);
+  printTable(templates, {
+    id: ({ id }) => id,
+    name: ({ name }) => name,
+    base: ({ base, image }) => image ?? base,
+    setup: ({ setupScript }) => (setupScript ? 'script' : ''),
+    'setup network': ({ setupNetwork }) => setupNetwork.mode,
+    'agent network': ({ agentNetwork }) => agentNetwork.mode,
+  });
+}
+
+export async function show(options: CommonOptions, wanted: string): Promise<void> {
+  const template = await findTemplate(await openClient(options.url), wanted);
+  if (options.json) return printJson(template);
+  const network = ({ mode, hosts }: SandboxTemplate['setupNetwork']) => [mode, ...hosts].join(' ');
+  printRecord({
+    id: template.id,
+    name: template.name,
+    description: template.description,
+    base: template.image ?? template.base,
+    setup: template.setupScript,
+    variables: template.variables.map(({ name, value }) => `${name}=${value}`).join(' '),
+    'setup network': network(template.setupNetwork),
+    'agent network': network(template.agentNetwork),
+    memory: template.memoryMb === null ? null : `${template.memoryMb} MiB`,
+    updated: timeOf(template.updatedAt),
+  });
+}
+
+interface Settings extends CommonOptions {
+  image?: string;
+  dockerfile?: string;
+  setup?: string;
+  network?: 'none' | 'packages' | 'custom' | 'open';
+  allow?: string[];
+  variable?: string[];
+}
+
+/** `--setup` and `--dockerfile` name files. */
+async function settingsOf({ image, dockerfile, setup, network, allow, variable }: Settings) {
+  const hosts = allow ?? [];
+  const policy = network || allow ? { mode: network ?? ('packages' as const), hosts } : undefined;
+  const variables = variable?.map((pair) => {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new UserError(`${pair}: must be NAME=value.`);
+    return { name: pair.slice(0, at), value: pair.slice(at + 1) };
+  });
+  return {
+    ...(image !== undefined && { base: 'image' as const, image }),
+    ...(dockerfile !== undefined && { base: 'dockerfile' as const, dockerfile: await readFile(dockerfile, 'utf8') }),
+    ...(setup !== undefined && { setupScript: await readFile(setup, 'utf8') }),
+    ...(policy && { setupNetwork: policy, agentNetwork: policy }),
+    ...(variables && { variables }),
+  };
+}
+
+export async function create(options: Settings, name: string): Promise<void> {
+  const client = await openClient(options.url);
+  const template = await client.createSandboxTemplate({ name, ...(await settingsOf(options)) });
+  if (options.json) printJson(template);
+  else printLine(`Created ${paint('bold', template.name)}, ${template.id}.`);
+}
+
+export async function update(options: Settings, wanted: string): Promise<void> {
+  const client = await openClient(options.url);
+  const { id } = await findTemplate(client, wanted);
+  const template = await client.updateSandboxTemplate({ templateId: id, ...(await settingsOf(options)) });
+  if (options.json) printJson(template);
+  else printLine(`Changed ${paint('bold', template.name)}.`);
+}
+
+export async function choose(options: CommonOptions, project: string, wanted: string): Promise<void> {
+  const client = await openClient(options.url);
+  const { id: projectId } = await findProject(client, project);
+  const { id, name } = await findTemplate(client, wanted);
+  const changed = await client.updateProject({ projectId, defaultSandboxTemplateId: id });
+  if (options.json) printJson(changed);
+  else printLine(`Missions of ${paint('bold', changed.name)} use ${paint('bold', name)} from now on.`);
+}
+
+export async function remove(options: CommonOptions, wanted: string): Promise<void> {
+  const client = await openClient(options.url);
+  const { id, name } = await findTemplate(client, wanted);
+  const answer = await client.deleteSandboxTemplate({ templateId: id });
+  if (options.json) printJson(answer);
+  else printLine(`Deleted ${paint('bold', name)}.`);
+}

@@ -1,0 +1,39 @@
+// Names of environment variables and hosts, as people may choose them.
+import { isIP } from 'node:net';
+
+/** Characters of the name of a variable or secret. */
+export const variableName = { min: 1, max: 100 } as const;
+
+const reservedNames = new Set(
+  (
+    'PATH HOME USER LOGNAME SHELL PWD OLDPWD IFS ENV BASH_ENV TERM LANG TMPDIR ARTIFACTS GATEWAY_KEY NODE_OPTIONS NODE_USE_ENV_PROXY ' +
+    'NODE_EXTRA_CA_CERTS JAVA_TOOL_OPTIONS SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE PIP_CERT CARGO_HTTP_CAINFO'
+  ).split(' '),
+);
+const reservedPrefixes = /^(?:LD|DYLD|XDG|GIT|AEP|CLAUDE|CODEX|OPENCODE|ANTHROPIC|OPENAI)_/;
+
+/** Why no variable can have the name; undefined: it can. */
+export function variableNameProblem(name: string): string | undefined {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+    return 'must be letters, digits and underscores, beginning with no digit';
+  }
+  const upper = name.toUpperCase();
+  if (!reservedNames.has(upper) && !upper.endsWith('_PROXY') && !reservedPrefixes.test(upper)) return undefined;
+  return `${name} is set by the platform`;
+}
+
+const hostForm = 'must be a host such as api.example.com, *.example.com or example.com:8443, in lower case';
+const label = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
+
+/** Why a policy cannot name the host; undefined: it can. Names that lead to private addresses are refused when they are resolved. */
+export function hostProblem(host: string): string | undefined {
+  const [, wildcard, name, port] = /^(\*\.)?([^:/@\s]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
+  if (name === undefined) return hostForm;
+  if (isIP(name) || /^[\d.]+$/.test(name)) return 'must be a name: addresses are not allowed';
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return 'must have a port of 1 to 65535';
+  const labels = name.split('.');
+  if (name.length > 253 || !labels.every((one) => label.test(one))) return hostForm;
+  if (labels.length < 2)
+    return wildcard ? 'must name at least two labels after *.' : 'must be a public name with a dot';
+  return undefined;
+}

@@ -1,0 +1,209 @@
+// Operations on sandbox templates: list, read, create, update, delete. The built-in one exists in every organization and cannot be
+// changed. Templates belong to the whole organization, so a project-bound credential does not reach them.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { now, nowAfter } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
+import { columnsOf, snake } from '#foundation/postgres/reads.ts';
+import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { templateCounts } from './bounds.ts';
+import { SandboxTemplate } from './model.ts';
+import { standardTemplate, standardTemplateId, type TemplateSettings } from './settings.ts';
+
+export type TemplateRecord = Row<SandboxTemplate>;
+
+/** A fixed time before any other template was created: the built-in one comes last in a list. */
+const builtinSince = Date.UTC(2026, 0, 1);
+
+const standardOf = (orgId: Id<'organization'>): TemplateRecord =>
+  ({
+    ...standardTemplate,
+    id: standardTemplateId,
+    orgId,
+    description: null,
+    createdAt: builtinSince,
+    updatedAt: builtinSince,
+    isBuiltin: true,
+  }) as unknown as TemplateRecord;
+
+// The stored templates of an organization ($1) and the built-in one ($2) as one list, so that a page may hold both.
+const columns = columnsOf(SandboxTemplate);
+const selectTemplatesSql = `select ${columns}, is_builtin from (
+  select ${columns}, false as is_builtin from sandbox_templates where org_id = $1
+  union all select ${columns}, true from jsonb_populate_recordset(null::sandbox_templates, $2::jsonb)) t`;
+
+const asRow = (template: TemplateRecord) =>
+  Object.fromEntries(SandboxTemplate.columns.map((name) => [snake(name), template[name as keyof TemplateRecord]]));
+
+/** The organization's own, newest first, then the built-in one. */
+export async function listSandboxTemplates(caller: Caller, page: PageRequest): Promise<Page<TemplateRecord>> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  const values = [orgId, JSON.stringify([asRow(standardOf(orgId))])];
+  const binding = JSON.stringify(['sandbox_templates', orgId]);
+  return readPageOf<TemplateRecord>({ binding, select: selectTemplatesSql, where: '', values }, page);
+}
+
+export async function findTemplate(caller: Caller, templateId: string): Promise<TemplateRecord> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  return templateId === standardTemplateId ? standardOf(orgId) : SandboxTemplate.get({ id: templateId, orgId });
+}
+
+/** Those of these templates that exist; none for a credential that is bound to a project. */
+export async function findTemplates(caller: Caller, ids: readonly string[]): Promise<TemplateRecord[]> {
+  if (caller.projectId !== null) return [];
+  const orgId = ownOrganization(caller);
+  const builtin = ids.includes(standardTemplateId) ? [standardOf(orgId)] : [];
+  return [...builtin, ...(await SandboxTemplate.findByKeys('id', ids, { orgId }))];
+}
+
+/** Members that are absent stay as they are, or begin as those of the built-in template. */
+export type TemplateChanges = { [K in keyof TemplateSettings]?: TemplateSettings[K] | undefined } & {
+  description?: string | null | undefined;
+};
+
+const given = (changes: TemplateChanges) =>
+  Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<SandboxTemplate>;
+
+/** @throws 400 for an image or a Dockerfile that does not fit the base, 409 for a name that is taken or beyond the number of templates */
+export async function createTemplate(
+  caller: Caller,
+  input: TemplateChanges & { name: string },
+): Promise<TemplateRecord> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  return transaction((trx) => insertTemplate(trx, orgId, input));
+}
+
+export async function insertTemplate(
+  trx: Transaction,
+  orgId: Id<'organization'>,
+  input: TemplateChanges & { name: string },
+): Promise<TemplateRecord> {
+  await lockOrganization(trx, orgId);
+  const others = await SandboxTemplate.query(trx).where({ orgId }).resultSize();
+  if (others >= templateCounts.templates) {
+    throw conflict(`An organization has at most ${templateCounts.templates} sandbox templates.`);
+  }
+  const at = now();
+  const described = { ...standardTemplate, dockerfile: null, description: null, ...given(input) };
+  const template = { ...described, id: newId('sandboxTemplate'), orgId, createdAt: at, updatedAt: at };
+  refuseUnfit(template);
+  await SandboxTemplate.insert(trx, template).catch((error) => nameTaken(error, input.name));
+  return { ...template, isBuiltin: false };
+}
+
+/** @throws as `createTemplate`; 404; 409 for the built-in one */
+export async function updateTemplate(
+  caller: Caller,
+  templateId: string,
+  changes: TemplateChanges,
+  ifUpdatedAt?: number | null,
+): Promise<TemplateRecord> {
+  beyondOneProject(caller);
+  refuseBuiltin(templateId);
+  const orgId = ownOrganization(caller);
+  return transaction(async (trx) => {
+    const template = await SandboxTemplate.lock(trx, { id: templateId, orgId });
+    if (!template) return SandboxTemplate.refuse();
+    refuseChanged(template, ifUpdatedAt);
+    return patchTemplate(trx, template, changes);
+  });
+}
+
+/** Of a template that is locked. */
+export async function patchTemplate(
+  trx: Transaction,
+  template: Row<SandboxTemplate>,
+  changes: TemplateChanges,
+): Promise<TemplateRecord> {
+  const patch = given(changes);
+  if (patch.base !== undefined) {
+    // What belongs to another base goes with it.
+    if (patch.base !== 'image') patch.image ??= null;
+    if (patch.base !== 'dockerfile') patch.dockerfile ??= null;
+  }
+  const changed = { ...patch, updatedAt: nowAfter(template.updatedAt) };
+  refuseUnfit({ ...template, ...changed });
+  const updated = await SandboxTemplate.query(trx)
+    .patchAndFetchById(template.id, changed)
+    .catch((error) => nameTaken(error, changes.name!));
+  return { ...updated, isBuiltin: false };
+}
+
+/** What uses a template, in words. */
+export type FindUses = (trx: Transaction, orgId: Id<'organization'>, templateId: string) => Promise<string[]>;
+
+/** Deletes it with its variables and secrets. @throws 404; 409 for the built-in one, and where it is used */
+export async function deleteTemplate(
+  caller: Caller,
+  templateId: string,
+  findUses: FindUses,
+): Promise<{ ok: true; id: string }> {
+  beyondOneProject(caller);
+  refuseBuiltin(templateId);
+  const orgId = ownOrganization(caller);
+  return transaction(async (trx) => {
+    // Nobody chooses it meanwhile: `holdTemplate` waits for this lock.
+    const template = await SandboxTemplate.lock(trx, { id: templateId, orgId });
+    if (!template) return SandboxTemplate.refuse();
+    const uses = await findUses(trx, orgId, templateId);
+    if (uses.length > 0) {
+      const places = [...uses.slice(0, 5), ...(uses.length > 5 ? ['others'] : [])].join(', ');
+      throw conflict(`The sandbox template is used by ${places}: choose another one there first.`);
+    }
+    await SandboxTemplate.query(trx).deleteById(templateId);
+    return { ok: true, id: templateId };
+  });
+}
+
+/** Keeps a template that is chosen from being deleted until the transaction ends. @throws 400 for one that does not exist */
+export async function holdTemplate(
+  trx: Transaction,
+  orgId: Id<'organization'>,
+  field: string,
+  templateId: string,
+): Promise<void> {
+  if (templateId === standardTemplateId) return;
+  const found = await SandboxTemplate.query(trx).select('id').findOne({ id: templateId, orgId }).forKeyShare();
+  if (found) return;
+  throw invalid.field(field, `must be ${standardTemplateId} or the id of a sandbox template of the organization`);
+}
+
+/** The first of these that is a template of the organization; undefined: the built-in one. */
+export async function firstOwnTemplate(
+  trx: Transaction,
+  orgId: Id<'organization'>,
+  ids: readonly (string | null)[],
+): Promise<SandboxTemplate | undefined> {
+  const wanted = ids.filter((id): id is string => id !== null && id !== standardTemplateId);
+  if (wanted.length === 0) return undefined;
+  const found = await SandboxTemplate.query(trx).whereIn('id', wanted).where({ orgId });
+  return wanted.map((id) => found.find((one) => one.id === id)).find((one) => one !== undefined);
+}
+
+function refuseUnfit({ base, image, dockerfile }: Pick<TemplateSettings, 'base' | 'image' | 'dockerfile'>): void {
+  for (const [name, value] of [
+    ['image', image],
+    ['dockerfile', dockerfile],
+  ] as const) {
+    if (base === name && value === null) throw invalid.field(name, `is required with the base ${base}`);
+    if (base !== name && value !== null) throw invalid.field(name, `belongs to the base ${name}, not to ${base}`);
+  }
+}
+
+function refuseBuiltin(templateId: string): void {
+  if (templateId !== standardTemplateId) return;
+  throw conflict('This template is built in and stays as it is: create one of your own with what you want changed.');
+}
+
+function nameTaken(error: unknown, name: string): never {
+  if (!isUniqueViolation(error, 'sandbox_templates_name')) throw error;
+  throw conflict.field('name', `another sandbox template is called ${JSON.stringify(name)} already`);
+}

@@ -1,0 +1,94 @@
+// Words of sandbox templates in the graph, and the parts of a template.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText, range } from '#graph/validation.ts';
+import { weightOf } from '#graph/weight.ts';
+import { templateCounts, templateText } from './bounds.ts';
+import { hostProblem, variableName, variableNameProblem } from './names.ts';
+import type { PackageRegistry } from './registries.ts';
+import { type NetworkPolicy, networkModes, templateBases, type Variable } from './settings.ts';
+
+export const TemplateBase = wordSet('TemplateBase', templateBases, 'What a sandbox is created from.', {
+  machine: 'What the runtime has: the programs of its machine, or its own image where it uses containers.',
+  image: 'A container image.',
+  dockerfile: 'An image that the runtime builds.',
+});
+export const NetworkMode = wordSet('NetworkMode', networkModes, 'Which hosts can be connected to.', {
+  none: 'None.',
+  packages: 'Public package registries, as the service lists them, and hosts that the policy adds.',
+  custom: 'The hosts of the policy alone.',
+  open: 'Every public host.',
+});
+
+export const NetworkPolicyType = builder.objectRef<NetworkPolicy>('NetworkPolicy').implement({
+  description: 'The hosts that a phase of a mission may connect to. Addresses that are not public are never allowed.',
+  fields: (t) => ({
+    mode: t.expose('mode', { type: NetworkMode.type, description: 'Which hosts it allows.' }),
+    hosts: t.exposeStringList('hosts', {
+      description: 'Own hosts, of `custom` and `packages`: `host` or `*.host`, each with `:port` for that port alone.',
+    }),
+  }),
+});
+export const VariableType = builder.objectRef<Variable>('TemplateVariable').implement({
+  description: 'A variable of the environment of setup and agents. It is no secret.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Of the environment variable.' }),
+    value: t.exposeString('value', {
+      complexity: weightOf(templateText.variable.max),
+      description: 'Its value, which everybody can read who can read the template.',
+    }),
+  }),
+});
+export const PackageRegistryType = builder.objectRef<PackageRegistry>('PackageRegistry').implement({
+  description: 'A public package registry that the network policy `packages` reaches.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Shown to people.' }),
+    hosts: t.stringList({ description: 'Its hosts.', resolve: ({ hosts }) => [...hosts] }),
+  }),
+});
+
+export const environmentName = boundedText(variableName)
+  .check(({ value, issues }) => {
+    const message = variableNameProblem(value);
+    if (message) issues.push({ code: 'custom', message, input: value });
+  })
+  .describe(`${range(variableName)} letters, digits and underscores; not one that the platform sets, such as PATH.`);
+export const policyHost = boundedText(templateText.host)
+  .check(({ value, issues }) => {
+    const message = hostProblem(value);
+    if (message) issues.push({ code: 'custom', message, input: value });
+  })
+  .describe('`host` or `*.host`, each with `:port` for that port alone.');
+
+export const networkPolicy = z
+  .object({
+    mode: NetworkMode.zod.describe('Which hosts it allows.'),
+    hosts: z
+      .array(policyHost)
+      .max(templateCounts.hosts)
+      .default([])
+      .describe(`Own hosts, with \`custom\` and \`packages\` alone: at most ${templateCounts.hosts}.`),
+  })
+  .superRefine(({ mode, hosts }, issues) => {
+    if (hosts.length === 0 || mode === 'custom' || mode === 'packages') return;
+    issues.addIssue({ code: 'custom', path: ['hosts'], message: `must be empty with the mode ${mode}` });
+  })
+  .describe('The hosts that can be connected to; of other addresses none.');
+
+export const variables = z
+  .array(
+    z
+      .object({
+        name: environmentName,
+        value: boundedText(templateText.variable).describe(`At most ${templateText.variable.max} characters.`),
+      })
+      .describe('A variable of the environment.'),
+  )
+  .max(templateCounts.variables)
+  .superRefine((list, issues) => {
+    const repeated = list.findIndex(({ name }, at) => list.findIndex((one) => one.name === name) < at);
+    if (repeated < 0) return;
+    issues.addIssue({ code: 'custom', path: [repeated, 'name'], message: `${list[repeated]!.name} is there twice` });
+  })
+  .describe(`At most ${templateCounts.variables}; their values are no secrets.`);

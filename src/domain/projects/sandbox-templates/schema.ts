@@ -1,0 +1,173 @@
+// Sandbox templates on every surface.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
+import { ifUpdatedAt, pathId, request } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
+import { weightOf } from '#graph/weight.ts';
+import { pages } from '#limits.ts';
+import { templateLimits, templateText } from './bounds.ts';
+import { SandboxTemplate } from './model.ts';
+import * as operations from './operations.ts';
+import { NetworkPolicyType, networkPolicy, TemplateBase, VariableType, variables } from './schema-parts.ts';
+
+export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTemplate').implement({
+  description: 'The environment that agents work in: what a sandbox is created from, holds and may connect to.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `sbt_`; `standard` for the built-in template.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization; for the built-in template, that of the caller.' }),
+    name: t.exposeString('name', { description: 'Unique among the organization’s own templates.' }),
+    description: t.exposeString('description', { nullable: true, description: 'What it is for; null without one.' }),
+    base: t.expose('base', { type: TemplateBase.type, description: 'What a sandbox is created from.' }),
+    image: t.exposeString('image', { nullable: true, description: 'Of the base `image`; null otherwise.' }),
+    dockerfile: t.exposeString('dockerfile', {
+      nullable: true,
+      complexity: weightOf(templateText.dockerfile.max),
+      description: 'Of the base `dockerfile`; of the built-in template, the recipe of the default image of containers.',
+    }),
+    setupScript: t.exposeString('setupScript', {
+      nullable: true,
+      complexity: weightOf(templateText.setupScript.max),
+      description: 'A POSIX shell script that prepares the environment, in the checkout; null without one.',
+    }),
+    variables: t.expose('variables', { type: [VariableType], description: 'Variables of setup and agents.' }),
+    setupNetwork: t.expose('setupNetwork', {
+      type: NetworkPolicyType,
+      description: 'While the environment is prepared.',
+    }),
+    agentNetwork: t.expose('agentNetwork', { type: NetworkPolicyType, description: 'While agents and scripts work.' }),
+    memoryMb: t.exposeInt('memoryMb', {
+      nullable: true,
+      description: 'The memory that a mission may take, MiB; null: that of the instance type.',
+    }),
+    diskMb: t.exposeInt('diskMb', {
+      nullable: true,
+      description: 'The disk space that a mission may take, MiB; null: as much as the runtime allows.',
+    }),
+    processes: t.exposeInt('processes', {
+      nullable: true,
+      description: 'How many processes a mission may have; null: as many as the runtime allows.',
+    }),
+    isBuiltin: t.exposeBoolean('isBuiltin', {
+      description: 'Whether it is part of the service: every organization has it, and nobody can change or delete it.',
+    }),
+    createdAt: t.expose('createdAt', {
+      type: 'EpochMs',
+      description: 'When it was created; for the built-in template, a fixed time.',
+    }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
+  }),
+});
+
+/** Leads from the id of a template, also of the built-in one, to it. */
+export const loadTemplate = toOne<operations.TemplateRecord>(
+  (ids, caller) => operations.findTemplates(caller, ids),
+  ({ id }) => id,
+);
+const SandboxTemplatePage = pageOf('SandboxTemplatePage', SandboxTemplateType);
+
+const name = nameText(templateText.name).describe(
+  `${range(templateText.name)} characters; unique in the organization.`,
+);
+const bounded = ({ min, max }: { min: number; max: number }, what: string) =>
+  z
+    .int()
+    .min(min)
+    .max(max)
+    .nullable()
+    .optional()
+    .describe(`${what}: ${range({ min, max })}; null: no bound of its own.`);
+const members = {
+  description: boundedText(templateText.description).nullable().optional().describe('What it is for.'),
+  base: TemplateBase.zod.optional().describe('What a sandbox is created from.'),
+  image: boundedText(templateText.image)
+    .regex(/^[\w][\w./:@-]*$/, 'must be the name of an image such as ghcr.io/acme/tools:1')
+    .nullable()
+    .optional()
+    .describe('A container image: required with the base `image`, not allowed with another one.'),
+  dockerfile: boundedText(templateText.dockerfile)
+    .nullable()
+    .optional()
+    .describe('A Dockerfile: required with the base `dockerfile`, not allowed with another one.'),
+  setupScript: boundedText(templateText.setupScript)
+    .nullable()
+    .optional()
+    .describe('A POSIX shell script that prepares the environment, in the checkout.'),
+  variables: variables.optional(),
+  setupNetwork: networkPolicy.optional().describe('While the environment is prepared.'),
+  agentNetwork: networkPolicy.optional().describe('While agents and scripts work.'),
+  memoryMb: bounded(templateLimits.memoryMb, 'Memory of a mission in MiB'),
+  diskMb: bounded(templateLimits.diskMb, 'Disk space of a mission in MiB'),
+  processes: bounded(templateLimits.processes, 'Processes of a mission'),
+};
+
+const CreateSandboxTemplateRequest = request(
+  'CreateSandboxTemplateRequest',
+  z.object({ name, ...members }).meta({
+    description: 'A new sandbox template. What is left out is as in the built-in one.',
+    examples: [
+      {
+        name: 'Node',
+        base: 'machine',
+        setupScript: 'npm ci',
+        variables: [{ name: 'CI', value: 'true' }],
+        agentNetwork: { mode: 'packages', hosts: ['api.example.com'] },
+      },
+    ],
+  }),
+);
+const UpdateSandboxTemplateRequest = request(
+  'UpdateSandboxTemplateRequest',
+  z.object({ name: name.optional(), ...members }).meta({
+    description: 'Members that are left out stay as they are.',
+    examples: [{ agentNetwork: { mode: 'custom', hosts: ['api.example.com'] } }],
+  }),
+);
+
+builder.queryFields((t) => ({
+  sandboxTemplates: t.field({
+    description: 'The sandbox templates of the organization, newest first, then the built-in one.',
+    scope: 'agents:read',
+    rest: 'GET /sandbox-templates',
+    tool: 'list_sandbox_templates',
+    type: SandboxTemplatePage,
+    args: pageArguments(pages.other),
+    resolve: (_, args, { caller }) => operations.listSandboxTemplates(caller, args),
+  }),
+  sandboxTemplate: t.field({
+    description: 'A sandbox template by its id, also the built-in one.',
+    scope: 'agents:read',
+    rest: 'GET /sandbox-templates/{templateId}',
+    tool: 'get_sandbox_template',
+    type: SandboxTemplateType,
+    args: { templateId: t.arg.string(pathId) },
+    resolve: (_, { templateId }, { caller }) => operations.findTemplate(caller, templateId),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createSandboxTemplate: t.field({
+    description: 'Creates a sandbox template, which projects and agents can choose.',
+    scope: 'agents:write',
+    rest: { route: 'POST /sandbox-templates', status: 201, errors: [409] },
+    tool: 'create_sandbox_template',
+    type: SandboxTemplateType,
+    args: { input: t.arg({ type: CreateSandboxTemplateRequest, required: true, description: 'The new template.' }) },
+    resolve: (_, { input }, { caller }) => operations.createTemplate(caller, input),
+  }),
+  updateSandboxTemplate: t.field({
+    description: 'Changes a sandbox template, from the next step of each mission on. A member that is left out stays.',
+    scope: 'agents:write',
+    rest: { route: 'PATCH /sandbox-templates/{templateId}', without: ['ifUpdatedAt'], errors: [409] },
+    tool: { name: 'update_sandbox_template', idempotent: true },
+    type: SandboxTemplateType,
+    args: {
+      templateId: t.arg.string(pathId),
+      input: t.arg({ type: UpdateSandboxTemplateRequest, required: true, description: 'The members to change.' }),
+      ifUpdatedAt: t.arg({ type: 'EpochMs', ...ifUpdatedAt }),
+    },
+    resolve: (_, { templateId, input, ifUpdatedAt: seen }, { caller }) =>
+      operations.updateTemplate(caller, templateId, input, seen),
+  }),
+}));

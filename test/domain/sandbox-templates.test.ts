@@ -1,0 +1,205 @@
+// Sandbox templates: what they hold, who chooses them, and which one a step gets.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { packageRegistries } from '#domain/projects/sandbox-templates/registries.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+let world: World;
+let alice: Account;
+let mallory: Account;
+let projectId: string;
+let runtime: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  [alice, mallory] = [await createOwner(world, 'Alice', 'Acme'), await createOwner(world, 'Mallory', 'Globex')];
+  projectId = await createProject(world, alice, 'Shop');
+  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  await world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' });
+  world.clock.turn(1);
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+const rest = (method: string, path: string, body?: object, { token } = alice) =>
+  world.rest(method, path, { token, body });
+let named = 0;
+const create = async (more: object = {}): Promise<Json> => {
+  const { status, body } = await rest('POST', '/sandbox-templates', { name: `Template ${++named}`, ...more });
+  expect(status).toBe(201);
+  return body;
+};
+const refusal = async (more: object): Promise<string> => {
+  const { status, body } = await rest('POST', '/sandbox-templates', { name: 'x', ...more });
+  expect(status).toBe(400);
+  return body.description;
+};
+const choose = (defaultSandboxTemplateId: string | null) =>
+  rest('PATCH', `/projects/${projectId}`, { defaultSandboxTemplateId });
+const agentWith = async (templateId: string): Promise<string> => {
+  const sandbox = { kind: 'existing', templateId };
+  const agent = {
+    name: `Agent ${++named}`,
+    role: 'builder',
+    harness: 'claude-code',
+    model: 'claude-sonnet-4-5',
+    sandbox,
+  };
+  return (await rest('POST', '/agents', agent)).body.id;
+};
+const environmentOfMission = async (agentId: string): Promise<Json> => {
+  const start =
+    'mutation ($p: String!, $a: String!) { startMission(projectId: $p, prompt: "Do it.", agentId: $a) { id } }';
+  await world.graphql(start, { token: alice.token, variables: { p: projectId, a: agentId } });
+  const claim = `mutation { claimRun(input: { runtime: "R", harnesses: [claude_code] }) { step { environment {
+    templateId templateName base image dockerfile setupScript variables { name value } setupNetwork { mode hosts }
+    agentNetwork { mode hosts } memoryMb diskMb processes } } } }`;
+  const query = claim.replace('[claude_code]', '["claude-code"]');
+  const { body } = await world.graphql(query, { token: runtime });
+  return body.data.claimRun.step.environment;
+};
+
+describe('a template', () => {
+  it('begins as the built-in one, is listed before it, changed and deleted', async () => {
+    const made = await create({ name: 'Node' });
+    expect(made).toEqual({
+      id: expect.stringMatching(/^sbt_/),
+      orgId: alice.organization.id,
+      name: 'Node',
+      description: null,
+      base: 'machine',
+      image: null,
+      dockerfile: null,
+      setupScript: null,
+      variables: [],
+      setupNetwork: { mode: 'packages', hosts: [] },
+      agentNetwork: { mode: 'packages', hosts: [] },
+      memoryMb: null,
+      diskMb: null,
+      processes: null,
+      isBuiltin: false,
+      createdAt: present(),
+      updatedAt: present(),
+    });
+    const { data } = (await rest('GET', '/sandbox-templates')).body;
+    expect([data[0], data.at(-1)]).toMatchObject([made, { id: 'standard', isBuiltin: true, base: 'machine' }]);
+    const path = `/sandbox-templates/${made.id}`;
+    const changes = { base: 'image', image: 'ghcr.io/acme/tools:1', variables: [{ name: 'CI', value: 'true' }] };
+    expect((await rest('PATCH', path, changes)).body).toMatchObject({ name: 'Node', ...changes });
+    expect((await rest('PATCH', path, { base: 'machine' })).body).toMatchObject({ base: 'machine', image: null });
+    expect((await rest('DELETE', path)).body).toEqual({ ok: true, id: made.id });
+    expect((await rest('GET', path)).status).toBe(404);
+  });
+
+  it('400 · names what is wrong', async () => {
+    const reserved = ['PATH', 'https_proxy', 'GIT_SSH_COMMAND', 'ANTHROPIC_API_KEY', 'LD_PRELOAD'];
+    for (const name of reserved) {
+      expect(await refusal({ variables: [{ name, value: '' }] })).toBe(
+        `variables.0.name: ${name} is set by the platform.`,
+      );
+    }
+    expect(await refusal({ variables: [{ name: '1A', value: '' }] })).toContain('beginning with no digit');
+    const twice = { name: 'A', value: '' };
+    expect(await refusal({ variables: [twice, twice] })).toBe('variables.1.name: A is there twice.');
+    const hosts = [
+      'https://a.example',
+      '10.0.0.1',
+      '8.8.8.8:443',
+      'localhost',
+      '*.com',
+      '*',
+      'A.example',
+      'a.example:0',
+      'a.b.',
+      '',
+    ];
+    for (const host of hosts) {
+      expect(await refusal({ agentNetwork: { mode: 'custom', hosts: [host] } })).toMatch(
+        /^agentNetwork\.hosts\.0: must/,
+      );
+    }
+    expect(await refusal({ setupNetwork: { mode: 'open', hosts: ['a.example'] } })).toContain(
+      'must be empty with the mode open',
+    );
+    expect(await refusal({ base: 'image' })).toBe('image: is required with the base image.');
+    expect(await refusal({ image: 'node:20' })).toBe('image: belongs to the base image, not to machine.');
+    expect(await refusal({ base: 'image', image: '--privileged' })).toContain('must be the name of an image');
+    expect(await refusal({ memoryMb: 1 })).toContain('memoryMb: must be at least 64');
+  });
+
+  it('409 · a name that is taken, and the built-in one, which stays', async () => {
+    await create({ name: 'Taken' });
+    expect((await rest('POST', '/sandbox-templates', { name: 'taken' })).status).toBe(409);
+    for (const method of ['PATCH', 'DELETE']) {
+      expect((await rest(method, '/sandbox-templates/standard', { name: 'x' })).status).toBe(409);
+    }
+  });
+
+  it('of another organization does not exist, to be read or chosen', async () => {
+    const { id } = await create();
+    expect((await rest('GET', `/sandbox-templates/${id}`, undefined, mallory)).status).toBe(404);
+    const theirs = await createProject(world, mallory, 'Theirs');
+    const chosen = await rest('PATCH', `/projects/${theirs}`, { defaultSandboxTemplateId: id }, mallory);
+    expect(chosen.body.description).toContain('must be standard or the id of a sandbox template');
+  });
+});
+
+describe('the template of a step', () => {
+  it('is that of the agent, else that of the project, else the built-in one', async () => {
+    const hosts = ['api.example.com', '*.example.org:8443'];
+    const custom = { mode: 'custom', hosts };
+    const limits = { memoryMb: 2_048, diskMb: 4_096, processes: 200 };
+    const node = await create({
+      name: 'Node tools',
+      ...{ base: 'dockerfile', dockerfile: 'FROM node:20', setupScript: 'npm ci', agentNetwork: custom, ...limits },
+      ...{ variables: [{ name: 'CI', value: '1' }], setupNetwork: { mode: 'packages', hosts: ['get.example.com'] } },
+    });
+    const python = await create();
+    const [plain, own] = [await agentWith('standard'), await agentWith(python.id)];
+    expect(await environmentOfMission(plain)).toMatchObject({ templateId: 'standard', base: 'machine' });
+    await choose(node.id);
+    expect(await environmentOfMission(plain)).toEqual({
+      templateId: node.id,
+      templateName: 'Node tools',
+      ...{ base: 'dockerfile', image: null, dockerfile: 'FROM node:20', setupScript: 'npm ci' },
+      variables: [{ name: 'CI', value: '1' }],
+      setupNetwork: {
+        mode: 'packages',
+        hosts: [...packageRegistries.flatMap((registry) => registry.hosts), 'get.example.com'],
+      },
+      agentNetwork: custom,
+      ...limits,
+    });
+    expect(await environmentOfMission(own)).toMatchObject({ templateId: python.id });
+    await choose(null);
+  });
+
+  it('409 · cannot be deleted: the answer says where it is used', async () => {
+    const { id } = await create();
+    const agentId = await agentWith(id);
+    await choose(id);
+    await environmentOfMission(agentId);
+    const { status, body } = await rest('DELETE', `/sandbox-templates/${id}`);
+    expect(status).toBe(409);
+    expect(body.description).toMatch(/used by the agent Agent \d+, the project Shop, the open mission run_\w+: choose/);
+    await choose(null);
+    await rest('DELETE', `/agents/${agentId}`);
+    await world.knex('runs').update({ status: 'canceled' });
+    expect((await rest('DELETE', `/sandbox-templates/${id}`)).status).toBe(200);
+  });
+
+  it('reaches the milestone custom_sandbox when a project chooses one of its own', async () => {
+    await world.knex('setup_milestones').where({ milestoneId: 'custom_sandbox' }).delete();
+    const where = { orgId: alice.organization.id, milestoneId: 'custom_sandbox' };
+    await choose('standard');
+    expect(await world.knex('setup_milestones').where(where)).toEqual([]);
+    await choose((await create()).id);
+    expect(await world.knex('setup_milestones').where(where)).toMatchObject([{ reachedAt: present() }]);
+    await choose(null);
+  });
+});
