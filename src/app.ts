@@ -49,12 +49,12 @@ const beside = {
   schemas: { ...oauthSchemas, ...agentIdentitySchemas },
 };
 
-/** The database, the addresses, the key and mail must be bound before. */
-export function createApp(settings: AppSettings): RequestListener {
-  const { version, trustProxy, log } = settings;
+/** Every surface in the order in which they are asked for an address, and what answers an address that none owns. */
+function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Surface } {
+  const { version, log } = settings;
+  const report: Report = (exchange, error) => log.failure(exchange, error);
   const failures = createThrottle('failed', rates.failedAuthenticationsPerMinute, 60, 'Too many bad credentials.');
   const meter = createMeter(settings);
-  const report: Report = (exchange, error) => log.failure(exchange, error);
   const callersOf = (resource: Resource): CallerSettings => ({
     authenticate: createAuthenticate(failures, resource),
     meter,
@@ -86,7 +86,13 @@ export function createApp(settings: AppSettings): RequestListener {
     owns: () => true,
     handle: (exchange) => (wantsPage(exchange.req) ? console.answerUnknown(exchange) : answerUnknown(exchange)),
   });
+  return { surfaces, unknown };
+}
 
+/** The database, the addresses, the key and mail must be bound before. */
+export function createApp(settings: AppSettings): RequestListener {
+  const { trustProxy, log } = settings;
+  const { surfaces, unknown } = openSurfaces(settings);
   const isOwnHost = ownHosts();
 
   return (req, res) => {

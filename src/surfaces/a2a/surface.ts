@@ -105,8 +105,7 @@ export function createA2a(settings: A2aSettings) {
   const cards = new Set([wellKnown, endpoint.replace(/\/$/, '') + wellKnown]);
   const handler = createHandler();
   const transports = { '1.0': new JsonRpcTransportHandler(handler), '0.3': new LegacyJsonRpcTransportHandler(handler) };
-  const perOrganization = settings.subscriptionsPerOrganization ?? subscriptions.perOrganization;
-  const takeSlot = createSlotLimiter({ ...subscriptions, perOrganization });
+  const { openCall, shortCall } = createCalls(settings);
 
   async function answerCard(exchange: Exchange): Promise<void> {
     allowMethods(exchange, 'GET', 'HEAD');
@@ -140,6 +139,23 @@ export function createA2a(settings: A2aSettings) {
     else answerRpc(exchange, response);
   }
 
+  async function handle(exchange: Exchange): Promise<void> {
+    const isCard = cards.has(exchange.path);
+    exchange.route = isCard ? wellKnown : endpoint;
+    await (isCard ? answerCard(exchange) : answerMessage(exchange));
+  }
+
+  /** An endpoint on a host of its own may be that host's root, which elsewhere is the console's. */
+  const owns = (path: string, requestHost: string | undefined): boolean =>
+    cards.has(path) || (path === endpoint && (endpoint !== '/' || requestHost === host));
+  return { name: 'a2a', owns, handle: framed(handle, { ...settings, refuse: refuseFor('a2a') }) };
+}
+
+/** Calls as the methods see them: short ones, and those that wait for a task. */
+function createCalls(settings: A2aSettings) {
+  const perOrganization = settings.subscriptionsPerOrganization ?? subscriptions.perOrganization;
+  const takeSlot = createSlotLimiter({ ...subscriptions, perOrganization });
+
   const shortCall = (exchange: Exchange, caller: Caller): Call => ({
     caller,
     signal: neverAborted,
@@ -168,16 +184,7 @@ export function createA2a(settings: A2aSettings) {
     return { ...shortCall(exchange, caller), signal: ended.signal };
   }
 
-  async function handle(exchange: Exchange): Promise<void> {
-    const isCard = cards.has(exchange.path);
-    exchange.route = isCard ? wellKnown : endpoint;
-    await (isCard ? answerCard(exchange) : answerMessage(exchange));
-  }
-
-  /** An endpoint on a host of its own may be that host's root, which elsewhere is the console's. */
-  const owns = (path: string, requestHost: string | undefined): boolean =>
-    cards.has(path) || (path === endpoint && (endpoint !== '/' || requestHost === host));
-  return { name: 'a2a', owns, handle: framed(handle, { ...settings, refuse: refuseFor('a2a') }) };
+  return { openCall, shortCall };
 }
 
 const answerRpc = (exchange: Exchange, response: unknown): void =>

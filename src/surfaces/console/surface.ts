@@ -41,10 +41,11 @@ const back =
   (exchange) =>
     seeOther(exchange, address);
 
-export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings) {
-  const { showSignIn, sendCode, enterPasskey } = createSignIn(upstreamSignIn?.issuer ?? null);
+/** The pages and forms by their address. @param issuer Of the sign-in elsewhere; null: there is none. */
+function pagesOf(issuer: string | null): Map<string, Methods> {
+  const { showSignIn, sendCode, enterPasskey } = createSignIn(issuer);
   const { showConsent, decideConsent } = createConsent();
-  const pages = new Map<string, Methods>([
+  return new Map<string, Methods>([
     ['/console/style.css', { GET: async (exchange) => void (await files.answer(exchange, 'style.css')) }],
     ['/console/passkey.js', { GET: async (exchange) => void (await files.answer(exchange, 'passkey.js')) }],
     ['/console/console.js', { GET: async (exchange) => void (await files.answer(exchange, 'console.js')) }],
@@ -77,7 +78,10 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/v1/agent/identity/claim/complete', { POST: decideClaim }],
     ['/development/mailbox', { GET: showMailbox }],
   ]);
+}
 
+export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings) {
+  const pages = pagesOf(upstreamSignIn?.issuer ?? null);
   if (upstreamSignIn) {
     const upstream = import('./upstream.ts').then(({ createUpstream }) => createUpstream(upstreamSignIn));
     pages.set(upstreamPaths.start, { GET: async (exchange) => (await upstream).startSignIn(exchange) });

@@ -66,31 +66,11 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
     if ((operationName ?? name?.value) !== name?.value) return undefined;
     const values = (variables ?? {}) as Record<string, unknown>;
     const { coerced } = getVariableValues(schema, variableDefinitions, values);
-    const plan = coerced && planOf(known, coerced);
+    const plan = coerced && planOf(schema, known, coerced);
     if (!plan) return undefined;
     const cost = known.cost ?? costOf(priced, { document, variableValues: values })!;
     if (variableDefinitions.length === 0) known.cost = cost;
     return { known, plan, cost, variables: coerced };
-  }
-
-  function planOf({ document, conditions, plans }: Known, variables: Record<string, unknown>): Plan | null {
-    if (!conditions) return null;
-    const choice = conditions.map((name) => Number(variables[name] === true)).join('');
-    if (!plans.has(choice)) plans.set(choice, compilePlan(schema, chosen(document, variables)));
-    return plans.get(choice)!;
-  }
-
-  async function execute({ known, plan, cost, variables }: Ready, { caller, exchange }: Asked): Promise<string> {
-    const context = createContext(caller, exchange.requestId);
-    try {
-      const data = await reading(caller.bookmark, () => plan({ context, variables }));
-      known.failures = 0;
-      return `{"data":${data},"extensions":${JSON.stringify({ cost })}}`;
-    } catch (error) {
-      known.passes = Math.min(2 ** known.failures++, mostPasses);
-      noteFailure(exchange, error);
-      throw error;
-    }
   }
 
   /** The answer to a request whose operations all succeed; undefined when it is yoga's. */
@@ -103,19 +83,11 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
       if (ready.reduce((sum, { cost }) => sum + cost.requested, 0) > graphql.cost) return undefined;
       const admitted = await Promise.all(ready.map(({ cost }) => budget.admit(cost.requested)));
       if (admitted.includes(false)) return undefined;
-      const answers = await Promise.all(ready.map((one) => execute(one, request)));
+      const answers = await Promise.all(ready.map((one) => execute(report, one, request)));
       return Array.isArray(operations) ? `[${answers.join()}]` : answers[0];
     } catch {
       return undefined;
     }
-  }
-
-  /** Reports an error that neither the query nor its data explains: a defect of the plan would only show as slow queries. */
-  function noteFailure(exchange: Exchange, error: unknown): void {
-    const isExpected =
-      error instanceof Unplanned || error instanceof GraphQLError || toProblem(error).body.code !== 'internal';
-    planFailures.inc({ expected: String(isExpected) });
-    if (!isExpected) report(exchange, error);
   }
 
   const plugin: Plugin = {
@@ -136,3 +108,39 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
 }
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
+
+function planOf(
+  schema: GraphQLSchema,
+  { document, conditions, plans }: Known,
+  variables: Record<string, unknown>,
+): Plan | null {
+  if (!conditions) return null;
+  const choice = conditions.map((name) => Number(variables[name] === true)).join('');
+  if (!plans.has(choice)) plans.set(choice, compilePlan(schema, chosen(document, variables)));
+  return plans.get(choice)!;
+}
+
+async function execute(
+  report: Report,
+  { known, plan, cost, variables }: Ready,
+  { caller, exchange }: Asked,
+): Promise<string> {
+  const context = createContext(caller, exchange.requestId);
+  try {
+    const data = await reading(caller.bookmark, () => plan({ context, variables }));
+    known.failures = 0;
+    return `{"data":${data},"extensions":${JSON.stringify({ cost })}}`;
+  } catch (error) {
+    known.passes = Math.min(2 ** known.failures++, mostPasses);
+    noteFailure(report, exchange, error);
+    throw error;
+  }
+}
+
+/** Reports an error that neither the query nor its data explains: a defect of the plan would only show as slow queries. */
+function noteFailure(report: Report, exchange: Exchange, error: unknown): void {
+  const isExpected =
+    error instanceof Unplanned || error instanceof GraphQLError || toProblem(error).body.code !== 'internal';
+  planFailures.inc({ expected: String(isExpected) });
+  if (!isExpected) report(exchange, error);
+}

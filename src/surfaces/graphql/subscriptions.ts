@@ -42,6 +42,8 @@ export interface SubscriptionSettings {
   subscriptionsPerOrganization?: number;
 }
 
+type Subscribing = Context & Reader & { budget: RequestBudget };
+
 export function subscriptionPlugin({
   callerStill,
   executions,
@@ -51,8 +53,8 @@ export function subscriptionPlugin({
   const takeSlot = createSlotLimiter({ ...subscriptions, perOrganization });
 
   async function open(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<ExecutionResult>> {
-    const context = args.contextValue as Context & Reader & { budget: RequestBudget };
-    const { exchange, caller, budget } = context;
+    const context = args.contextValue as Subscribing;
+    const { exchange, caller } = context;
     const { key, rule } = rootOf(args);
     const errorResult = (error: unknown) => ({ errors: [locatedError(error, undefined, [key])] });
     exchange.route = `${exchange.path} subscription`;
@@ -64,21 +66,7 @@ export function subscriptionPlugin({
     const source = await createSourceEventStream({ ...args, contextValue: { ...context, follow: session.follow } });
     if (!(Symbol.asyncIterator in source)) return source;
 
-    async function* results(): AsyncGenerator<ExecutionResult> {
-      for await (const rootValue of source as AsyncIterable<unknown>) {
-        const contextValue = { ...context, caller: session.caller(), loaders: new Map() };
-        // A page that is open already is late, rather than cut off, while its organization is at its capacity.
-        const hold = await takeExecution(executions, caller, budget.cost, session.signal);
-        const late = setTimeout(() => exchange.res.destroy(), deliveryMs);
-        try {
-          yield await execute({ ...args, rootValue, contextValue });
-        } finally {
-          clearTimeout(late);
-          hold.release();
-        }
-      }
-    }
-    const events = results();
+    const events = resultsOf(source as AsyncIterable<unknown>, args, session, executions);
     // An unknown record is an error of the request itself, before there is any event.
     let step: IteratorResult<ExecutionResult>;
     try {
@@ -107,6 +95,28 @@ export function subscriptionPlugin({
       );
     },
   };
+}
+
+/** The result of each event, one after the other. */
+async function* resultsOf(
+  source: AsyncIterable<unknown>,
+  args: ExecutionArgs,
+  session: ReturnType<typeof openSession>,
+  executions: Capacity,
+): AsyncGenerator<ExecutionResult> {
+  const context = args.contextValue as Subscribing;
+  for await (const rootValue of source) {
+    const contextValue = { ...context, caller: session.caller(), loaders: new Map() };
+    // A page that is open already is late, rather than cut off, while its organization is at its capacity.
+    const hold = await takeExecution(executions, context.caller, context.budget.cost, session.signal);
+    const late = setTimeout(() => context.exchange.res.destroy(), deliveryMs);
+    try {
+      yield await execute({ ...args, rootValue, contextValue });
+    } finally {
+      clearTimeout(late);
+      hold.release();
+    }
+  }
 }
 
 /** The one field that is subscribed to: its key in the result, and the rule for callers. */

@@ -48,12 +48,9 @@ const schemaPath = `${path}/schema.graphql`;
 /** Printed when it is first asked for: a process starts sooner. */
 const printed = perSchema(printGraph);
 
-export function createGraphql(settings: GraphqlSettings) {
-  const { schema, executions = createExecutions() } = settings;
-  pricePages(schema);
-  const { answerKnown, plugin: knownQueriesPlugin } = createKnownQueries(schema, settings.report);
-
-  const yoga = new YogaServer<ParsedRequest, Context>({
+function createYoga(settings: GraphqlSettings & { executions: Capacity }, knownQueriesPlugin: Plugin) {
+  const { schema } = settings;
+  return new YogaServer<ParsedRequest, Context>({
     schema,
     fetchAPI: { Response: PlainResponse as never },
     context: ({ caller, exchange }) => createContext(caller, exchange.requestId),
@@ -78,10 +75,17 @@ export function createGraphql(settings: GraphqlSettings) {
       idempotencyPlugin(),
       parsedParamsPlugin,
       knownResultPlugin,
-      subscriptionPlugin({ ...settings, executions }),
+      subscriptionPlugin(settings),
       errorPlugin(settings.report),
     ],
   });
+}
+
+export function createGraphql(settings: GraphqlSettings) {
+  const { schema, executions = createExecutions() } = settings;
+  pricePages(schema);
+  const { answerKnown, plugin } = createKnownQueries(schema, settings.report);
+  const yoga = createYoga({ ...settings, executions }, plugin);
 
   /** Everything at and below /graphql. */
   async function handle(exchange: Exchange): Promise<void> {

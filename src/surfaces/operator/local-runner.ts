@@ -41,25 +41,8 @@ export async function startLocalRunner(
   await new Promise((resolve) => child.once('exit', resolve).once('error', resolve).stdout!.once('data', resolve));
 
   function startChild(): ChildProcess {
-    const env = {
-      ...environment,
-      PLATFORM_URL: addresses().baseHost,
-      EXIT_WITH_PARENT: 'on',
-      // More often than by default: on one machine it costs little, and the dashboard is more current.
-      HEARTBEAT_MS: '2000',
-    };
     const since = now();
-    const started = spawn(process.execPath, program, {
-      cwd: packageFolder,
-      env,
-      stdio: ['pipe', 'pipe', 'pipe'],
-    });
-    // Not in its environment, which other processes of the same user can read.
-    started.stdin.on('error', () => {}).write(`${token}\n`);
-    for (const stream of [started.stdout, started.stderr]) {
-      createInterface({ input: stream }).on('line', (line) => log.info({ runner: started.pid }, line));
-    }
-    started.on('error', (error) => log.error({ err: error }, 'the local runner did not start'));
+    const started = spawnRunner(environment, program, token, log);
     started.on('exit', () => {
       if (stopped) return;
       if (now() - since > minutes(1)) pauseMs = restartDelayMs;
@@ -85,4 +68,26 @@ export async function startLocalRunner(
       clearTimeout(late);
     },
   };
+}
+
+function spawnRunner(environment: { PATH: string }, program: readonly string[], token: string, log: Log): ChildProcess {
+  const env = {
+    ...environment,
+    PLATFORM_URL: addresses().baseHost,
+    EXIT_WITH_PARENT: 'on',
+    // More often than by default: on one machine it costs little, and the dashboard is more current.
+    HEARTBEAT_MS: '2000',
+  };
+  const started = spawn(process.execPath, program, {
+    cwd: packageFolder,
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  // Not in its environment, which other processes of the same user can read.
+  started.stdin.on('error', () => {}).write(`${token}\n`);
+  for (const stream of [started.stdout, started.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => log.info({ runner: started.pid }, line));
+  }
+  started.on('error', (error) => log.error({ err: error }, 'the local runner did not start'));
+  return started;
 }
