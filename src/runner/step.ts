@@ -5,7 +5,7 @@ import { release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Claimed, Pace, RunLease, Session, Step } from './contract.ts';
 import { registerSandbox, reportSession } from './generated/operations.ts';
-import type { Turn } from './harness/port.ts';
+import type { Harness, Turn } from './harness/port.ts';
 import { startHeartbeat } from './protocol/heartbeat.ts';
 import { type Journal, openJournal } from './protocol/journal.ts';
 import { type Platform, RequestRejected } from './protocol/platform.ts';
@@ -63,9 +63,7 @@ export async function work(
   const heartbeat = startHeartbeat(platform, lease, origin.sandboxId, events.state, usage.unreported, pace);
   try {
     const decision = await Promise.race([
-      talk.over.then((turn) => failureOf(turn, events.result)),
-      // One that cannot be started rejects; one that ends tells of its turn first.
-      harness.ended.then(() => talk.over).then((turn) => failureOf(turn, events.result)),
+      ...endings(harness, talk.over, events.result),
       heartbeat.stopped,
       journal.broken,
       ...(context.models ? [context.models.failed] : []),
@@ -107,6 +105,13 @@ function openStepJournal(
   const journal = openJournal(platform, lease, session, flush);
   return { ...journal, usage: (one) => void (meter?.isUsed() || journal.usage(one)) };
 }
+
+/** Ends of the harness: its last turn, or its own. Each resolves with why the step failed, or empty. */
+const endings = (harness: Harness, over: Promise<Turn>, result: { output: string | null }): Promise<string>[] => [
+  over.then((turn) => failureOf(turn, result)),
+  // One that cannot be started rejects; one that ends tells of its turn first.
+  harness.ended.then(() => over).then((turn) => failureOf(turn, result)),
+];
 
 /** The prompt in its parts, and the machine that works on it. */
 async function writePrompt({ write }: Journal, { agent: { harness } }: Step, context: StepContext): Promise<void> {

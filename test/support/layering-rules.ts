@@ -594,16 +594,12 @@ export const testsHaveAtMost100Lines: Rule = (tree) =>
 const maxLinesOfFunctions = 60;
 /** Longer functions and their lines. The list only shrinks: a function grows no further, and leaves the list when it is short. */
 const longFunctions: Record<string, number> = {
-  'clients/typescript/src/transport.ts createTransport': 63,
-  'src/app.ts createApp': 61,
   'src/console/kit/chart.tsx draw': 64,
   'src/console/kit/form.ts useForm': 95,
   'src/console/kit/virtual-lines.tsx VirtualLines': 77,
-  'src/console/logs/log-reading.ts useLog': 111,
+  'src/console/logs/log-reading.ts useLog': 82,
   'src/console/mcp/tool-review.tsx ToolReview': 64,
-  'src/foundation/http/capacity.ts createCapacity': 97,
   'src/foundation/postgres/standby.ts watchStandby': 73,
-  'src/foundation/storage/s3.ts bucketStorage': 71,
   'src/runner/harness/codex.ts codex': 67,
   'src/runner/harness/conversation.ts converse': 62,
   'src/runner/harness/opencode-events.ts opencodeEvents': 68,
@@ -612,14 +608,6 @@ const longFunctions: Record<string, number> = {
   'src/runner/protocol/models.ts openModels': 79,
   'src/runner/protocol/platform.ts connect': 80,
   'src/runner/step-events.ts openEvents': 77,
-  'src/runner/step.ts work': 61,
-  'src/runner/workspace/workspace.ts openWorkspace': 66,
-  'src/surfaces/a2a/surface.ts createA2a': 81,
-  'src/surfaces/console/surface.ts createConsole': 70,
-  'src/surfaces/graphql/known-queries.ts createKnownQueries': 86,
-  'src/surfaces/graphql/subscriptions.ts subscriptionPlugin': 66,
-  'src/surfaces/graphql/surface.ts createGraphql': 71,
-  'src/surfaces/operator/local-runner.ts startLocalRunner': 62,
 };
 
 /** The functions of a file and their lines. Blocks end at the indentation of their first line, because the formatter wrote it. */

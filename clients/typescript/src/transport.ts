@@ -59,21 +59,10 @@ export function createTransport(settings: TransportSettings) {
   /** One attempt. @throws ApiError without an answer, or what the caller's signal was aborted with */
   async function open(outgoing: Outgoing, signal: AbortSignal | undefined, refused?: string): Promise<Response> {
     const bearer = typeof token === 'string' ? token : await token(refused);
-    const { method, path, headers, body } = outgoing;
+    const { method, path } = outgoing;
     let response: Response;
     try {
-      response = await send(url + path, {
-        method,
-        headers: {
-          accept: 'application/json, application/problem+json',
-          ...settings.headers,
-          ...headers,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          authorization: `Bearer ${bearer}`,
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        ...(signal && { signal }),
-      });
+      response = await send(url + path, { ...initOf(outgoing, settings.headers, bearer), ...(signal && { signal }) });
     } catch (error) {
       throw withoutAnswer(error, `${method} ${url}${path.split('?', 1)[0]}`);
     }
@@ -108,6 +97,18 @@ export function createTransport(settings: TransportSettings) {
 
   return { url, open, request, sleep, now };
 }
+
+const initOf = ({ method, headers, body }: Outgoing, common: TransportSettings['headers'], bearer: string) => ({
+  method,
+  headers: {
+    accept: 'application/json, application/problem+json',
+    ...common,
+    ...headers,
+    ...(body !== undefined && { 'content-type': 'application/json' }),
+    authorization: `Bearer ${bearer}`,
+  },
+  ...(body !== undefined && { body: JSON.stringify(body) }),
+});
 
 /** Milliseconds to wait before the next attempt; null where there must be none. */
 export function waitBefore(error: unknown, attempt: number, repeatable: boolean): number | null {

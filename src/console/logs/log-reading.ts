@@ -86,28 +86,11 @@ export function useLog(log: LogKey, follows: boolean) {
       if ((await ask(sandboxLogSize, log)).sandboxLog.bytes === known) return;
       const piece = await pieceAt(log, null);
       if (latest.current.bytes !== known) return;
-      const read = new TextEncoder().encode(piece.content);
-      const old = read.length - (piece.bytes - known);
-      // More was written than one piece holds: what was read before does not adjoin it.
-      if (old < 0 || known === 0) return begin(piece);
-      const before = breaksIn(new TextDecoder().decode(read.subarray(0, old)));
-      text.current.append(new TextDecoder().decode(read.subarray(old)), linesFrom(before, piece.times));
+      if (!appendNew(text.current, piece, known)) return begin(piece);
       update({ bytes: piece.bytes, problem: null });
     } catch (error) {
       update({ problem: problemOf(error) });
     }
-  }
-
-  /** The whole log in parts, also what the page does not hold. */
-  async function readParts(): Promise<string[]> {
-    const older: string[] = [];
-    const parts = text.current.parts();
-    for (let { cursor } = latest.current; cursor; ) {
-      const { content, nextCursor } = await pieceAt(log, cursor);
-      older.push(content);
-      cursor = nextCursor;
-    }
-    return [...older.reverse(), ...parts];
   }
 
   useEffect(() => {
@@ -116,19 +99,7 @@ export function useLog(log: LogKey, follows: boolean) {
       isLeft.current = true;
     };
   }, []);
-  const current = useRef(refresh);
-  current.current = refresh;
-  useEffect(() => {
-    if (!follows) return;
-    let asking: Promise<void> | null = null;
-    const timer = setInterval(() => {
-      if (document.hidden || asking) return;
-      asking = current.current().finally(() => {
-        asking = null;
-      });
-    }, followInterval);
-    return () => clearInterval(timer);
-  }, [follows]);
+  useFollowing(refresh, follows);
 
   return {
     ...state,
@@ -143,6 +114,44 @@ export function useLog(log: LogKey, follows: boolean) {
       wantsAll.current = false;
     },
     refresh,
-    readParts,
+    readParts: () => readParts(log, latest.current.cursor, text.current.parts()),
   };
+}
+
+/** Appends what a log has more than `known` bytes. False: that is more than one piece holds, so it does not adjoin the text. */
+function appendNew(text: LogText, { content, bytes, times }: LogPiece, known: number): boolean {
+  const read = new TextEncoder().encode(content);
+  const old = read.length - (bytes - known);
+  if (old < 0 || known === 0) return false;
+  const before = breaksIn(new TextDecoder().decode(read.subarray(0, old)));
+  text.append(new TextDecoder().decode(read.subarray(old)), linesFrom(before, times));
+  return true;
+}
+
+/** The whole log in parts: those that the page holds after the older ones. */
+async function readParts(log: LogKey, cursor: string | null, held: string[]): Promise<string[]> {
+  const older: string[] = [];
+  for (let next = cursor; next; ) {
+    const { content, nextCursor } = await pieceAt(log, next);
+    older.push(content);
+    next = nextCursor;
+  }
+  return [...older.reverse(), ...held];
+}
+
+/** Refreshes every two seconds while the page is seen and the last refresh is over. */
+function useFollowing(refresh: () => Promise<void>, follows: boolean): void {
+  const current = useRef(refresh);
+  current.current = refresh;
+  useEffect(() => {
+    if (!follows) return;
+    let asking: Promise<void> | null = null;
+    const timer = setInterval(() => {
+      if (document.hidden || asking) return;
+      asking = current.current().finally(() => {
+        asking = null;
+      });
+    }, followInterval);
+    return () => clearInterval(timer);
+  }, [follows]);
 }

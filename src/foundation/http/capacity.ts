@@ -37,29 +37,16 @@ interface Waiter {
 const retryAfterSeconds = 2;
 
 export function createCapacity({ all, perKey, queue, description }: CapacitySettings): Capacity {
-  const held = new Map<string, number>();
-  /** In the order in which the keys are served. */
-  const waiting = new Map<string, Waiter[]>();
-  let heldInAll = 0;
-  let waitingInAll = 0;
-
-  const fits = (key: string, amount: number): boolean =>
-    heldInAll + amount <= all && (held.get(key) ?? 0) + amount <= perKey;
-
-  function add(key: string, amount: number): void {
-    heldInAll += amount;
-    const left = (held.get(key) ?? 0) + amount;
-    if (left > 0) held.set(key, left);
-    else held.delete(key);
-  }
+  const held = createHeld(all, perKey);
+  const waiting = createWaiting();
 
   function hold(key: string, first: number): Hold {
     let amount = first;
-    add(key, amount);
+    held.add(key, amount);
     const resize = (next: number) => {
-      add(key, next - amount);
+      held.add(key, next - amount);
       amount = next;
-      if (waiting.size > 0) admitWaiting();
+      admitWaiting();
     };
     let released = false;
     return {
@@ -76,60 +63,98 @@ export function createCapacity({ all, perKey, queue, description }: CapacitySett
   function admitWaiting(): void {
     for (let admitted = true; admitted; ) {
       admitted = false;
-      for (const [key, waiters] of [...waiting]) {
-        const [first] = waiters;
-        if (!first || !fits(key, first.amount)) continue;
-        leaveQueue(key, first);
-        const rest = waiting.get(key);
-        if (rest) {
-          waiting.delete(key);
-          waiting.set(key, rest);
-        }
+      for (const [key, first] of waiting.firsts()) {
+        if (!held.fits(key, first.amount)) continue;
+        waiting.leave(key, first, true);
         first.admit(hold(key, first.amount));
         admitted = true;
       }
     }
   }
 
-  function leaveQueue(key: string, waiter: Waiter): void {
-    const rest = waiting.get(key)!.filter((one) => one !== waiter);
-    if (waiter.counts) waitingInAll--;
-    if (rest.length > 0) waiting.set(key, rest);
-    else waiting.delete(key);
-  }
-
   function wait(key: string, amount: number, signal?: AbortSignal): Promise<Hold> {
-    const waiters = waiting.get(key) ?? [];
-    const isFull =
-      queue && (waiters.filter(({ counts }) => counts).length >= queue.perKey || waitingInAll >= queue.all);
-    if (!signal && (!queue || isFull)) throw tooBusy(description, retryAfterSeconds);
+    const busy = () => tooBusy(description, retryAfterSeconds);
+    if (!signal && (!queue || waiting.isFull(key, queue))) throw busy();
     signal?.throwIfAborted();
-    return new Promise<Hold>((resolve, reject) => {
-      const leave = (reason: unknown) => {
-        leaveQueue(key, waiter);
-        reject(reason);
-      };
-      const abort = () => leave(signal!.reason);
-      const late = signal ? undefined : setTimeout(() => leave(tooBusy(description, retryAfterSeconds)), queue!.waitMs);
-      signal?.addEventListener('abort', abort);
-      const waiter: Waiter = {
-        amount,
-        counts: !signal,
-        admit(granted) {
-          clearTimeout(late);
-          signal?.removeEventListener('abort', abort);
-          resolve(granted);
-        },
-      };
-      waiting.set(key, [...waiters, waiter]);
-      if (waiter.counts) waitingInAll++;
-    });
+    const waits = signal ? { signal } : { waitMs: queue!.waitMs, busy };
+    return inQueue(
+      amount,
+      waits,
+      (waiter) => waiting.enter(key, waiter),
+      (waiter) => waiting.leave(key, waiter),
+    );
   }
 
   return {
     async take(key, wanted = 1, signal) {
       const amount = Math.min(wanted, perKey);
-      return !waiting.has(key) && fits(key, amount) ? hold(key, amount) : wait(key, amount, signal);
+      return !waiting.has(key) && held.fits(key, amount) ? hold(key, amount) : wait(key, amount, signal);
     },
   };
 }
+
+/** Amounts that are held, by key and in all. */
+function createHeld(all: number, perKey: number) {
+  const held = new Map<string, number>();
+  let heldInAll = 0;
+  return {
+    fits: (key: string, amount: number): boolean =>
+      heldInAll + amount <= all && (held.get(key) ?? 0) + amount <= perKey,
+    add(key: string, amount: number): void {
+      heldInAll += amount;
+      const left = (held.get(key) ?? 0) + amount;
+      if (left > 0) held.set(key, left);
+      else held.delete(key);
+    },
+  };
+}
+
+/** Waiters by key, in the order in which the keys are served. */
+function createWaiting() {
+  const waiting = new Map<string, Waiter[]>();
+  let counted = 0;
+  return {
+    has: (key: string): boolean => waiting.has(key),
+    isFull: (key: string, queue: { perKey: number; all: number }): boolean =>
+      counted >= queue.all || (waiting.get(key) ?? []).filter(({ counts }) => counts).length >= queue.perKey,
+    firsts: (): [string, Waiter][] => [...waiting].map(([key, [first]]) => [key, first!]),
+    enter(key: string, waiter: Waiter): void {
+      waiting.set(key, [...(waiting.get(key) ?? []), waiter]);
+      if (waiter.counts) counted++;
+    },
+    leave(key: string, waiter: Waiter, toTheEnd = false): void {
+      const rest = waiting.get(key)!.filter((one) => one !== waiter);
+      if (waiter.counts) counted--;
+      if (toTheEnd || rest.length === 0) waiting.delete(key);
+      if (rest.length > 0) waiting.set(key, rest);
+    },
+  };
+}
+
+/** Waits in a queue until it is admitted, its signal is aborted, or without a signal its time is over. */
+const inQueue = (
+  amount: number,
+  waits: { signal: AbortSignal } | { waitMs: number; busy: () => Error },
+  enter: (waiter: Waiter) => void,
+  leave: (waiter: Waiter) => void,
+): Promise<Hold> =>
+  new Promise<Hold>((resolve, reject) => {
+    const signal = 'signal' in waits ? waits.signal : undefined;
+    const giveUp = (reason: unknown) => {
+      leave(waiter);
+      reject(reason);
+    };
+    const abort = () => giveUp(signal!.reason);
+    const late = 'signal' in waits ? undefined : setTimeout(() => giveUp(waits.busy()), waits.waitMs);
+    signal?.addEventListener('abort', abort);
+    const waiter: Waiter = {
+      amount,
+      counts: !signal,
+      admit(granted) {
+        clearTimeout(late);
+        signal?.removeEventListener('abort', abort);
+        resolve(granted);
+      },
+    };
+    enter(waiter);
+  });

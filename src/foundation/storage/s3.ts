@@ -78,31 +78,14 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
     async write(key, content, maxBytes) {
       const place = placeOf(key);
       const { client, Upload } = await open();
-      let size = 0;
-      let broken: { error: unknown } | undefined;
-      async function* measured() {
-        let handedOn = false;
-        try {
-          for await (const chunk of content) {
-            size += chunk.length;
-            if (size > maxBytes) throw tooLarge(maxBytes);
-            handedOn = true;
-            yield chunk;
-            handedOn = false;
-          }
-        } catch (error) {
-          // A reader that stops early throws into this generator.
-          if (!handedOn) broken = { error };
-          throw error;
-        }
-      }
-      const params = { ...place, Body: Readable.from(measured()), ContentType: 'application/octet-stream' };
+      const measured = measure(content, maxBytes);
+      const params = { ...place, Body: Readable.from(measured.chunks()), ContentType: 'application/octet-stream' };
       try {
         // A content of one part is sent at once; otherwise a failure aborts the multipart upload.
         await new Upload({ client, params, partSize: partBytes, queueSize: concurrentParts }).done();
-        return size;
+        return measured.size();
       } catch (error) {
-        throw broken ? broken.error : problemOf(error, bucket);
+        throw measured.failure()?.error ?? problemOf(error, bucket);
       }
     },
     async read(key, range) {
@@ -124,6 +107,32 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
     async check() {
       const { client, ListObjectsV2Command } = await open();
       await ask(client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 })));
+    },
+  };
+}
+
+/** A content on its way: how large it is, and the error of its source, which is not the storage's. */
+function measure(content: AsyncIterable<Uint8Array>, maxBytes: number) {
+  let size = 0;
+  let failure: { error: unknown } | undefined;
+  return {
+    size: () => size,
+    failure: () => failure,
+    async *chunks() {
+      let handedOn = false;
+      try {
+        for await (const chunk of content) {
+          size += chunk.length;
+          if (size > maxBytes) throw tooLarge(maxBytes);
+          handedOn = true;
+          yield chunk;
+          handedOn = false;
+        }
+      } catch (error) {
+        // A reader that stops early throws into this generator.
+        if (!handedOn) failure = { error };
+        throw error;
+      }
     },
   };
 }

@@ -60,13 +60,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   // In the mirror's own folder: written by no other mission at the same time.
   const globalConfig = path.join(mirror, 'gitconfig');
 
-  await alone(mirror, async () => {
-    await mkdir(mirror, { recursive: true, mode: 0o700 });
-    // The checkout is another user's: neither git nor its upload-pack would work in it.
-    await writeFile(globalConfig, '[safe]\n\tdirectory = *\n');
-    await git(mirror, ['init', '--quiet', '--bare']);
-    await git(mirror, ['fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/origin/*'], { remote: origin });
-  });
+  await alone(mirror, () => fetchMirror(mirror, globalConfig, origin));
   // A mission that was interrupted continues where it was.
   const begun = await commitOf(mirror, theirs);
   const baseSha = await commitOf(mirror, `refs/origin/${base}`);
@@ -117,6 +111,14 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
       });
     },
   };
+}
+
+async function fetchMirror(mirror: string, globalConfig: string, origin: Origin): Promise<void> {
+  await mkdir(mirror, { recursive: true, mode: 0o700 });
+  // The checkout is another user's: neither git nor its upload-pack would work in it.
+  await writeFile(globalConfig, '[safe]\n\tdirectory = *\n');
+  await git(mirror, ['init', '--quiet', '--bare']);
+  await git(mirror, ['fetch', '--quiet', '--prune', origin.url, '+refs/heads/*:refs/origin/*'], { remote: origin });
 }
 
 async function sizeOf(mirror: string, from: string, to: string): Promise<Delivery['size']> {
