@@ -113,6 +113,8 @@ process.exit();
 
 /** Other programs of this machine may leave less memory than was planned with, unless the operator has planned. */
 function hasRoom(): boolean {
+  // Their leases are renewed before another runtime, or this one, claims the runs again.
+  if (platform.isAway()) return false;
   if (underWay.size === 0) return true;
   const hasMemory = process.env.RUNS_AT_ONCE !== undefined || process.availableMemory() >= memoryOfMission;
   return underWay.size < runsAtOnce && hasMemory;

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { seconds } from '#foundation/clock.ts';
-import { kill, openMissionWorld } from '../support/mission-world.ts';
+import { endLease, kill, openMissionWorld } from '../support/mission-world.ts';
 import { freePort, startService } from '../support/processes.ts';
 
 let missions: Awaited<ReturnType<typeof openMissionWorld>>;
@@ -105,12 +105,19 @@ describe.skipIf(!isLinux)('missions at every step', () => {
 describe('the service', () => {
   /** A way to a service: `to` names it, and whether the answer to a request of this kind is lost. */
   async function openWire(
-    to: (kind: string) => { url: string; isLost: boolean },
+    to: (kind: string) => { url: string; isLost: boolean; isAway?: boolean },
   ): Promise<{ server: Server; url: string }> {
     const server = createServer(async (request, response) => {
       const body = Buffer.concat(await request.toArray());
       const { method, headers } = request;
-      const { url, isLost } = to(/answer: ?(\w+)\(/.exec(body.toString('latin1'))?.[1] ?? method!);
+      const { url, isLost, isAway } = to(/answer: ?(\w+)\(/.exec(body.toString('latin1'))?.[1] ?? method!);
+      if (isAway) {
+        response.writeHead(503, { 'content-type': 'application/json' });
+        response.end(
+          JSON.stringify({ error: 'unavailable', code: 'unavailable', description: 'Away.', retryable: true }),
+        );
+        return;
+      }
       const onward = forward(url + request.url, { method, headers }, (answer) => {
         if (isLost) {
           answer.resume().on('end', () => response.destroy());
@@ -152,6 +159,24 @@ describe('the service', () => {
     expect([...lost]).toEqual(
       expect.arrayContaining(['createArtifactUpload', 'registerArtifact', 'finishStep', 'finishRun']),
     );
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('that answers 503 for longer than a lease lasts has its mission go on under that lease', async () => {
+    let isAway = false;
+    const { server, url } = await openWire(() => ({ url: missions.world.url, isLost: false, isAway }));
+    missions.startRunner({ PLATFORM_URL: url });
+    const runId = await missions.mission('[wait]');
+    await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
+    isAway = true;
+    await endLease(() => missions.look(runId), missions.turn);
+    isAway = false;
+    await missions.until(async () => (await missions.look(runId)).status === 'running');
+    const say = 'mutation ($r: String!) { sendMessage(runId: $r, text: "That is enough") { id } }';
+    await missions.graphql(say, { r: runId });
+    expect(await missions.ended(runId)).toMatchObject({ status: 'completed', lastError: null, steps: [{ turns: 2 }] });
+    expect(await missions.world.knex('runs').where({ id: runId }).first('claims')).toEqual({ claims: 1 });
     server.closeAllConnections();
     server.close();
   });

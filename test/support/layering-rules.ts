@@ -606,7 +606,7 @@ const longFunctions: Record<string, number> = {
   'src/runner/isolation/process.ts startProcess': 89,
   'src/runner/protocol/heartbeat.ts startHeartbeat': 69,
   'src/runner/protocol/models.ts openModels': 79,
-  'src/runner/protocol/platform.ts connect': 80,
+  'src/runner/protocol/platform.ts connect': 66,
   'src/runner/step-events.ts openEvents': 77,
 };
 

@@ -28,15 +28,24 @@ export class RequestRejected extends Error {
 /** The platform gave no answer that could be used, within the time for retries. */
 export class PlatformUnreachable extends Error {}
 
-/** Milliseconds for which a call to an unreachable platform is retried, in general and while the runner shuts down. */
-const retryMs = { usual: 45_000, stopping: 2_000 };
+/**
+ * Milliseconds for which a call to an unreachable platform is retried, in general and while the runner shuts down. The platform gives
+ * a silent runtime up after ten minutes; until another one claims the run, its lease can be renewed.
+ */
+const retryMs = { usual: 9 * 60_000, stopping: 2_000 };
 
 /** A model connector of an organization. */
 export type Connector = RunModelsQuery['answer']['connectors'][number];
 
 export type Platform = ReturnType<typeof connect>;
 
-export function connect(url: string, token: string, stopping: AbortSignal) {
+interface Clock {
+  now(): number;
+  wait(ms: number): Promise<unknown>;
+}
+
+export function connect(url: string, token: string, stopping: AbortSignal, clock: Clock = { now: Date.now, wait }) {
+  const { again, isAway } = createRetries(stopping, clock);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
   /** A mutation with its one argument; what is retryable is tried again, unless `once`. */
@@ -99,20 +108,34 @@ export function connect(url: string, token: string, stopping: AbortSignal) {
       return true;
     });
 
-  async function again<T>(once: boolean, call: () => Promise<T>): Promise<T> {
-    const since = Date.now();
-    for (let pause = 250; ; pause = Math.min(pause * 2, 5_000)) {
-      try {
-        return await call();
-      } catch (error) {
-        if (error instanceof RequestRejected) throw error;
-        const over = since + (stopping.aborted ? retryMs.stopping : retryMs.usual);
-        if (once || Date.now() + pause > over)
-          throw new PlatformUnreachable((error as Error).message, { cause: error });
-        await wait(pause);
-      }
-    }
-  }
+  return { url, isAway, mutate, upload, download, mcpServers, models, demand, authorization: headers.authorization };
+}
 
-  return { url, mutate, upload, download, mcpServers, models, demand, authorization: headers.authorization };
+function createRetries(stopping: AbortSignal, clock: Clock) {
+  let retrying = 0;
+  return {
+    /** Whether calls wait for the platform to be back. */
+    isAway: () => retrying > 0,
+    async again<T>(once: boolean, call: () => Promise<T>): Promise<T> {
+      const since = clock.now();
+      let hasFailed = false;
+      try {
+        for (let pause = 250; ; pause = Math.min(pause * 2, 5_000)) {
+          try {
+            return await call();
+          } catch (error) {
+            if (error instanceof RequestRejected) throw error;
+            const over = since + (stopping.aborted ? retryMs.stopping : retryMs.usual);
+            if (once || clock.now() + pause > over)
+              throw new PlatformUnreachable((error as Error).message, { cause: error });
+          }
+          if (!hasFailed) retrying++;
+          hasFailed = true;
+          await clock.wait(pause);
+        }
+      } finally {
+        if (hasFailed) retrying--;
+      }
+    },
+  };
 }
