@@ -405,6 +405,9 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const { person, session } = await owner();
     const page = await open(session);
     await page.goto('/reference');
+    const { paths } = (await world.request('GET', '/v1/openapi.json')).body;
+    const operations = Object.values(paths).flatMap((methods) => Object.keys(methods as object));
+    await expect.poll(() => page.locator('.opblock').count()).toBe(operations.length);
     const operation = page.locator('.opblock').filter({ has: page.locator('[data-path="/me"]') });
     await operation.locator('.opblock-summary-control').click();
     await operation.getByRole('button', { name: 'Try it out' }).click();
