@@ -149,16 +149,21 @@ describe('without credits', () => {
     expect(await position()).toEqual([5, 5]);
   });
 
-  it('of 110 starts at once a hundred succeed', { timeout: 60_000 }, async () => {
+  it('of 20 starts at once with ten credits ten succeed', async () => {
+    await runNow();
+    const held = await runtime.claim();
+    await cost(held, 90);
+    await runtime.finish(held);
+    await settleMissions();
     await world.lift(acme);
     // On a busy machine some wait too long for a connection, and are told to try again.
     const answered = async (): Promise<Answer> => {
       const answer = await runNow();
       return answer.status === 503 ? answered() : answer;
     };
-    const answers = await Promise.all(Array.from({ length: 110 }, answered));
+    const answers = await Promise.all(Array.from({ length: 20 }, answered));
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
-    expect([count(200), count(402)]).toEqual([100, 10]);
-    expect(await position()).toEqual([100, 0]);
+    expect([count(200), count(402)]).toEqual([10, 10]);
+    expect(await position()).toEqual([10, 0]);
   });
 });

@@ -35,7 +35,7 @@ const kids = async () => (await publicKeys()).keys.map(({ kid }) => kid!);
 
 describe('keys', () => {
   it('the first is made once, by whichever process is first', async () => {
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 8; round++) {
       await world.knex('signingKeys').delete();
       const sets = await Promise.all(
         Array.from({ length: 4 }, () => {
@@ -49,7 +49,7 @@ describe('keys', () => {
   });
 
   it('of rotations at once one happens, and there is always exactly one that signs', async () => {
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < 5; round++) {
       const before = (await kids()).length;
       await Promise.all(
         Array.from({ length: 3 }, () => {

@@ -121,7 +121,7 @@ describe('refreshing', () => {
   });
 
   it('of two at once at most one gets tokens, and the sign-in is over afterwards', async () => {
-    for (let round = 0; round < 25; round++) {
+    for (let round = 0; round < 10; round++) {
       const { refresh_token } = await signIn();
       const answers = await Promise.all(Array.from({ length: 4 }, () => refresh(refresh_token)));
       const won = answers.filter(({ status }) => status === 200);
@@ -134,7 +134,7 @@ describe('refreshing', () => {
   });
 
   it('a refresh and the end of the sign-in at once leave nothing alive', async () => {
-    for (let round = 0; round < 25; round++) {
+    for (let round = 0; round < 10; round++) {
       world.clock.turn(1);
       const { refresh_token } = await signIn();
       const [newest] = await listSignIns(callerOf(ada));
