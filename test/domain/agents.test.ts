@@ -5,7 +5,7 @@ import { Agent } from '#domain/projects/agents/model.ts';
 import { vendorOf } from '#domain/projects/agents/runnable.ts';
 import { canAnyRuntimeRun, canRunWith } from '#domain/projects/agents/runtime-harnesses.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
-import { type Account, createCallers } from '../support/callers.ts';
+import { type Account, createCallers, createOwner } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -148,9 +148,7 @@ describe('POST /agents', () => {
 
 describe('GET /agents', () => {
   it('200 · one’s own newest first, then those that are built in, each once over all pages', async () => {
-    const petra = await world.person('Petra');
-    const pages = await world.found(petra, 'Pages');
-    const token = await world.token(petra, pages);
+    const { organization: pages, token } = await createOwner(world, 'Petra', 'Pages');
     for (const name of ['First', 'Second', 'Third']) {
       await create({ name }, token);
       world.clock.turn(1_000);

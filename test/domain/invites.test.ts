@@ -10,6 +10,7 @@ import { developmentMailbox, openMail } from '#foundation/mail/mail.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import type { Problem } from '#foundation/problem.ts';
+import { createOwner } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -306,9 +307,7 @@ describe('accepting', () => {
 });
 
 it('200 · the list has every invite, newest first; the graph knows who invited', async () => {
-  const founder = await world.person('Carol');
-  const own = await world.found(founder, 'Carol Works');
-  const carols = await world.token(founder, own);
+  const { token: carols } = await createOwner(world, 'Carol', 'Carol Works');
   const emails = [address(), address(), address()];
   for (const email of emails) {
     world.clock.turn(1);

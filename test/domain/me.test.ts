@@ -10,6 +10,7 @@ import type { Person } from '#domain/organization/people/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { createContext } from '#graph/context.ts';
 import { schema } from '#schema.ts';
+import { createProject } from '../support/callers.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
@@ -27,8 +28,7 @@ beforeAll(async () => {
     const [session, token] = [await world.session(person, acme.id), await world.token(person, acme)];
     people[role] = { person, session, token };
   }
-  const body = { name: 'Shop', repoFullName: 'acme/shop' };
-  projectId = (await world.rest('POST', '/projects', { token: people.owner.token, body })).body.id;
+  projectId = await createProject(world, { token: people.owner.token }, 'Shop');
 });
 afterAll(() => world.close());
 

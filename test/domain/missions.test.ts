@@ -1,12 +1,13 @@
 // Missions without a schedule: started in a project, with the rules of a start by hand, worked on by the agent that they name.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { cancelRunsOfDeletedAgents, explainWaits } from '#domain/work/runs/waiting.ts';
 import { minutes } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
+import { createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { spend } from '../support/runtime-records.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -16,22 +17,19 @@ let alice: string;
 let bound: string;
 let reader: string;
 let mallory: string;
-let runtime: string;
+let runtime: Runtime;
 let projectId: Id<'project'>;
 let other: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  const [owner, stranger] = [await world.person('Alice'), await world.person('Mallory')];
-  acme = await world.found(owner, 'Acme');
-  alice = await world.token(owner, acme);
-  mallory = await world.token(stranger, await world.found(stranger, 'Globex'));
-  const create = async (name: string) =>
-    (await world.rest('POST', '/projects', { token: alice, body: { name, repoFullName: `acme/${name}` } })).body.id;
-  [projectId, other] = [await create('shop'), await create('docs')];
-  bound = await world.token(owner, acme, { projectId });
-  reader = await world.token(owner, acme, { scopes: ['missions:read'] });
-  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+  const owner = await createOwner(world, 'Alice', 'Acme');
+  ({ organization: acme, token: alice } = owner);
+  mallory = (await createOwner(world, 'Mallory', 'Globex')).token;
+  [projectId, other] = [await createProject(world, owner, 'shop'), await createProject(world, owner, 'docs')];
+  bound = await world.token(owner.person, acme, { projectId });
+  reader = await world.token(owner.person, acme, { scopes: ['missions:read'] });
+  runtime = await createRuntime(world, acme);
 });
 afterAll(() => world.close());
 beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
@@ -51,12 +49,11 @@ const refused = async (...given: Parameters<typeof start>) => {
   const { problem } = await start(...given);
   return [problem?.code, problem?.description];
 };
-async function claim(harness = 'claude-code') {
-  const input = { runtime: harness, harnesses: [harness] };
-  const query =
-    'mutation ($input: ClaimRunRequest!) { claimRun(input: $input) { runId prompt missionTitle issueId agent { agentId name } } }';
-  return (await world.graphql(query, { token: runtime, variables: { input } })).body.data.claimRun;
-}
+const claim = (harness = 'claude-code') =>
+  runtime.claim(
+    { runtime: harness, harnesses: [harness] },
+    '{ runId prompt missionTitle issueId agent { agentId name } }',
+  );
 const agent = async (name: string, harness: string, model: string) => {
   const body = { name, role: 'builder', harness, model, sandbox: { kind: 'existing', templateId: 'standard' } };
   return (await world.rest('POST', '/agents', { token: alice, body })).body.id as string;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -17,12 +18,8 @@ const ids: Record<string, string> = {};
 beforeAll(async () => {
   // It is Monday, 09:00 UTC.
   world = await openWorld();
-  alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
-  token = await world.token(alice, acme);
-  const project = async (name: string) =>
-    (await world.rest('POST', '/projects', { token, body: { name, repoFullName: `acme/${name}` } })).body.id;
-  [shop, search] = [await project('Shop'), await project('Search')];
+  ({ person: alice, organization: acme, token } = await createOwner(world, 'Alice', 'Acme'));
+  [shop, search] = [await createProject(world, { token }, 'Shop'), await createProject(world, { token }, 'Search')];
   await recurring('scheduled-tasks', 'later', shop, '11:00');
   await recurring('scheduled-tasks', 'soon', search, '09:30');
   await recurring('scheduled-tasks', 'never', shop, '09:15', false);
@@ -93,6 +90,5 @@ it('200 · to a token that may not see automations without them, and to a bound 
 });
 
 it('200 · to another organization its own', async () => {
-  const mallory = await world.person('Mallory');
-  expect(await names('', await world.token(mallory, await world.found(mallory, 'Globex')))).toEqual([]);
+  expect(await names('', (await createOwner(world, 'Mallory', 'Globex')).token)).toEqual([]);
 });

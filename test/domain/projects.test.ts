@@ -1,6 +1,6 @@
 // Projects, told as a story: Alice's organization and its repository, and everyone who may not touch it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, createCallers } from '../support/callers.ts';
+import { type Account, createCallers, createOwner } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -217,9 +217,7 @@ describe('DELETE /projects/{projectId}', () => {
 
 describe('GET /projects', () => {
   it('200 · pages newest first, each project once, null at the end', async () => {
-    const owner = await world.person('Paula');
-    const pages = await world.found(owner, 'Pages');
-    const token = await world.token(owner, pages);
+    const { token } = await createOwner(world, 'Paula', 'Pages');
     for (let i = 0; i < 7; i++) {
       await create({ name: `P${i}`, repoFullName: `p/${i}` }, token);
       if (i % 2) world.clock.turn(1_000); // pairs share their millisecond: the id breaks the tie

@@ -16,6 +16,7 @@ import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { rowsOf, written } from '../support/database-rows.ts';
 import { addKnownRuntime, openWorld, present, type World } from '../support/world.ts';
 
@@ -34,13 +35,11 @@ beforeAll(async () => {
   world = await openWorld();
   folder = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
   openStorage(folderStorage(folder));
-  const [owner, stranger] = [await world.person('Alice'), await world.person('Mallory')];
-  [acme, globex] = [await world.found(owner, 'Acme'), await world.found(stranger, 'Globex')];
-  [alice, mallory] = [await world.token(owner, acme), await world.token(stranger, globex)];
+  ({ organization: acme, token: alice } = await createOwner(world, 'Alice', 'Acme'));
+  ({ organization: globex, token: mallory } = await createOwner(world, 'Mallory', 'Globex'));
   runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
   foreign = (await createServiceToken({ name: 'runtime', orgId: globex.id })).token;
-  const body = { name: 'Shop', repoFullName: 'acme/shop' };
-  projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+  projectId = await createProject(world, { token: alice }, 'Shop');
   const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'Pacific/Auckland' };
   const mission = { projectId, name: 'Check', prompt: 'echo checked', triggers: [{ kind: 'schedule', schedule }] };
   task = (await world.rest('POST', '/scheduled-tasks', { token: alice, body: mission })).body.id;

@@ -6,7 +6,7 @@ import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
 import { previewSizes } from '#limits.ts';
-import { type Account, createCallersWithProjects } from '../support/callers.ts';
+import { type Account, createCallersWithProjects, createOwner } from '../support/callers.ts';
 import {
   measure,
   type Place,
@@ -564,9 +564,7 @@ it('goes with its project, and takes along all that was known of it', async () =
 });
 
 it('over GraphQL projects and sandboxes lead to each other, each relation in one statement however many there are', async () => {
-  const owner = await world.person('Gina');
-  const gadgets = await world.found(owner, 'Gadgets');
-  const token = await world.token(owner, gadgets);
+  const { organization: gadgets, token } = await createOwner(world, 'Gina', 'Gadgets');
   const projects: string[] = [];
   for (const name of ['one', 'two']) {
     const body = { name, repoFullName: `gadgets/${name}` };

@@ -22,6 +22,7 @@ import { transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
+import { createOwner } from '../support/callers.ts';
 import { rowsOf } from '../support/database-rows.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
 import { failing, type Linear, openLinear, rateLimited } from '../support/fake-linear.ts';
@@ -42,9 +43,7 @@ beforeAll(async () => {
   [linear, github] = await Promise.all([openLinear(linearKey), openGitHub(githubToken)]);
   const vendors = { linear: linear.address, github: github.address };
   world = await openWorld({ vendors, log: (line) => logged.push(line) });
-  const owner = await world.person('Alice');
-  acme = await world.found(owner, 'Acme');
-  alice = await world.token(owner, acme);
+  ({ organization: acme, token: alice } = await createOwner(world, 'Alice', 'Acme'));
   await connect('linear', linearKey);
   await connect('github', githubToken);
 });
@@ -550,9 +549,7 @@ describe('a connector', () => {
   });
 
   it('that is connected later is taken by the projects that lack it, of its vendor and organization alone', async () => {
-    const owner = await world.person('Carol');
-    const late = await world.found(owner, `Late ${++number}`);
-    const token = await world.token(owner, late);
+    const { organization: late, token } = await createOwner(world, 'Carol', `Late ${++number}`);
     const make = async (tracker: ProjectTracker, repoFullName: string) =>
       (await world.rest('POST', '/projects', { token, body: { name: tracker, repoFullName, tracker } })).body;
     const [onLinear, onGitHub] = [await make('linear', 'late/a'), await make('github', 'late/b')];

@@ -1,6 +1,7 @@
 // DATABASE_URL with two servers: what is acknowledged survives the loss of the one that takes writes, once; callers are told to
 // come back, and are served again as soon as the other one takes writes.
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
+import { createOwner } from '../support/callers.ts';
 import { openReplicated, type Replicated, removeOrigin } from '../support/replicated.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -11,10 +12,9 @@ let token: string;
 beforeEach(async () => {
   servers = await openReplicated();
   world = await openWorld({ database: servers.url });
-  const alice = await world.person('Alice');
-  const organization = await world.found(alice, 'Acme');
-  await world.lift(organization);
-  token = await world.token(alice, organization);
+  const alice = await createOwner(world, 'Alice', 'Acme');
+  await world.lift(alice.organization);
+  ({ token } = alice);
 });
 afterEach(async () => {
   await world.close();

@@ -9,6 +9,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase } from '#foundation/postgres/database.ts';
+import { createOwner } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -17,8 +18,7 @@ const closing: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   world = await openWorld();
-  const alice = await world.person('Alice');
-  token = await world.token(alice, await world.found(alice, 'Acme'));
+  ({ token } = await createOwner(world, 'Alice', 'Acme'));
 });
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();

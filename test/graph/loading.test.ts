@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Vendor, VendorKind } from '#domain/projects/integrations/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
+import { createOwner } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -11,9 +12,7 @@ let acme: Awaited<ReturnType<World['found']>>;
 
 beforeAll(async () => {
   world = await openWorld();
-  const alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
-  token = await world.token(alice, acme);
+  ({ organization: acme, token } = await createOwner(world, 'Alice', 'Acme'));
   const connect = (vendorKind: VendorKind, vendor: Vendor) =>
     connectIntegration({ orgId: acme.id, vendor, vendorKind, displayName: vendor });
   await Promise.all([connect('tracker', 'builtin'), connect('scm', 'github'), connect('llm', 'anthropic')]);

@@ -16,6 +16,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { isOffered } from '../../src/runner/isolation/confinement.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { endLease, pace } from '../support/mission-world.ts';
 import { compiled, isRunning, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -39,12 +40,9 @@ beforeAll(async () => {
   // Scripts of a runner that is root have a user of their own.
   chmodSync(folder, 0o777);
   openStorage(folderStorage(path.join(folder, 'contents')));
-  const owner = await world.person('Alice');
-  acme = await world.found(owner, 'Acme');
-  alice = await world.token(owner, acme);
+  ({ organization: acme, token: alice } = await createOwner(world, 'Alice', 'Acme'));
   service = (await createServiceToken({ name: 'runner', orgId: acme.id })).token;
-  const project = { name: 'Shop', repoFullName: 'acme/shop' };
-  projectId = (await world.rest('POST', '/projects', { token: alice, body: project })).body.id;
+  projectId = await createProject(world, { token: alice }, 'Shop');
 });
 afterEach(async () => {
   for (const { process } of runners.splice(0)) {

@@ -221,8 +221,7 @@ describe('a message', () => {
   });
 
   it('names its project when there are several', async () => {
-    const body = { name: 'Docs', repoFullName: 'acme/docs' };
-    const docs = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+    const docs = await createProject(world, { token: alice }, 'Docs');
     expect(await caught(send('Which?'))).toEqual([
       -32602,
       expect.stringMatching(/^message\.metadata\.projectId: is required/),

@@ -15,6 +15,7 @@ import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { atOnce } from '../support/at-once.ts';
+import { createOwner } from '../support/callers.ts';
 import { openRemoteMcp, type RemoteMcp } from '../support/fake-mcp-server.ts';
 import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
 import { type Answer, requestsTo, type Session } from '../support/requests.ts';
@@ -37,11 +38,9 @@ let repositories: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
+  ({ person: alice, organization: acme, token } = await createOwner(world, 'Alice', 'Acme'));
   await world.grant(acme, 10_000);
   await world.lift(acme);
-  token = await world.token(alice, acme);
   session = await world.session(alice, acme.id);
   beside = knexFactory({ client: 'pg', connection: world.connection, pool: { min: 0, max: 2 } });
   remote = await openRemoteMcp();

@@ -8,6 +8,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import { hours, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
+import { createOwner } from '../support/callers.ts';
 import { projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -19,9 +20,7 @@ let rebound: World['knex'] | undefined;
 
 beforeAll(async () => {
   world = await openWorld();
-  const alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
-  token = await world.token(alice, acme);
+  ({ organization: acme, token } = await createOwner(world, 'Alice', 'Acme'));
 });
 afterAll(async () => {
   await rebound?.destroy();

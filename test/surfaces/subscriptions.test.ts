@@ -356,8 +356,7 @@ describe('who may read, and go on reading', () => {
   it('404 · a record of another organization, of another project, or none, before there is any event', async () => {
     const mallory = await world.person('Mallory');
     const theirs = await world.token(mallory, await world.found(mallory, 'Globex'));
-    const other = { name: 'Other', repoFullName: 'acme/other' };
-    const otherId = (await world.rest('POST', '/projects', { token: alice, body: other })).body.id;
+    const otherId = await createProject(world, { token: alice }, 'Other');
     const bound = await world.token(owner, acme, { projectId: otherId });
     const { held, sandboxId } = await working();
     for (const [token, variables] of [
