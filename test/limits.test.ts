@@ -335,6 +335,7 @@ interface Property {
   anyOf?: Property[];
   items?: Property;
   properties?: Record<string, Property>;
+  required?: string[];
   enum?: string[];
 }
 
@@ -357,6 +358,16 @@ const takes = (property: Property, sample: string): boolean =>
   choices(property).some(({ type }) => type === sample || (type === 'number' && sample === 'integer'));
 const wrongValues = (property: Property): unknown[] =>
   Object.keys(samples).flatMap((sample) => (takes(property, sample) ? [] : [samples[sample]]));
+
+/** The required members of an object, as they may be: a missing one would be named in place of a wrong one. */
+const requiredOf = ({ properties = {}, required = [] }: Property): Record<string, unknown> =>
+  Object.fromEntries(
+    required.map((name) => {
+      const [choice] = choices(properties[name]!) as [Property];
+      const { enum: words, type } = choice;
+      return [name, words?.[0] ?? (type === 'object' ? requiredOf(choice) : samples[type as string])];
+    }),
+  );
 
 interface Wrong {
   /** What the description must hold. */
@@ -386,8 +397,8 @@ function wrongs(names: string[], property: Property, right: unknown): Wrong[] {
     if (type === 'integer' && choice.format !== 'int64') add(2 ** 31);
     if (items) within(wrongs(names, items, [right].flat()[0]), (value) => [value]);
     for (const [name, inner] of Object.entries(properties)) {
-      const whole = right as Record<string, unknown>;
-      within(wrongs([...names, name], inner, whole?.[name]), (value) => ({ ...whole, [name]: value }));
+      const whole = { ...requiredOf(choice), ...(right as Record<string, unknown>) };
+      within(wrongs([...names, name], inner, whole[name]), (value) => ({ ...whole, [name]: value }));
     }
   }
   return list;
