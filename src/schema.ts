@@ -18,6 +18,7 @@ import './domain/work/automations/schema.ts';
 import './domain/work/recurring/schema.ts';
 import './domain/projects/agents/schema.ts';
 import './domain/projects/sandbox-templates/schema.ts';
+import './domain/projects/secrets/schema.ts';
 import './domain/work/orchestrator/schema.ts';
 import './domain/projects/vendors/schema.ts';
 import './domain/work/sandboxes/schema.ts';

@@ -68,6 +68,7 @@ const routeOf = ({ method, path }: Endpoint) =>
 const operationOf = ({ method, path }: Endpoint): Json => document.paths[path][method.toLowerCase()];
 
 const isBilling = ({ route }: RootField) => route?.template.startsWith('/billing/') ?? false;
+const isEnvironment = ({ route }: RootField) => /^\/(sandbox-templates|secrets)\b/.test(route?.template ?? '');
 const linesOf = (roots: readonly RootField[]): string => {
   const lines = roots.map(({ name, route, exposure }) => {
     const place = route ? `${route.method.padEnd(6)} ${route.template.padEnd(40)} ${route.status}` : '-'.padEnd(51);
@@ -144,8 +145,27 @@ it('every root field without a route with its scope and tool', () => {
   `);
 });
 
+it('every root field of environments of agents with its route, scope, status and tool', () => {
+  expect(linesOf(rootFields.filter(isEnvironment))).toMatchInlineSnapshot(`
+    "
+    createSandboxTemplate  POST   /sandbox-templates                       201 agents:write         create_sandbox_template
+    createSecret           POST   /secrets                                 201 secrets:write        -
+    deleteSandboxTemplate  DELETE /sandbox-templates/{templateId}          200 agents:write         delete_sandbox_template
+    deleteSecret           DELETE /secrets/{secretId}                      200 secrets:write        -
+    sandboxTemplate        GET    /sandbox-templates/{templateId}          200 agents:read          get_sandbox_template
+    sandboxTemplates       GET    /sandbox-templates                       200 agents:read          list_sandbox_templates
+    secret                 GET    /secrets/{secretId}                      200 secrets:read         -
+    secrets                GET    /secrets                                 200 secrets:read         list_secrets
+    updateSandboxTemplate  PATCH  /sandbox-templates/{templateId}          200 agents:write         update_sandbox_template
+    updateSecret           PATCH  /secrets/{secretId}                      200 secrets:write        -
+    "
+  `);
+});
+
 it('every other root field with its route, scope, status and tool', () => {
-  expect(linesOf(rootFields.filter((root) => root.route && !isBilling(root)))).toMatchInlineSnapshot(`
+  expect(
+    linesOf(rootFields.filter((root) => root.route && !isBilling(root) && !isEnvironment(root))),
+  ).toMatchInlineSnapshot(`
     "
     agent                  GET    /agents/{agentId}                        200 agents:read          get_agent
     agentCatalog           GET    /agents/catalog                          200 agents:read          get_agent_catalog
@@ -169,7 +189,6 @@ it('every other root field with its route, scope, status and tool', () => {
     createMembership       POST   /organizations/{orgId}/memberships       201 members:write        create_membership
     createOrganization     POST   /organizations                           201 organizations:write  -
     createProject          POST   /projects                                201 projects:write       create_project
-    createSandboxTemplate  POST   /sandbox-templates                       201 agents:write         create_sandbox_template
     createScheduledTask    POST   /scheduled-tasks                         201 scheduled-tasks:write create_scheduled_task
     createToken            POST   /tokens                                  201 person               -
     deleteAgent            DELETE /agents/{agentId}                        200 agents:write         delete_agent
@@ -177,7 +196,6 @@ it('every other root field with its route, scope, status and tool', () => {
     deleteMcpBinding       DELETE /mcp/projects/{projectId}/servers/{serverName} 200 mcp:write            delete_mcp_binding
     deleteMembership       DELETE /organizations/{orgId}/memberships/{userId} 200 members:write        delete_membership
     deleteProject          DELETE /projects/{projectId}                    200 projects:write       delete_project
-    deleteSandboxTemplate  DELETE /sandbox-templates/{templateId}          200 agents:write         delete_sandbox_template
     deleteScheduledTask    DELETE /scheduled-tasks/{id}                    200 scheduled-tasks:write delete_scheduled_task
     destroyEnvironment     DELETE /environments/{environmentId}            200 environments:write   destroy_environment
     dismissNotice          POST   /notices/{noticeId}/dismissal            200 setup:write          -
@@ -214,8 +232,6 @@ it('every other root field with its route, scope, status and tool', () => {
     runs                   GET    /runs                                    200 missions:read        list_runs
     sandbox                GET    /sandboxes/{sandboxId}                   200 sandboxes:read       get_sandbox
     sandboxLog             GET    /sandboxes/{sandboxId}/logs              200 sandboxes:read       get_sandbox_log
-    sandboxTemplate        GET    /sandbox-templates/{templateId}          200 agents:read          get_sandbox_template
-    sandboxTemplates       GET    /sandbox-templates                       200 agents:read          list_sandbox_templates
     sandboxes              GET    /sandboxes                               200 sandboxes:read       list_sandboxes
     scheduledTask          GET    /scheduled-tasks/{id}                    200 scheduled-tasks:read get_scheduled_task
     scheduledTaskRuns      GET    /scheduled-tasks/{id}/runs               200 scheduled-tasks:read list_scheduled_task_runs
@@ -237,7 +253,6 @@ it('every other root field with its route, scope, status and tool', () => {
     updateOrganization     PATCH  /organizations/{orgId}                   200 organizations:write  update_organization
     updateProject          PATCH  /projects/{projectId}                    200 projects:write       update_project
     updateProjectMcp       PATCH  /mcp/projects/{projectId}                200 mcp:write            update_project_mcp
-    updateSandboxTemplate  PATCH  /sandbox-templates/{templateId}          200 agents:write         update_sandbox_template
     updateScheduledTask    PATCH  /scheduled-tasks/{id}                    200 scheduled-tasks:write update_scheduled_task
     updateSetupGroup       PATCH  /setup/groups/{groupId}                  200 setup:write          -
     updateSetupGuide       PATCH  /setup/guides/{guideId}                  200 setup:write          -

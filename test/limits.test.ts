@@ -157,7 +157,7 @@ const bounds: Record<string, Bound> = {
     beyond: [
       ['', 'must be at least 1 character'],
       [x(201), 'must be at most 200 characters'],
-      ['unknown', 'must be standard or null'],
+      ['unknown', 'must be standard or the id of a sandbox template'],
     ],
   },
   'createToken.name': length(1, 100),

@@ -243,7 +243,7 @@ const ofOtherProject = [
   'putMcpBinding',
   'deleteMcpBinding',
   'refreshMcpTools',
-].concat(['startMcpOAuth', 'completeMcpOAuth', 'startMission']);
+].concat(['startMcpOAuth', 'completeMcpOAuth', 'startMission', 'createSecret']);
 /** Of its own project a credential sees all; of the others nothing; and what is the whole organization's is refused to it. */
 function bound(root: RootField, args: Arguments): Verdict {
   const { exposure, name, field } = root;
@@ -263,7 +263,7 @@ async function foreigners(): Promise<Stranger[]> {
   const session = await world.session(globex.owner, globex.organization.id);
   const boundToken = await world.token(acme.owner, acme.organization, { projectId: acme.otherProjectId });
   // A token holds at most 25 scopes: those that the preset `all` leaves out are on one of their own.
-  const scopes = ['billing:read', 'billing:write', 'setup:read', 'setup:write'];
+  const scopes = ['billing:read', 'billing:write', 'setup:read', 'setup:write', 'secrets:read', 'secrets:write'];
   const otherToken = await world.token(globex.owner, globex.organization, { scopes });
   const otherBoundToken = await world.token(acme.owner, acme.organization, { scopes, projectId: acme.otherProjectId });
   const isLeftOut = ({ exposure: { scope } }: RootField) => scopes.includes(scope);

@@ -83,6 +83,13 @@ export const scopeGroups = {
       write: ['Connect and disconnect trackers, source hosts, language models and runtimes.', 'admin'],
     },
   },
+  secrets: {
+    name: 'Secrets',
+    actions: {
+      read: ['See the names of secrets and variables of agents.', 'admin'],
+      write: ['Set and delete secrets and variables of agents.', 'admin'],
+    },
+  },
   organizations: {
     name: 'Organizations',
     actions: {
@@ -156,12 +163,12 @@ export function scopesOfRole(role: OrgRole): ReadonlySet<Scope> {
 export const scopePresets = ['read', 'missions', 'all', 'docs'] as const;
 export type ScopePreset = (typeof scopePresets)[number];
 
-/** Named sets of scopes. `all` leaves out billing and setup, so that it stays within the 25 scopes of one token; `docs` has them in place of what no command of the documentation takes. */
+/** Named sets of scopes. `all` leaves out billing, setup and secrets, so that it stays within the 25 scopes of one token; `docs` has them in place of what no command of the documentation takes. */
 const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
-  read: (scope) => scope.endsWith(':read'),
+  read: (scope) => scope.endsWith(':read') && scope !== 'secrets:read',
   missions: (scope) => missionScopes.has(scope),
-  all: (scope) => !/^(billing|setup):/.test(scope),
-  docs: (scope) => !/^(organizations|members|sandboxes|environments):write$/.test(scope),
+  all: (scope) => !/^(billing|setup|secrets):/.test(scope),
+  docs: (scope) => !/^(?:(?:organizations|members|sandboxes|environments):write|secrets:\w+)$/.test(scope),
 };
 
 /** What it takes to set up missions, run them and see what they do. */

@@ -35,6 +35,7 @@ export const prefixes = {
   lease: 'lse',
   preparation: 'pre',
   sandboxTemplate: 'sbt',
+  secret: 'sec',
   mcpBinding: 'mcb',
   mcpCall: 'mcc',
   creditLot: 'lot',

@@ -93,6 +93,9 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     make('/agents', { ...agentBody, name: `Agent of ${name}` }),
     make('/sandbox-templates', { name: `Template of ${name}` }),
   ]);
+  const secret = await make('/secrets', {
+    ...{ scope: 'project', projectId: project.id, kind: 'variable', name: 'CI', value: 'value' },
+  });
   const [task, automation] = await Promise.all(
     ['/scheduled-tasks', '/automations'].map((path) => make(path, recurringBody(project.id))),
   );
@@ -143,6 +146,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     id: task.id,
     mcpState: new URL(leaving.authorizeUrl).searchParams.get('state')!,
     automationId: automation.id,
+    secretId: secret.id,
     issueId: run.issueId,
     runId,
     leaseId,
@@ -212,6 +216,13 @@ const agentBody = {
   sandbox: { kind: 'existing', templateId: 'standard' },
 };
 
+const network = { mode: 'custom', hosts: ['api.example.com'] };
+const environmentBody = {
+  variables: [{ name: 'CI', value: 'true' }],
+  setupNetwork: network,
+  agentNetwork: network,
+};
+
 const recurringBody = (projectId: string) => ({
   projectId,
   name: 'Every morning',
@@ -232,8 +243,12 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateProjectRequest: () => ({ name: 'Renamed' }),
   CreateAgentRequest: () => ({ ...agentBody, name: `Created ${++asked}` }),
   UpdateAgentRequest: () => ({ name: `Renamed ${++asked}` }),
-  CreateSandboxTemplateRequest: () => ({ name: `Created ${++asked}` }),
-  UpdateSandboxTemplateRequest: () => ({ name: `Renamed ${++asked}` }),
+  CreateSandboxTemplateRequest: () => ({ name: `Created ${++asked}`, ...environmentBody }),
+  UpdateSandboxTemplateRequest: () => ({ name: `Renamed ${++asked}`, ...environmentBody }),
+  CreateSecretRequest: ({ ids }) => ({
+    ...{ scope: 'project', projectId: ids.projectId, kind: 'variable', name: `CREATED_${++asked}`, value: 'value' },
+  }),
+  UpdateSecretRequest: () => ({ value: 'replaced' }),
   CreateScheduledTaskRequest: ({ ids }) => recurringBody(ids.projectId!),
   UpdateScheduledTaskRequest: () => ({ name: `Renamed ${++asked}`, triggers: recurringBody('').triggers }),
   UpdateOrchestratorRequest: () => ({ name: `Renamed ${++asked}` }),
@@ -395,6 +410,7 @@ const adders: Record<string, string | ((sample: SampleOrganization) => Promise<u
   projects: 'createProject',
   agents: 'createAgent',
   sandboxTemplates: 'createSandboxTemplate',
+  secrets: 'createSecret',
   scheduledTasks: 'createScheduledTask',
   scheduledTaskRuns: 'runScheduledTask',
   automations: 'createAutomation',

@@ -24,7 +24,7 @@ function usedByApplication(): Map<string, string[]> {
   return used;
 }
 
-const templates = 'programs, `aep templates` and the REST API, until the console has a page';
+const templates = 'programs, `aep` and the REST API, until the console has a page';
 const runtime = 'of runtimes: a person does not report what an agent does';
 const child = 'read with its parent';
 const page = (address: string) => `page ${address}`;
@@ -39,6 +39,11 @@ const others: Record<string, string> = {
   completeMcpOAuth: page('/console/mcp/callback'),
   createArtifactUpload: runtime,
   createSandboxTemplate: templates,
+  createSecret: templates,
+  deleteSecret: templates,
+  secret: templates,
+  secrets: templates,
+  updateSecret: templates,
   deleteSandboxTemplate: templates,
   sandboxTemplate: templates,
   sandboxTemplates: templates,

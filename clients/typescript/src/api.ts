@@ -805,6 +805,31 @@ export interface CreateScheduledTaskRequest {
   /** Whether the schedule is active. */
   enabled?: boolean;
 }
+/** A new secret or variable. */
+export interface CreateSecretRequest {
+  /** Whose missions get it. */
+  scope: 'organization' | 'project' | 'template';
+  /** Required with the scope `project`. */
+  projectId?: string | null;
+  /** Required with the scope `template`. */
+  templateId?: string | null;
+  /** Who reads the value. */
+  kind: 'variable' | 'secret';
+  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  name: string;
+  /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
+  value: string;
+  /**
+   * Of a secret: hosts whose requests get it, at most 20.
+   *
+   * @maxItems 20
+   *
+   * Items: `host` or `*.host`, each with `:port` for that port alone.
+   */
+  hosts?: string[];
+  /** Of a secret: whether the setup alone gets it; then it has no hosts. */
+  setupOnly?: boolean;
+}
 /** A withdrawal from an order. */
 export interface CreateWithdrawalRequest {
   /** At most 2000 characters; kept with the order. */
@@ -906,6 +931,18 @@ export interface DeleteScheduledTaskParameters {
 }
 /** Confirms that the call succeeded. */
 export interface DeleteScheduledTaskResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
+/** The parameters of `deleteSecret`. */
+export interface DeleteSecretParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  secretId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteSecretResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
   /** The record that the call changed. */
@@ -2472,6 +2509,58 @@ export interface ScopeEntry {
   /** Whether the caller could grant the scope now: true for a person in the console whose role holds it, never for a token. */
   grantable: boolean;
 }
+/** A secret or variable of the environment of agents. Its value can be written and not read. */
+export interface Secret {
+  /** Starts with `sec_`. */
+  id: string;
+  /** The organization it belongs to. */
+  orgId: string;
+  /** Whose missions get it. */
+  scope: 'organization' | 'project' | 'template';
+  /** Of the scope `project`; null otherwise. */
+  projectId: string | null;
+  /** Of the scope `template`; null otherwise. */
+  templateId: string | null;
+  /** Who reads the value. */
+  kind: 'variable' | 'secret';
+  /** Of the environment variable; unique in its scope. */
+  name: string;
+  /** The hosts whose requests get the value of a secret. */
+  hosts: string[];
+  /** Whether the setup alone gets it. */
+  setupOnly: boolean;
+  /** When a runtime last got it for a step; null before. */
+  lastUsedAt: number | null;
+  /** When it was created. */
+  createdAt: number;
+  /** When it was last changed. */
+  updatedAt: number;
+}
+/** One page of a list of Secret records. */
+export interface SecretPage {
+  /** Newest first, where no `order` says otherwise. */
+  data: Secret[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `secret`. */
+export interface SecretParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  secretId: string;
+}
+/** The parameters of `secrets`. */
+export interface SecretsParameters {
+  /** Only those of this scope. */
+  scope?: 'organization' | 'project' | 'template';
+  /** Only those of this project. */
+  projectId?: string;
+  /** Only those of this sandbox template. */
+  templateId?: string;
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
 /** The parameters of `sendMessage`. */
 export interface SendMessageParameters {
   /** The id of the run. */
@@ -2919,6 +3008,26 @@ export interface UpdateScheduledTaskRequest {
   /** Whether the schedule is active. */
   enabled?: boolean;
 }
+/** The parameters of `updateSecret`. */
+export interface UpdateSecretParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  secretId: string;
+}
+/** Members that are left out stay as they are. */
+export interface UpdateSecretRequest {
+  /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
+  value?: string;
+  /**
+   * Of a secret: hosts whose requests get it, at most 20.
+   *
+   * @maxItems 20
+   *
+   * Items: `host` or `*.host`, each with `:port` for that port alone.
+   */
+  hosts?: string[];
+  /** Of a secret: whether the setup alone gets it; then it has no hosts. */
+  setupOnly?: boolean;
+}
 /** The parameters of `updateSetupGroup`. */
 export interface UpdateSetupGroupParameters {
   /** A `SetupGroupId`; another value is a 404. */
@@ -3138,6 +3247,16 @@ export interface Operations {
   deleteAutomation: { input: DeleteAutomationParameters; output: DeleteAutomationResponse };
   /** The runs of an automation, newest first. Requires the scope `automations:read`. */
   automationRuns: { input: AutomationRunsParameters; output: AutomationRunPage };
+  /** Secrets and variables by name, newest first; without their values. Requires the scope `secrets:read`. */
+  secrets: { input: SecretsParameters; output: SecretPage };
+  /** Creates a secret or variable, which missions get from their next step on. Requires the scope `secrets:write`. */
+  createSecret: { input: CreateSecretRequest; output: Secret };
+  /** A secret or variable by its id, without its value. Requires the scope `secrets:read`. */
+  secret: { input: SecretParameters; output: Secret };
+  /** Replaces the value of a secret or variable, or where a secret is used. Requires the scope `secrets:write`. */
+  updateSecret: { input: UpdateSecretParameters & UpdateSecretRequest; output: Secret };
+  /** Deletes a secret or variable. Requires the scope `secrets:write`. */
+  deleteSecret: { input: DeleteSecretParameters; output: DeleteSecretResponse };
   /** The orchestrator of the organization, its daily cost cap and what today has cost. Requires the scope `orchestrator:read`. */
   orchestrator: { input: {}; output: Orchestrator };
   /** Changes the orchestrator. A member that is left out stays; null restores the default. Requires the scope `orchestrator:write`. */
@@ -3326,6 +3445,11 @@ export const routes = {
   updateAutomation: 'PATCH /automations/{automationId}',
   deleteAutomation: 'DELETE /automations/{automationId}',
   automationRuns: 'GET /automations/{automationId}/runs',
+  secrets: 'GET /secrets',
+  createSecret: 'POST /secrets',
+  secret: 'GET /secrets/{secretId}',
+  updateSecret: 'PATCH /secrets/{secretId}',
+  deleteSecret: 'DELETE /secrets/{secretId}',
   orchestrator: 'GET /orchestrator',
   updateOrchestrator: 'PATCH /orchestrator',
   sandboxes: 'GET /sandboxes',
@@ -3409,6 +3533,7 @@ export const listings = {
   scheduledTaskRuns: 'data',
   automations: 'data',
   automationRuns: 'data',
+  secrets: 'data',
   sandboxes: 'data',
   environments: 'data',
   artifacts: 'data',

@@ -4,7 +4,8 @@ import { weightOf } from '#graph/weight.ts';
 import { templateText } from '../../projects/sandbox-templates/bounds.ts';
 import { NetworkMode, TemplateBase } from '../../projects/sandbox-templates/schema-parts.ts';
 import type { NetworkPolicy, Variable } from '../../projects/sandbox-templates/settings.ts';
-import type { StepEnvironment, StepSecret } from '../mission-steps/environment.ts';
+import type { DeliveredSecret } from '../../projects/secrets/delivery.ts';
+import type { StepEnvironment } from '../mission-steps/environment.ts';
 
 const StepNetwork = builder.objectRef<NetworkPolicy>('StepNetwork').implement({
   description: 'The hosts that a phase of a step may connect to. Addresses that are not public are never allowed.',
@@ -24,7 +25,7 @@ const StepVariable = builder.objectRef<Variable>('StepVariable').implement({
     value: t.exposeString('value', { description: 'Its value, which is no secret.' }),
   }),
 });
-const StepSecretType = builder.objectRef<StepSecret>('StepSecret').implement({
+const StepSecretType = builder.objectRef<DeliveredSecret>('StepSecret').implement({
   description: 'A secret of the environment, in an answer to the runtime that holds the run.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Of the environment variable.' }),

@@ -25,6 +25,7 @@ import { Integration } from '../../projects/integrations/model.ts';
 import { Issue } from '../../projects/issues/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
+import { Secret } from '../../projects/secrets/model.ts';
 import { Artifact, StoredContent } from '../../work/artifacts/model.ts';
 import { Connection } from '../../work/connections/model.ts';
 import { Environment } from '../../work/environments/model.ts';
@@ -53,6 +54,7 @@ const ofOrganization: readonly Model[] = [
     Orchestrator,
     Agent,
     SandboxTemplate,
+    Secret,
     RecurringMission,
     Issue,
   ],

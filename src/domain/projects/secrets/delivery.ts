@@ -1,0 +1,74 @@
+// The values of secrets and variables for the runtime that holds a run: the only place where they leave the service.
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { unseal } from '#foundation/secrets/secrets.ts';
+import type { Variable } from '../sandbox-templates/settings.ts';
+import type { SecretKind, SecretScope } from './model.ts';
+import { sealContext } from './operations.ts';
+
+export interface DeliveredSecret extends Variable {
+  hosts: string[];
+  setupOnly: boolean;
+}
+
+interface Stored {
+  id: string;
+  scope: SecretScope;
+  kind: SecretKind;
+  name: string;
+  sealedValue: string;
+  hosts: string[];
+  setupOnly: boolean;
+}
+
+const storedSql = `select id, scope, kind, name, sealed_value, hosts, setup_only from secrets
+  where org_id = $1 and (scope = 'organization' or project_id = $2 or template_id = $3)
+  order by array_position(array['organization', 'project', 'template'], scope), name`;
+
+const usedSql = 'update secrets set last_used_at = $2 where id = any($1)';
+
+interface Place {
+  orgId: string;
+  projectId: string;
+  /** Null: the built-in one, which has none. */
+  templateId: string | null;
+}
+
+/**
+ * Those of a name that count: of the template before its plain variables, then of the project, then of the organization. Each use is
+ * recorded. Values that were sealed with another key are left out.
+ */
+export async function deliverSecrets(
+  trx: Transaction,
+  { orgId, projectId, templateId }: Place,
+  plain: readonly Variable[],
+): Promise<{ variables: Variable[]; secrets: DeliveredSecret[] }> {
+  const stored = await sql<Stored>(storedSql, [orgId, projectId, templateId], trx);
+  const byName = new Map<string, Stored | Variable>();
+  for (const one of stored.filter(({ scope }) => scope !== 'template')) byName.set(one.name, one);
+  for (const one of plain) byName.set(one.name, one);
+  for (const one of stored.filter(({ scope }) => scope === 'template')) byName.set(one.name, one);
+  const [variables, secrets, used]: [Variable[], DeliveredSecret[], string[]] = [[], [], []];
+  for (const one of byName.values()) {
+    if (!('id' in one)) {
+      variables.push(one);
+      continue;
+    }
+    const value = unsealed(one);
+    if (value === null) continue;
+    used.push(one.id);
+    const { name, hosts, setupOnly } = one;
+    if (one.kind === 'variable') variables.push({ name, value });
+    else secrets.push({ name, value, hosts, setupOnly });
+  }
+  if (used.length > 0) await sql(usedSql, [used, now()], trx);
+  return { variables, secrets };
+}
+
+function unsealed({ id, sealedValue }: Stored): string | null {
+  try {
+    return unseal(sealContext(id), sealedValue);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,150 @@
+// Secrets and variables on every surface; their values on none.
+import { z } from 'zod';
+import { okIdAnswer } from '#graph/acknowledgement.ts';
+import { builder } from '#graph/builder.ts';
+import { filter, pathId, request } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText, range } from '#graph/validation.ts';
+import { pages, text } from '#limits.ts';
+import { environmentName, policyHost } from '../sandbox-templates/schema-parts.ts';
+import { secretCounts, secretValue } from './bounds.ts';
+import { Secret, secretKinds, secretScopes } from './model.ts';
+import * as operations from './operations.ts';
+
+const SecretScope = wordSet('SecretScope', secretScopes, 'Whose missions get a secret or variable.', {
+  organization: 'All of the organization.',
+  project: 'Those of one project; before the same name of the organization.',
+  template: 'Those in one sandbox template; before the same name of the project.',
+});
+const SecretKind = wordSet('SecretKind', secretKinds, 'Who reads the value.', {
+  variable: 'Setup and agents, as an environment variable.',
+  secret: 'The setup alone, or requests to named hosts; agents see a placeholder at most.',
+});
+
+const SecretType = builder.modelType(Secret, 'Secret').implement({
+  description: 'A secret or variable of the environment of agents. Its value can be written and not read.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `sec_`.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+    scope: t.expose('scope', { type: SecretScope.type, description: 'Whose missions get it.' }),
+    projectId: t.exposeString('projectId', { nullable: true, description: 'Of the scope `project`; null otherwise.' }),
+    templateId: t.exposeString('templateId', {
+      nullable: true,
+      description: 'Of the scope `template`; null otherwise.',
+    }),
+    kind: t.expose('kind', { type: SecretKind.type, description: 'Who reads the value.' }),
+    name: t.exposeString('name', { description: 'Of the environment variable; unique in its scope.' }),
+    hosts: t.exposeStringList('hosts', { description: 'The hosts whose requests get the value of a secret.' }),
+    setupOnly: t.exposeBoolean('setupOnly', { description: 'Whether the setup alone gets it.' }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When a runtime last got it for a step; null before.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
+  }),
+});
+const SecretPage = pageOf('SecretPage', SecretType);
+const DeleteSecretResponse = okIdAnswer('DeleteSecretResponse');
+
+const value = boundedText(secretValue).describe(
+  `${range(secretValue)} characters, of a secret at least ${secretValue.shortestSecret}. It cannot be read again.`,
+);
+const hosts = z
+  .array(policyHost)
+  .max(secretCounts.hosts)
+  .optional()
+  .describe(`Of a secret: hosts whose requests get it, at most ${secretCounts.hosts}.`);
+const setupOnly = z
+  .boolean()
+  .optional()
+  .describe('Of a secret: whether the setup alone gets it; then it has no hosts.');
+const CreateSecretRequest = request(
+  'CreateSecretRequest',
+  z
+    .object({
+      scope: SecretScope.zod.describe('Whose missions get it.'),
+      projectId: boundedText(text.pathId).nullish().describe('Required with the scope `project`.'),
+      templateId: boundedText(text.pathId).nullish().describe('Required with the scope `template`.'),
+      kind: SecretKind.zod.describe('Who reads the value.'),
+      name: environmentName,
+      value,
+      hosts,
+      setupOnly,
+    })
+    .meta({
+      description: 'A new secret or variable.',
+      examples: [
+        {
+          scope: 'organization',
+          kind: 'secret',
+          name: 'NPM_TOKEN',
+          value: 'npm_0123456789',
+          hosts: ['npm.example.com'],
+        },
+      ],
+    }),
+);
+const UpdateSecretRequest = request(
+  'UpdateSecretRequest',
+  z
+    .object({ value: value.optional(), hosts, setupOnly })
+    .meta({ description: 'Members that are left out stay as they are.', examples: [{ value: 'npm_9876543210' }] }),
+);
+
+builder.queryFields((t) => ({
+  secrets: t.field({
+    description: 'Secrets and variables by name, newest first; without their values.',
+    scope: 'secrets:read',
+    rest: 'GET /secrets',
+    tool: 'list_secrets',
+    type: SecretPage,
+    args: {
+      scope: t.arg({ type: SecretScope.type, description: 'Only those of this scope.' }),
+      projectId: t.arg.string({ ...filter, description: 'Only those of this project.' }),
+      templateId: t.arg.string({ ...filter, description: 'Only those of this sandbox template.' }),
+      ...pageArguments(pages.other),
+    },
+    resolve: (_, args, { caller }) => operations.listSecrets(caller, args),
+  }),
+  secret: t.field({
+    description: 'A secret or variable by its id, without its value.',
+    scope: 'secrets:read',
+    rest: 'GET /secrets/{secretId}',
+    type: SecretType,
+    args: { secretId: t.arg.string(pathId) },
+    resolve: (_, { secretId }, { caller }) => operations.findSecret(caller, secretId),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createSecret: t.field({
+    description: 'Creates a secret or variable, which missions get from their next step on.',
+    scope: 'secrets:write',
+    rest: { route: 'POST /secrets', status: 201, errors: [404, 409] },
+    type: SecretType,
+    args: { input: t.arg({ type: CreateSecretRequest, required: true, description: 'The new one.' }) },
+    resolve: (_, { input }, { caller }) => operations.createSecret(caller, input),
+  }),
+  updateSecret: t.field({
+    description: 'Replaces the value of a secret or variable, or where a secret is used.',
+    scope: 'secrets:write',
+    rest: 'PATCH /secrets/{secretId}',
+    type: SecretType,
+    args: {
+      secretId: t.arg.string(pathId),
+      input: t.arg({ type: UpdateSecretRequest, required: true, description: 'The members to change.' }),
+    },
+    resolve: (_, { secretId, input }, { caller }) => operations.updateSecret(caller, secretId, input),
+  }),
+  deleteSecret: t.field({
+    description: 'Deletes a secret or variable.',
+    scope: 'secrets:write',
+    rest: 'DELETE /secrets/{secretId}',
+    type: DeleteSecretResponse,
+    args: { secretId: t.arg.string(pathId) },
+    resolve: (_, { secretId }, { caller }) => operations.deleteSecret(caller, secretId),
+  }),
+}));

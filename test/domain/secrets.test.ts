@@ -1,0 +1,122 @@
+// Secrets and variables: written, listed by name, never read but by the runtime that holds a run.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+let world: World;
+let alice: Account;
+let mallory: Account;
+let session: Awaited<ReturnType<World['session']>>;
+let projectId: string;
+let templateId: string;
+let runtime: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  [alice, mallory] = [await createOwner(world, 'Alice', 'Acme'), await createOwner(world, 'Mallory', 'Globex')];
+  session = await world.session(alice.person, alice.organization.id);
+  projectId = await createProject(world, alice, 'Shop');
+  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+  const template = { name: 'Node', variables: [{ name: 'LEVEL', value: 'plain' }] };
+  templateId = (await rest('POST', '/sandbox-templates', template)).body.id;
+  await rest('PATCH', `/projects/${projectId}`, { defaultSandboxTemplateId: templateId });
+});
+afterAll(() => world.close());
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+const rest = (method: string, path: string, body?: object) => world.rest(method, path, { session, body });
+const secret = {
+  scope: 'organization',
+  kind: 'secret',
+  name: 'NPM_TOKEN',
+  value: 'npm-0123456789',
+  hosts: ['npm.example.com'],
+};
+const create = async (more: object): Promise<Json> => {
+  const { status, body } = await rest('POST', '/secrets', { ...secret, ...more });
+  expect([status, body.description]).toEqual([201, undefined]);
+  return body;
+};
+const refusal = async (more: object): Promise<string> => {
+  const { status, body } = await rest('POST', '/secrets', { ...secret, ...more });
+  expect(status).toBe(400);
+  return body.description;
+};
+const delivered = async (): Promise<Json> => {
+  world.clock.turn(1);
+  const start = 'mutation ($p: String!) { startMission(projectId: $p, prompt: "Do it.") { id } }';
+  await world.graphql(start, { token: alice.token, variables: { p: projectId } });
+  const query = `mutation { claimRun(input: { runtime: "R", harnesses: ["claude-code"] }) { step { environment {
+    variables { name value } secrets { name value hosts setupOnly } } } } }`;
+  const { body } = await world.graphql(query, { token: runtime });
+  return body.data.claimRun.step.environment;
+};
+
+describe('a secret', () => {
+  it('is answered and stored without its value, and delivered to the runtime, which is recorded', async () => {
+    const made = await create({});
+    const { value, ...told } = secret;
+    const expected = { ...told, id: made.id, orgId: alice.organization.id, projectId: null, templateId: null };
+    expect(made).toEqual({
+      ...expected,
+      ...{ id: expect.stringMatching(/^sec_/), setupOnly: false, lastUsedAt: null },
+      ...{ createdAt: present(), updatedAt: present() },
+    });
+    const [row] = await world.knex('secrets').where({ id: made.id });
+    expect(JSON.stringify(row)).not.toContain(value);
+    expect((await delivered()).secrets).toEqual([
+      { name: 'NPM_TOKEN', value, hosts: ['npm.example.com'], setupOnly: false },
+    ]);
+    const listed = (await rest('GET', '/secrets')).body.data;
+    expect(listed).toEqual([{ ...made, lastUsedAt: present() }]);
+    const changed = (
+      await rest('PATCH', `/secrets/${made.id}`, { value: 'npm-9876543210', hosts: [], setupOnly: true })
+    ).body;
+    expect(changed).toMatchObject({ hosts: [], setupOnly: true, name: 'NPM_TOKEN' });
+    expect((await delivered()).secrets).toMatchObject([{ value: 'npm-9876543210', hosts: [], setupOnly: true }]);
+    expect((await rest('DELETE', `/secrets/${made.id}`)).body).toEqual({ ok: true, id: made.id });
+    expect((await delivered()).secrets).toEqual([]);
+  });
+
+  it('of the template comes before its plain variables, then that of the project, then that of the organization', async () => {
+    const variable = { kind: 'variable', hosts: [] };
+    const ofOrganization = { ...variable, name: 'LEVEL', value: 'organization' };
+    await create(ofOrganization);
+    await create({ ...ofOrganization, name: 'OTHER' });
+    await create({ ...variable, scope: 'project', projectId, name: 'OTHER', value: 'project' });
+    const value = (name: string, { variables }: Json) => variables.find((one: Json) => one.name === name).value;
+    const first = await delivered();
+    expect([value('LEVEL', first), value('OTHER', first)]).toEqual(['plain', 'project']);
+    await create({ ...variable, scope: 'template', templateId, name: 'LEVEL', value: 'template' });
+    expect(value('LEVEL', await delivered())).toBe('template');
+    const listed = (await rest('GET', `/secrets?scope=project&projectId=${projectId}`)).body.data;
+    expect(listed).toMatchObject([{ name: 'OTHER', scope: 'project' }]);
+  });
+
+  it('400 · names what is wrong; 409 · a name that is taken in the scope', async () => {
+    expect(await refusal({ value: '1234567' })).toContain('value: must be at least 8 characters');
+    expect(await refusal({ value: 'line one\nline two' })).toContain('value: must be one line');
+    expect(await refusal({ hosts: [] })).toContain('hosts: must name the hosts');
+    expect(await refusal({ setupOnly: true })).toContain('or be empty with setupOnly');
+    expect(await refusal({ hosts: ['10.0.0.1'] })).toContain('hosts.0: must be a name');
+    expect(await refusal({ name: 'HTTPS_PROXY' })).toBe('name: HTTPS_PROXY is set by the platform.');
+    expect(await refusal({ kind: 'variable' })).toContain('hosts: must be empty for a variable');
+    expect(await refusal({ scope: 'project' })).toBe('projectId: is required with the scope project.');
+    expect(await refusal({ projectId })).toBe('projectId: belongs to the scope project, not to organization.');
+    expect(await refusal({ scope: 'template', templateId: 'standard' })).toContain('the built-in one has no secrets');
+    await create({ name: 'TAKEN' });
+    expect((await rest('POST', '/secrets', { ...secret, name: 'TAKEN' })).status).toBe(409);
+  });
+
+  it('403 · without the scope, which no preset has; 404 · of another organization', async () => {
+    const { id } = await create({ name: 'MINE' });
+    expect((await world.rest('GET', '/secrets', { token: alice.token })).body.description).toContain('secrets:read');
+    const theirs = await world.session(mallory.person, mallory.organization.id);
+    expect((await world.rest('GET', `/secrets/${id}`, { session: theirs })).status).toBe(404);
+    const body = { ...secret, scope: 'project', projectId };
+    expect((await world.rest('POST', '/secrets', { session: theirs, body })).status).toBe(404);
+  });
+});
