@@ -13,30 +13,10 @@ export function openEvents(
   remember: (session: string) => void,
   openPreview: (folder: string) => Promise<Preview>,
 ) {
-  const state: State = {
-    progress: 0,
-    activity,
-    changed: true,
-    preview: null,
-    acknowledged: [],
-    steer: () => {},
-    updateModels: () => {},
-  };
+  const state = stateAtStart(activity);
   const result = { output: null as string | null, sessionId: null as string | null, turns: 0 };
-  let opening: Promise<Preview | null> | undefined;
+  const preview = openPreviewOnce(journal, state, openPreview);
   let turnEnded: (turn: Turn) => void = () => {};
-
-  /** A failed preview does not fail the mission. */
-  async function preview(folder: string): Promise<Preview | null> {
-    try {
-      state.preview = await openPreview(folder);
-      journal.show({ kind: 'action', action: 'preview', parameter: state.preview.address });
-      return state.preview;
-    } catch (error) {
-      journal.show({ kind: 'error', body: clip(`no preview: ${(error as Error).message}`, 2_000) });
-      return null;
-    }
-  }
 
   async function take(event: HarnessEvent): Promise<void> {
     if ('turn' in event) return turnEnded(event.turn);
@@ -49,7 +29,7 @@ export function openEvents(
     } else if ('session' in event) {
       result.sessionId = event.session;
       remember(event.session);
-    } else if ('preview' in event) opening ??= preview(event.preview);
+    } else if ('preview' in event) preview.open(event.preview);
     else {
       const { progress, activity = state.activity } = event;
       Object.assign(state, { progress, activity, changed: true });
@@ -79,7 +59,38 @@ export function openEvents(
     result,
     take,
     steerWith,
-    async closePreview(): Promise<void> {
+    closePreview: preview.close,
+  };
+}
+
+const stateAtStart = (activity: string): State => ({
+  progress: 0,
+  activity,
+  changed: true,
+  preview: null,
+  acknowledged: [],
+  steer: () => {},
+  updateModels: () => {},
+});
+
+/** The preview of a step: the first one that it names. A failed preview does not fail the mission. */
+function openPreviewOnce(journal: Journal, state: State, openPreview: (folder: string) => Promise<Preview>) {
+  let opening: Promise<Preview | null> | undefined;
+  async function open(folder: string): Promise<Preview | null> {
+    try {
+      state.preview = await openPreview(folder);
+      journal.show({ kind: 'action', action: 'preview', parameter: state.preview.address });
+      return state.preview;
+    } catch (error) {
+      journal.show({ kind: 'error', body: clip(`no preview: ${(error as Error).message}`, 2_000) });
+      return null;
+    }
+  }
+  return {
+    open(folder: string): void {
+      opening ??= open(folder);
+    },
+    async close(): Promise<void> {
       await (await opening)?.close();
     },
   };

@@ -600,14 +600,10 @@ const longFunctions: Record<string, number> = {
   'src/console/logs/log-reading.ts useLog': 82,
   'src/console/mcp/tool-review.tsx ToolReview': 64,
   'src/foundation/postgres/standby.ts watchStandby': 73,
-  'src/runner/harness/codex.ts codex': 67,
-  'src/runner/harness/conversation.ts converse': 62,
-  'src/runner/harness/opencode-events.ts opencodeEvents': 68,
   'src/runner/isolation/process.ts startProcess': 89,
   'src/runner/protocol/heartbeat.ts startHeartbeat': 69,
   'src/runner/protocol/models.ts openModels': 79,
   'src/runner/protocol/platform.ts connect': 66,
-  'src/runner/step-events.ts openEvents': 77,
 };
 
 /** The functions of a file and their lines. Blocks end at the indentation of their first line, because the formatter wrote it. */

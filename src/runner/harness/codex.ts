@@ -47,7 +47,7 @@ function jsonRpc(
 }
 
 export function codex(task: Task, on: Listener): Harness {
-  const { cwd, model, effort, instructions, schema, resume } = task;
+  const { effort, schema } = task;
   const events = codexEvents(task, on);
   let thread = '';
   const write = (message: object) => process.write(JSON.stringify(message));
@@ -63,7 +63,6 @@ export function codex(task: Task, on: Listener): Harness {
   });
   const { pid, ended, isRunning, end } = process;
 
-  const input = (text: string) => [{ type: 'text', text, text_elements: [] }];
   async function begin(text: string): Promise<'begun'> {
     const more = { ...(effort && { effort }), ...(schema && { outputSchema: schema }) };
     events.begun();
@@ -84,14 +83,7 @@ export function codex(task: Task, on: Listener): Harness {
   async function open(): Promise<void> {
     await call('initialize', { clientInfo: { name: 'runtime', title: null, version: '1' }, capabilities: null });
     write({ method: 'initialized' });
-    // The isolation is the runtime's. Codex' own sandbox cannot be made within a cell or a container, and
-    // keeps .git read-only, so that nothing could be committed.
-    const sandbox = hasShell(task) ? 'danger-full-access' : 'read-only';
-    const setting = { cwd, model, approvalPolicy: 'never', sandbox };
-    const parameters = { ...setting, ...(instructions && { developerInstructions: instructions }) };
-    const opened = await (resume
-      ? call('thread/resume', { threadId: resume, ...parameters })
-      : call('thread/start', parameters));
+    const opened = await call(...openingOf(task));
     thread = opened.thread.id;
     await on({ session: thread });
     await begin(task.prompt);
@@ -112,6 +104,19 @@ export function codex(task: Task, on: Listener): Harness {
     if (turnId) await call('turn/interrupt', { threadId: thread, turnId });
   };
   return { pid, ready, ended, isRunning, end, send, interrupt };
+}
+
+const input = (text: string) => [{ type: 'text', text, text_elements: [] }];
+
+/** The call that begins or resumes the thread of the task. */
+function openingOf(task: Task): [method: string, params: object] {
+  const { cwd, model, instructions, resume } = task;
+  // The isolation is the runtime's. Codex' own sandbox cannot be made within a cell or a container, and
+  // keeps .git read-only, so that nothing could be committed.
+  const sandbox = hasShell(task) ? 'danger-full-access' : 'read-only';
+  const setting = { cwd, model, approvalPolicy: 'never', sandbox };
+  const parameters = { ...setting, ...(instructions && { developerInstructions: instructions }) };
+  return resume ? ['thread/resume', { threadId: resume, ...parameters }] : ['thread/start', parameters];
 }
 
 /** Settings on the command line: the agent could change those of a file. */

@@ -20,16 +20,12 @@ export function converse(harness: Harness, { prompted, acknowledged, interrupted
   /** The turn that has ended last; null while one runs. */
   let ended: Turn | null = null;
   let isInterrupted = false;
-  /** One after the other, so that messages stay in order. */
-  let chain: Promise<void> = harness.ready.catch(() => {});
+  const next = inOrder(harness.ready.catch(() => {}));
   let finish: (turn: Turn) => void;
   const over = new Promise<Turn>((resolve) => {
     finish = resolve;
   });
 
-  function next(work: () => Promise<void>): void {
-    chain = chain.then(work).catch(() => {});
-  }
   async function send(text: string): Promise<void> {
     const how = await harness.send(text);
     if (how === 'begun') ended = null;
@@ -75,5 +71,13 @@ export function converse(harness: Harness, { prompted, acknowledged, interrupted
         );
       }
     },
+  };
+}
+
+/** Does one work after the other, so that messages stay in order. */
+function inOrder(first: Promise<void>): (work: () => Promise<void>) => void {
+  let chain = first;
+  return (work) => {
+    chain = chain.then(work).catch(() => {});
   };
 }

@@ -11,22 +11,12 @@ const isKnown = (type: string): boolean =>
   /\.delta$/.test(type);
 
 export function opencodeEvents(model: string, on: Listener) {
-  let [session, turns] = ['', 0];
-  let structured: unknown;
-  let failure: Json | null = null;
-  /** Whether a message was sent whose turn is not over, and whether that turn has begun. */
-  let [asked, isBusy] = [true, false];
+  let session = '';
   const parts = opencodeParts(model, on);
+  const turn = opencodeTurn(on, parts.takeText);
 
   async function showAll(fragments: Fragment[]): Promise<void> {
     for (const fragment of fragments) await on({ fragment });
-  }
-
-  async function finish(): Promise<void> {
-    const turn = { ...endOf(failure), text: parts.takeText(), structured };
-    [asked, isBusy, failure, structured] = [false, false, null, undefined];
-    turns++;
-    await on({ turn });
   }
 
   async function take(type: string, properties: Json): Promise<void> {
@@ -39,18 +29,15 @@ export function opencodeEvents(model: string, on: Listener) {
       case 'todo.updated':
         return showAll(plan(properties.todos));
       case 'message.updated':
-        if (properties.info.structured !== undefined) structured = properties.info.structured;
-        break;
+        return turn.structure(properties.info.structured);
       case 'session.status':
-        if (properties.status.type === 'busy') isBusy = asked;
+        if (properties.status.type === 'busy') turn.begin();
         return showAll(retryOf(properties.status));
       case 'session.error':
-        failure = properties.error;
+        turn.fail(properties.error);
         return showAll(errorOf(properties.error));
       case 'session.idle':
-        // An abort tells it twice: only a turn that has begun can end.
-        if (isBusy) await finish();
-        break;
+        return turn.end();
       default:
         if (!isKnown(type)) await on({ log: eventLine(type, properties) });
     }
@@ -59,19 +46,54 @@ export function opencodeEvents(model: string, on: Listener) {
   return {
     take,
     session: () => session,
-    turns: () => turns,
+    turns: turn.count,
     async begin(id: string): Promise<void> {
       session = id;
       await on({ session });
     },
+    sent: turn.ask,
+    gone: turn.abandon,
+  };
+}
+
+/** The turn of a session: what its events say of it until it is over. */
+function opencodeTurn(on: Listener, takeText: () => string) {
+  let turns = 0;
+  let structured: unknown;
+  let failure: Json | null = null;
+  /** Whether a message was sent whose turn is not over, and whether that turn has begun. */
+  let [asked, isBusy] = [true, false];
+
+  async function finish(): Promise<void> {
+    const turn = { ...endOf(failure), text: takeText(), structured };
+    [asked, isBusy, failure, structured] = [false, false, null, undefined];
+    turns++;
+    await on({ turn });
+  }
+
+  return {
+    count: () => turns,
+    begin(): void {
+      isBusy = asked;
+    },
+    structure(value: unknown): void {
+      if (value !== undefined) structured = value;
+    },
+    fail(error: Json): void {
+      failure = error;
+    },
+    /** An abort tells it twice: only a turn that has begun can end. */
+    async end(): Promise<void> {
+      if (isBusy) await finish();
+    },
     /** Whether a turn was running. */
-    sent(): boolean {
+    ask(): boolean {
       const before = asked && isBusy;
       asked = true;
       return before;
     },
     /** It cannot work, or has ended. */
-    async gone(why: string): Promise<void> {
+    async abandon(why: string): Promise<void> {
       if (!asked) return;
       failure = { name: 'Error', data: { message: why } };
       await finish();
