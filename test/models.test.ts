@@ -15,12 +15,14 @@ const internalColumns: Record<string, Record<string, string>> = {
   access_tokens: { digest: 'identifies a secret' },
   claim_attempts: { token_digest: 'identifies a secret', code_digest: 'identifies a secret' },
   agent_registrations: { claim_token_digest: 'identifies a secret' },
+  connections: { report_id: 'finds a repeated report' },
   integrations: { sealed_credentials: 'a secret' },
   mcp_bindings: {
     reviewed_definitions: 'large: the review alone reads it',
     sealed_credentials: 'a secret',
     sealed_headers: 'a secret',
   },
+  preparations: { lease_id: 'the lease of the runtime' },
   runs: {
     automation_id: 'read by the previous release',
     scheduled_task_id: 'read by the previous release',
