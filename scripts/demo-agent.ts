@@ -79,11 +79,12 @@ function offered(): Promise<string | undefined> {
     let isStarting = true;
     // Read to the end: a full pipe would hold the service up.
     createInterface({ input: service.stdout! }).on('line', (line) => {
+      // The welcome leads to another organization than that of the demo.
+      isStarting &&= !line.startsWith('Console ');
       if (isStarting || /Installing|not installed|\bnpm error/.test(line)) console.log(line);
       const found = /\b(claude-code|codex|opencode) \d+\.\d+\.\d+: /.exec(line)?.[1];
       if (found) resolve(found);
       if (line.includes('No agent is taken')) resolve(undefined);
-      isStarting &&= !line.startsWith('The response holds the runId');
     });
   });
 }
