@@ -1,5 +1,5 @@
-// `npm run build`, after the types: builds the service and the dashboard into `dist`.
-import { buildDashboard } from './dashboard-build.ts';
+// `npm run build`, after the types: builds the service and the console into `dist`.
+import { buildConsole } from './console-build.ts';
 import { buildService } from './service-build.ts';
 
-await Promise.all([buildService({ always: true }), buildDashboard({ always: true })]);
+await Promise.all([buildService({ always: true }), buildConsole({ always: true })]);

@@ -13,6 +13,6 @@ export function isFresh(file: string, ...sources: string[]): boolean {
   const isOlder = (name: string) => statSync(name).mtimeMs < made;
   const below = (folder: string) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name));
-  const settings = ['package-lock.json', 'tsconfig.json', 'scripts/service-build.ts', 'scripts/dashboard-build.ts'];
+  const settings = ['package-lock.json', 'tsconfig.json', 'scripts/service-build.ts', 'scripts/console-build.ts'];
   return [...sources, ...sources.flatMap(below), ...settings.map((name) => path.join(root, name))].every(isOlder);
 }

@@ -41,9 +41,7 @@ if (readHere('schema.graphql') !== after) {
 }
 for (const program of programs) {
   if (readHere(program.file) === (await typedOperations(program, after))) continue;
-  complaints.push(
-    `The operations of the ${program.name} are not what the schema says: run \`npm run dashboard:types\`.`,
-  );
+  complaints.push(`The operations of the ${program.name} are not what the schema says: run \`npm run console:types\`.`);
 }
 if (readHere('clients/typescript/src/api.ts') !== (await clientApi(await readOpenApi()))) {
   complaints.push('The operations of the typed client are not what the API says: run `npm run client:types`.');

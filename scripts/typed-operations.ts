@@ -1,5 +1,5 @@
-// Operations of the dashboard and of the runner as modules: types made from schema.graphql, and each operation as one string. A
-// document that is invalid against the schema fails here. `npm run dashboard:types` writes them, `npm run schema:check` compares.
+// Operations of the console and of the runner as modules: types made from schema.graphql, and each operation as one string. A
+// document that is invalid against the schema fails here. `npm run console:types` writes them, `npm run schema:check` compares.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,9 +30,9 @@ export interface Program {
   file: string;
 }
 
-const dashboardFolder = 'src/console';
+const consoleFolder = 'src/console';
 export const programs: readonly Program[] = [
-  { name: 'dashboard', folder: dashboardFolder, file: `${dashboardFolder}/generated/documents.ts` },
+  { name: 'console', folder: consoleFolder, file: `${consoleFolder}/generated/documents.ts` },
   { name: 'runner', folder: 'src/runner/protocol', file: 'src/runner/generated/operations.ts' },
 ];
 
@@ -41,7 +41,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const introductionOf = ({ name, folder, file }: Program): string => {
   const where = path.dirname(file) === folder ? 'here' : `in ${folder}`;
   return `// The operations of the ${name} with their types, made from schema.graphql and the .graphql files ${where} by
-// \`npm run dashboard:types\`. Not edited.
+// \`npm run console:types\`. Not edited.
 
 /** An operation as it is sent, and what it takes and gives. */
 export interface Operation<Data, Variables> {

@@ -18,22 +18,22 @@ type Case = [rule: layering.Rule, tree: layering.Tree, violation: string | null]
 
 const organization = 'class Organization extends BaseModel {}';
 const cases: Record<string, Case> = {
-  'the dashboard must not import server code': [
-    layering.theDashboardUsesTheSchemaOnly,
+  'the console must not import server code': [
+    layering.theConsoleUsesTheSchemaOnly,
     { 'src/console/missions/run.tsx': "import { now } from '#foundation/clock.ts';" },
-    'src/console/missions/run.tsx imports #foundation/clock.ts: the dashboard uses the public schema, its own files and its framework only.',
+    'src/console/missions/run.tsx imports #foundation/clock.ts: the console uses the public schema, its own files and its framework only.',
   ],
   'nor anything that it was not built for': [
-    layering.theDashboardUsesTheSchemaOnly,
+    layering.theConsoleUsesTheSchemaOnly,
     { 'src/console/missions/run.tsx': "import { z } from 'zod';" },
-    'src/console/missions/run.tsx imports zod: the dashboard uses the public schema, its own files and its framework only.',
+    'src/console/missions/run.tsx imports zod: the console uses the public schema, its own files and its framework only.',
   ],
-  'server code must not import the dashboard': [
-    layering.theDashboardUsesTheSchemaOnly,
-    { 'src/surfaces/console/dashboard.ts': "import { ask } from '../../console/kit/client.ts';" },
-    'src/surfaces/console/dashboard.ts imports src/console/kit/client.ts: server code must not import browser code.',
+  'server code must not import the console': [
+    layering.theConsoleUsesTheSchemaOnly,
+    { 'src/surfaces/console/application.ts': "import { ask } from '../../console/kit/client.ts';" },
+    'src/surfaces/console/application.ts imports src/console/kit/client.ts: server code must not import browser code.',
   ],
-  'the dashboard may read the clock of its machine, and fetch': [
+  'the console may read the clock of its machine, and fetch': [
     layering.clockNetworkAndEnvironmentHaveOneModule,
     { 'src/console/kit/client.ts': "const at = Date.now();\nawait fetch('/graphql');" },
     null,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { buildDashboard } from '../../scripts/dashboard-build.ts';
+import { buildConsole } from '../../scripts/console-build.ts';
 import { isFresh, output, root } from '../../scripts/output.ts';
 import { buildService, bundle } from '../../scripts/service-build.ts';
 import { openDatabase } from '../../src/foundation/postgres/database.ts';
@@ -42,7 +42,7 @@ export const careless = {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const [{ server, prefix, template }] = await Promise.all([
     openTemplate(),
-    buildDashboard(),
+    buildConsole(),
     buildService(),
     buildPrograms(),
   ]);

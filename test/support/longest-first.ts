@@ -14,7 +14,7 @@ const longest = [
   'domain/closure',
   'surfaces/idempotency-key',
   'surfaces/pages-in-browser',
-  'surfaces/dashboard',
+  'surfaces/console-application',
   'runner/hostile',
   'runner/checkpoints',
   'surfaces/start',

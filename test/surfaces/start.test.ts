@@ -225,7 +225,7 @@ it('npm pack takes what the service needs to run, and nothing else', async () =>
     ]),
   );
   expect(files).toEqual(expect.arrayContaining([expect.stringMatching(/^migrations\/.*\.sql$/)]));
-  expect(files).toEqual(expect.arrayContaining([expect.stringMatching(/^dist\/dashboard\/.*\.js$/)]));
+  expect(files).toEqual(expect.arrayContaining([expect.stringMatching(/^dist\/console\/.*\.js$/)]));
   expect(files.filter((name) => /^(src|test|bench|scripts|clients)\/|\.map$/.test(name))).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
-// The operations of the dashboard with their types, made from schema.graphql and the .graphql files in src/console by
-// `npm run dashboard:types`. Not edited.
+// The operations of the console with their types, made from schema.graphql and the .graphql files in src/console by
+// `npm run console:types`. Not edited.
 
 /** An operation as it is sent, and what it takes and gives. */
 export interface Operation<Data, Variables> {

@@ -1,6 +1,6 @@
 // What the server says about the person: who may do what, what time it is there, and the heading that it wrote.
 
-const root = document.getElementById('dashboard')!;
+const root = document.getElementById('application')!;
 const { csrf = '', scopes = '', api = '', org = '', base = '', person = '', now: sent = '' } = root.dataset;
 
 export { api, base, csrf, org, person, root };

@@ -6,7 +6,7 @@ import { builtinProvider } from '#domain/money/billing/provider.ts';
 import { billing } from '#domain/money/billing/terms.ts';
 import { organizationPath } from '#foundation/http/addresses.ts';
 import { html } from '#foundation/http/html.ts';
-import type { OrganizationRoute } from './dashboard.ts';
+import type { OrganizationRoute } from './application.ts';
 import { answerPage, csrfField, seeOther } from './layout.ts';
 import { day } from './time.ts';
 

@@ -11,7 +11,7 @@ import type { Exchange } from '#foundation/http/http.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { forbidden, type Problem, toProblem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
-import type { OrganizationRoute } from './dashboard.ts';
+import type { OrganizationRoute } from './application.ts';
 import { answerPage, csrfField, formError, type OrganizationVisitor, seeOther } from './layout.ts';
 import { day } from './time.ts';
 import { fieldsOf } from './visitor.ts';

@@ -138,7 +138,7 @@ ${app && html`<button type="button" class="quiet palette-button" aria-keyshortcu
 ${menu?.hasScript && html`<button type="button" class="quiet menu-button" aria-expanded="false" aria-controls="menu">Menu</button>`}
 </header>
 ${menu && navigation(menu)}
-<main id="content" class="${app ? 'dashboard' : visitor ? 'wide' : 'narrow'}">
+<main id="content" class="${app ? 'application' : visitor ? 'wide' : 'narrow'}">
 ${body}
 </main>
 </body>

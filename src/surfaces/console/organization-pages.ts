@@ -4,9 +4,9 @@ import { findOrder } from '#domain/money/billing/operations.ts';
 import { organizationPath } from '#foundation/http/addresses.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { notFound, toProblem } from '#foundation/problem.ts';
+import { applicationRoutes, type OrganizationRoute } from './application.ts';
 import { payCheckout, showCheckout } from './checkout.ts';
 import { closeOwnOrganization, closurePath, exportOwnOrganization, exportPath, showClosure } from './closure.ts';
-import { dashboardRoutes, type OrganizationRoute } from './dashboard.ts';
 import { answerWithoutOrganization, type OrganizationVisitor, seeOther, type Visitor } from './layout.ts';
 import { patternOf } from './pages.ts';
 import { showReceipt } from './receipt.ts';
@@ -17,7 +17,7 @@ const routes: readonly OrganizationRoute[] = [
     address: '',
     GET: async (exchange, { organization }) => seeOther(exchange, pageOf(organization.slug, '/overview')),
   },
-  ...dashboardRoutes,
+  ...applicationRoutes,
   { address: '/billing/orders/:id', GET: showReceipt, find: findOrder },
   { address: '/checkout/:id', GET: showCheckout, POST: payCheckout, find: findCheckout },
   { address: closurePath, GET: showClosure, POST: closeOwnOrganization },

@@ -9,7 +9,7 @@ import { findOrganization } from '#domain/organization/organizations/operations.
 import { addresses, organizationPath } from '#foundation/http/addresses.ts';
 import { html } from '#foundation/http/html.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import type { OrganizationRoute } from './dashboard.ts';
+import type { OrganizationRoute } from './application.ts';
 import { answerPage } from './layout.ts';
 import { day } from './time.ts';
 

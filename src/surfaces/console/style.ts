@@ -93,8 +93,8 @@ main { margin: 0 auto; padding: 2rem 1rem 4rem; }
 main.narrow { max-width: 29rem; padding-top: max(2rem, 10vh); }
 .console main { width: 100%; max-width: 84rem; margin: 0; padding: 1.5rem 2rem 4rem; }
 .console main.narrow { margin: 0 auto; max-width: 29rem; }
-.console main:is(.wide, .dashboard) { font-size: .9375rem; }
-.console main:is(.wide, .dashboard) .small { font-size: .8125rem; }
+.console main:is(.wide, .application) { font-size: .9375rem; }
+.console main:is(.wide, .application) .small { font-size: .8125rem; }
 .console main.wide .lead { margin-bottom: 1rem; }
 .console main.wide .card { padding: .875rem 1rem 1rem; margin-bottom: 1rem; border-radius: .625rem; }
 .console main.wide .card > h2:first-child { font-size: .9375rem; min-height: 2rem; margin-bottom: .5rem; display: flex; align-items: center; }

@@ -3,9 +3,9 @@ import { callbackPath, clientPath } from '#domain/execution/mcp-servers/authoriz
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
+import { answerApplicationFile, applicationBase } from './application.ts';
 import { decideClaim, showClaim } from './claim.ts';
 import { createConsent } from './consent.ts';
-import { answerDashboardFile, dashboardBase } from './dashboard.ts';
 import { acceptOwnInvite, changeOwnName, createOwnOrganization, showAccount, showHome } from './home.ts';
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
@@ -88,14 +88,14 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     pages.set(upstreamPaths.return, { GET: async (exchange) => (await upstream).finishSignIn(exchange) });
   }
 
-  const showDashboardFile: Handler = async (exchange) => {
-    if (!(await answerDashboardFile(exchange))) throw notFound('file');
+  const showApplicationFile: Handler = async (exchange) => {
+    if (!(await answerApplicationFile(exchange))) throw notFound('file');
   };
 
   const find = (path: string): [route: string, page: Methods] | undefined => {
     const page = pages.get(path);
     if (page) return [path, page];
-    if (path.startsWith(dashboardBase)) return [`${dashboardBase}{file}`, { GET: showDashboardFile }];
+    if (path.startsWith(applicationBase)) return [`${applicationBase}{file}`, { GET: showApplicationFile }];
     return findOrganizationPage(path);
   };
 

@@ -75,7 +75,7 @@ function spawnRunner(environment: { PATH: string }, program: readonly string[], 
     ...environment,
     PLATFORM_URL: addresses().baseHost,
     EXIT_WITH_PARENT: 'on',
-    // More often than by default: on one machine it costs little, and the dashboard is more current.
+    // More often than by default: on one machine it costs little, and the console is more current.
     HEARTBEAT_MS: '2000',
   };
   const started = spawn(process.execPath, program, {

@@ -1,4 +1,4 @@
-// The dashboard in a real browser: what the rows say is shown, in one request, as it changes; and what a person does there is
+// The console in a real browser: what the rows say is shown, in one request, as it changes; and what a person does there is
 // done. Nothing may fail on any page, nothing may be asked of another machine, and axe may find no serious fault.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +36,7 @@ import { openWorld, present, type Session, type World } from '../support/world.t
 const launched = await launchBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('the dashboard', () => {
+describe.skipIf(typeof launched === 'string')('the console', () => {
   const browser = launched as Browser;
   let world: World;
   let folder: string;
@@ -47,7 +47,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
   beforeAll(async () => {
     world = await openWorld();
     pages = createPageInspector(browser, world.url);
-    folder = mkdtempSync(path.join(tmpdir(), 'aep-dashboard-'));
+    folder = mkdtempSync(path.join(tmpdir(), 'aep-console-'));
     openStorage(folderStorage(folder));
     acme = await another('Acme');
     shop = await project('Web shop');
@@ -835,7 +835,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
       `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' ${world.url}; ` +
         `media-src 'self' ${world.url}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     );
-    expect((await world.request('GET', '/console/dashboard/main.tsx')).status).toBe(404);
+    expect((await world.request('GET', '/console/application/main.tsx')).status).toBe(404);
   });
 });
 

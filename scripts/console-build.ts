@@ -1,4 +1,4 @@
-// Builds the dashboard, the console's part that runs in the browser, into `dist/dashboard`: files named by their content, and a
+// Builds the console application, the part of the console that runs in the browser, into `dist/console`: files named by their content, and a
 // manifest that says which ones the page loads. Vitest resolves no `#layer` imports for this file.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -6,11 +6,11 @@ import type { Rolldown } from 'vite';
 import { output as dist, isFresh, root } from './output.ts';
 
 const source = path.join(root, 'src/console');
-const output = path.join(dist, 'dashboard');
+const output = path.join(dist, 'console');
 const manifest = path.join(output, 'manifest.json');
 
 /** Returns false when there was nothing to do. Several may build at once: the manifest comes last, and in one step. */
-export async function buildDashboard({ always = false } = {}): Promise<boolean> {
+export async function buildConsole({ always = false } = {}): Promise<boolean> {
   if (!always && isFresh(manifest, path.dirname(source))) return false;
   // Only here: it takes longer to load than to see that there is nothing to do.
   const { build } = await import('vite');
@@ -19,7 +19,7 @@ export async function buildDashboard({ always = false } = {}): Promise<boolean> 
     configFile: false,
     envDir: false,
     publicDir: false,
-    base: '/console/dashboard/',
+    base: '/console/application/',
     logLevel: 'warn',
     // The same whoever builds it: tests say `test` in NODE_ENV.
     define: { 'process.env.NODE_ENV': '"production"' },

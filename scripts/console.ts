@@ -1,4 +1,4 @@
-// `npm run dashboard`: builds the dashboard where its sources are newer than what was built, which `npm start` does first.
+// `npm run console`: builds the console where its sources are newer than what was built, which `npm start` does first.
 // Without development dependencies what was built is taken as it is.
 import { createRequire } from 'node:module';
 
@@ -11,6 +11,6 @@ function isInstalled(name: string): boolean {
 }
 
 if (isInstalled('vite')) {
-  const { buildDashboard } = await import('./dashboard-build.ts');
-  await buildDashboard();
+  const { buildConsole } = await import('./console-build.ts');
+  await buildConsole();
 }

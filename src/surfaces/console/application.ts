@@ -1,4 +1,4 @@
-// The pages of the browser application (dashboard/, built by Vite), which reads from /graphql under the session's cookie. The
+// The pages of the browser application (src/console, built by Vite), which reads from /graphql under the session's cookie. The
 // server writes the frame and answers 404 for a record that is not there; within the application pages change without a request.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,9 +21,9 @@ import { answerPage, type OrganizationVisitor, type Visitor } from './layout.ts'
 import { type PageAddress, pageEntries } from './pages.ts';
 
 /** The base path of the files that the pages load. */
-export const dashboardBase = '/console/dashboard/';
+export const applicationBase = '/console/application/';
 
-const read = (name: string): Promise<Buffer> => readFile(path.join(packageFolder, 'dist/dashboard', name));
+const read = (name: string): Promise<Buffer> => readFile(path.join(packageFolder, 'dist/console', name));
 
 interface Manifest {
   script: string;
@@ -34,13 +34,13 @@ interface Manifest {
 
 async function manifest(): Promise<Manifest> {
   const text = await read('manifest.json').catch((cause) => {
-    throw new Error('the dashboard has not been built: `npm run build` does that', { cause });
+    throw new Error('the console has not been built: `npm run build` does that', { cause });
   });
   return JSON.parse(text.toString());
 }
 
 const files = assets<string>(
-  '/console/dashboard',
+  '/console/application',
   async () => {
     const { script, style, chunks } = await manifest();
     const scripts = [script, ...chunks].map(
@@ -54,9 +54,9 @@ const files = assets<string>(
   { namedByContent: true },
 );
 
-/** Answers with a file of the dashboard, or returns false when there is no such file. */
-export const answerDashboardFile = (exchange: Exchange): Promise<boolean> =>
-  files.answer(exchange, exchange.path.slice(dashboardBase.length));
+/** Answers with a file of the console, or returns false when there is no such file. */
+export const answerApplicationFile = (exchange: Exchange): Promise<boolean> =>
+  files.answer(exchange, exchange.path.slice(applicationBase.length));
 
 /** What the person may do now: in a closed organization, read. */
 const scopesOf = ({ caller }: Visitor) => [...caller.scopes].filter((scope) => admits(caller, scope));
@@ -87,7 +87,7 @@ const recordTitles: Record<RecordAddress, FindTitle> & Partial<Record<PageAddres
   '/agents/:id': async (caller, id) => (await findAgent(caller, id)).name,
 };
 
-export const dashboardRoutes = pageEntries.map(([address, { title, scopes }]): OrganizationRoute => {
+export const applicationRoutes = pageEntries.map(([address, { title, scopes }]): OrganizationRoute => {
   const find = recordTitles[address];
   return {
     address,
@@ -95,18 +95,18 @@ export const dashboardRoutes = pageEntries.map(([address, { title, scopes }]): O
       const rules = scopes as readonly Rule[];
       if (!rules.some((rule) => admits(visitor.caller, rule))) admit(visitor.caller, rules.at(-1)!);
       const found = await find?.(visitor.caller, id);
-      await answerDashboard(exchange, visitor, title ?? found!);
+      await answerApplication(exchange, visitor, title ?? found!);
     },
     ...(find && { find }),
   };
 });
 
-async function answerDashboard(exchange: Exchange, visitor: OrganizationVisitor, title: string): Promise<void> {
+async function answerApplication(exchange: Exchange, visitor: OrganizationVisitor, title: string): Promise<void> {
   const { script, style } = await manifest();
   const address = await files.addresses();
   const { id, slug } = visitor.organization;
   // The heading has its place before the application has it.
-  const body = html`<div id="dashboard" data-csrf="${visitor.csrf}" data-org="${id}" data-base="${organizationPath(slug)}"
+  const body = html`<div id="application" data-csrf="${visitor.csrf}" data-org="${id}" data-base="${organizationPath(slug)}"
       data-person="${visitor.person.id}" data-now="${now()}"
       data-api="${addresses().baseHost}/v1" data-scopes="${scopesOf(visitor).join(' ')}"><h1>${title}</h1></div>
     <noscript><p class="note">This page shows live data and needs JavaScript. The same is at <a href="/reference">the API</a>.</p></noscript>`;
