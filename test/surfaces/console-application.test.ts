@@ -423,6 +423,20 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await page.context().setOffline(false);
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
     await page.getByText('No connection. The page opens').waitFor({ state: 'detached' });
+    // From the application, and from a page that the server writes.
+    for (const next of ['Sessions', 'Account']) {
+      await page.context().setOffline(true);
+      await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name: next, exact: true }).click();
+      await page.getByText('You are offline. The page opens').waitFor();
+      await page.context().setOffline(false);
+      await page.waitForURL(`**/console/${next.toLowerCase()}`);
+    }
+    await page.context().setOffline(true);
+    await page.getByText('Change name').click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('You are offline. Nothing was sent').waitFor();
+    await page.context().setOffline(false);
+    await page.getByText('You are offline').waitFor({ state: 'detached' });
     for (const problem of pages.takeProblems())
       expect(problem).toMatch(/ERR_INTERNET_DISCONNECTED|dynamically imported/);
   });
@@ -613,6 +627,11 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await page.goto('/console/runs');
     const boxes = page.locator('.select-row');
     await boxes.nth(5).waitFor();
+    const edges = () =>
+      page
+        .locator('.run-row .when')
+        .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().right)));
+    await expect.poll(async () => new Set(await edges()).size).toBe(1);
     await boxes.nth(1).click();
     await boxes.nth(4).click({ modifiers: ['Shift'] });
     await page.getByText('4 missions selected').waitFor();

@@ -1,4 +1,5 @@
-// The script of a signed-in person's pages. Every page works without it: the menu is open on a phone.
+// The script of a signed-in person's pages: the menu, and staying on the page while there is no connection. Every page works without
+// it: the menu is open on a phone.
 
 export const consoleScript = `
 const menu = document.querySelector('.menu-button');
@@ -22,4 +23,27 @@ addEventListener('keydown', ({ key }) => {
     menu.focus();
   }
 });
+const note = document.createElement('p');
+note.className = 'no-connection';
+note.role = 'alert';
+let goOn;
+const stay = (event, text, next) => {
+  if (navigator.onLine || event.defaultPrevented) return;
+  event.preventDefault();
+  goOn = next;
+  note.textContent = 'You are offline. ' + text;
+  document.body.append(note);
+};
+addEventListener('online', () => {
+  note.remove();
+  goOn?.();
+});
+addEventListener('click', (event) => {
+  const link = event.target.closest?.('a[href]');
+  if (!link || link.origin !== location.origin || (link.hash && link.pathname === location.pathname)) return;
+  // The application waits by itself for its own pages.
+  if (document.getElementById('application') && link.pathname.startsWith('/console/o/')) return;
+  stay(event, 'The page opens when there is a connection again.', () => location.assign(link.href));
+});
+addEventListener('submit', (event) => stay(event, 'Nothing was sent: send it again when there is a connection.'));
 `;

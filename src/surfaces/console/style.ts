@@ -93,6 +93,7 @@ main { margin: 0 auto; padding: 2rem 1rem 4rem; }
 main.narrow { max-width: 29rem; padding-top: max(2rem, 10vh); }
 .console main { width: 100%; max-width: 84rem; margin: 0; padding: 1.5rem 2rem 4rem; }
 .console main.narrow { margin: 0 auto; max-width: 29rem; }
+.no-connection { position: fixed; inset: auto 1rem 1rem; z-index: 2; width: fit-content; max-width: calc(100% - 2rem); margin: 0 auto; padding: 0.625rem 1rem; border: 1px solid var(--edge); border-radius: .5rem; color: var(--text); background: var(--surface); box-shadow: var(--shadow); }
 .console main:is(.wide, .application) { font-size: .9375rem; }
 .console main:is(.wide, .application) .small { font-size: .8125rem; }
 .console main.wide .lead { margin-bottom: 1rem; }
