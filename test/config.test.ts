@@ -60,7 +60,7 @@ describe('Without any setting', () => {
       stripe: null,
       scheduler: true,
       workers: 1,
-      localRunner: { PATH: '', HARNESSES_DIR: path.resolve('.data/harnesses') },
+      localRunner: { PATH: '', HARNESSES_DIR: path.resolve('.data/harnesses'), DATA_DIR: path.resolve('.data') },
     } satisfies Config);
   });
 
@@ -377,7 +377,8 @@ describe('Wrong settings', () => {
   it('The local runner gets the settings that are its own, and no other', () => {
     const own = { PATH: '/bin', ANTHROPIC_API_KEY: 'key', CODEX_PROGRAM: '/opt/codex', ISOLATION: 'cell' };
     const env = { ...own, OPENAI_API_KEY: '', LOG_LEVEL: 'warn', DATA_DIR: '/srv/data', https_proxy: 'http://proxy' };
-    const runner = { ...own, https_proxy: 'http://proxy', HARNESSES_DIR: '/srv/data/harnesses' };
+    const folders = { HARNESSES_DIR: '/srv/data/harnesses', DATA_DIR: '/srv/data' };
+    const runner = { ...own, https_proxy: 'http://proxy', ...folders };
     expect(readConfig(env).localRunner).toEqual(runner);
     expect(readConfig({ ...env, HARNESSES_DIR: '/opt/h' }).localRunner).toEqual({ ...runner, HARNESSES_DIR: '/opt/h' });
   });

@@ -1,58 +1,54 @@
 // Contexts of a run's agent steps: they share one place, its gateway and its checkout.
-import type { Account, Step } from './contract.ts';
+import type { Step } from './contract.ts';
+import { setUp } from './environment-setup.ts';
 import { drivers } from './harness/drivers.ts';
-import type { Harness, Task } from './harness/port.ts';
-import { prefixOf } from './isolation/caps.ts';
+import type { Task } from './harness/port.ts';
+import { isolate } from './isolated-step.ts';
 import { ports, socketsOf } from './isolation/cell.ts';
-import { newAccount } from './isolation/confinement.ts';
-import { openContainer, watchdogArguments } from './isolation/container.ts';
-import { type Isolation, launchOf, scriptIn } from './isolation/isolation.ts';
-import { makePlace, type Place } from './isolation/place.ts';
+import { hasEgress } from './isolation/isolation.ts';
 import { type Gateway, openGateway, type Upstreams } from './protocol/gateway.ts';
 import { type Meter, openMeter } from './protocol/meter.ts';
 import { openModels } from './protocol/models.ts';
-import { inGroup, openGroup, type RunSettings, type StepContext } from './step-context.ts';
+import type { RunPlace, RunPlaces } from './run-place.ts';
+import type { RunSettings, StepContext } from './step-context.ts';
 import { openCheckpoints } from './workspace/checkpoint-upload.ts';
 import { systemParts, systemPrompt, turnParts } from './workspace/instructions.ts';
-import { type Checkout, checkOut } from './workspace/repository.ts';
-import { retain } from './workspace/retention.ts';
-import { installSkills } from './workspace/skills.ts';
+import { installSkills, type Skills } from './workspace/skills.ts';
 
 interface Shared {
-  place: Place;
-  account: Account | undefined;
   gateway: Gateway;
-  checkout: Checkout;
   /** Sessions whose files are in the place. */
   sessions: Set<string>;
 }
 
-export function openAgentContexts(settings: RunSettings) {
-  const { platform, capabilities, lease, limits } = settings;
+export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
+  const { platform, capabilities, lease } = settings;
   const upstreams: Upstreams = { ...capabilities.models, mcp: {} };
   const models = openModels(platform, lease, upstreams, capabilities.models);
   const upload = openCheckpoints(platform, lease, capabilities.mirrors);
   const meter = openMeter(platform, lease, settings.askAgainMs);
-  const run = openShared(settings, upstreams, meter);
+  const share = openShared(places, upstreams, meter);
   let session: string | null = null;
 
   async function prepare(step: Step, maxCalls: number): Promise<StepContext> {
-    const { name, harness, skillRepos, userPrompt, isReadOnly } = step.agent;
-    const { isolation, caps } = capabilities;
+    const { harness, skillRepos, userPrompt, isReadOnly } = step.agent;
     const found = capabilities.found.find((one) => one.harness === harness);
-    if (!found || !isolation) throw new Error(`This runner has no ${harness}.`);
-    const { place, account, gateway, checkout, sessions } = await run.share(isolation.level, name, step);
+    if (!found) throw new Error(`This runner has no ${harness}.`);
+    const runPlace = await places.of(step);
+    const { place, account, checkout, limits, plan, connections } = runPlace;
+    const { gateway, sessions } = await share(runPlace);
     const skills = await installSkills(platform, lease, skillRepos, place, account);
-    const isolated = isolate(settings, isolation, { ...place, isReadOnly }, account, step);
+    const isolated = isolate(runPlace, step, settings.graceMs);
+    const { launch, enclosure, processOf } = isolated.open(harness === 'opencode', isReadOnly);
     // A session whose files cannot be restored is not resumed.
     const resume = step.resumeSessionId && sessions.has(step.resumeSessionId) ? step.resumeSessionId : null;
     const turn = turnParts(step, resume !== null);
     session = resume;
     const task: Task = {
-      ...isolated.launch,
+      ...launch,
       ...requestOf(step),
       ...(await connectServers(settings, upstreams, gateway)),
-      env: { ...isolated.launch.env, ARTIFACTS: place.artifacts, RUN_ID: lease.runId },
+      env: { ...launch.env, ...plan.variables, ARTIFACTS: place.artifacts, RUN_ID: lease.runId },
       program: found.program,
       home: place.home,
       prompt: turn.map(({ text }) => text).join('\n\n'),
@@ -63,15 +59,13 @@ export function openAgentContexts(settings: RunSettings) {
     };
     return {
       place,
-      description:
-        `${isolation.description} ${caps.agents.description}\n${checkout.description}\n${skills.description}`.trim(),
+      description: describe(runPlace, skills),
       prompt: [...systemParts(userPrompt, checkout.instructions, skills.text), ...turn],
       version: found.version,
-      limits,
-      enclosure: isolated.enclosure,
-      processOf: isolated.processOf,
+      ...{ limits, enclosure, processOf, connections },
       models: await models.begin(),
       meter,
+      setUp: (report) => setUp(settings, runPlace, isolated, report),
       start: (on) => drivers[found.harness](task, on),
       remember: (begun) => {
         sessions.add(begun);
@@ -84,32 +78,21 @@ export function openAgentContexts(settings: RunSettings) {
     };
   }
 
-  return { prepare, close: run.close };
+  return { prepare };
 }
 
-/** The place, gateway and checkout of a run: the first step makes them, the others share them. */
-function openShared({ platform, lease, capabilities }: RunSettings, upstreams: Upstreams, meter: Meter) {
-  const { mirrors, retention } = capabilities;
+const describe = ({ isolation, caps, checkout }: RunPlace, skills: Skills): string =>
+  `${isolation.description} ${caps.description}\n${checkout.description}\n${skills.description}`.trim();
+
+/** The gateway of a run: the first step of an agent opens it, the others share it. */
+function openShared(places: RunPlaces, upstreams: Upstreams, meter: Meter) {
   let shared: Shared | undefined;
-  const closing: (() => Promise<void>)[] = [];
-  return {
-    async share(level: Isolation['level'], author: string, { checkpoint }: Step): Promise<Shared> {
-      if (shared) return shared;
-      const account = level === 'none' ? undefined : await newAccount();
-      const place = await makePlace('', account);
-      closing.push(place.remove);
-      const keep = () => (retention ? retain(retention, place.work, lease.runId) : Promise.resolve());
-      // The place is removed even when it could not be retained.
-      closing.push(() => keep().catch((error) => console.error(`${lease.runId}: ${error.message}`)));
-      const gateway = await openGateway(upstreams, level === 'none' ? null : socketsOf(place).gateway, meter);
-      closing.push(gateway.close);
-      const checkout = await checkOut(platform, { lease, place, account, mirrors, author, checkpoint });
-      shared = { place, account, gateway, checkout, sessions: new Set(checkout.sessions) };
-      return shared;
-    },
-    async close(): Promise<void> {
-      for (const close of closing.reverse()) await close();
-    },
+  return async ({ isolation, place, checkout }: RunPlace): Promise<Shared> => {
+    if (shared) return shared;
+    const gateway = await openGateway(upstreams, hasEgress(isolation.level) ? socketsOf(place).gateway : null, meter);
+    places.beforeClosing(gateway.close);
+    shared = { gateway, sessions: new Set(checkout.sessions) };
+    return shared;
   };
 }
 
@@ -132,29 +115,3 @@ const requestOf = ({ agent: { model, effort }, outputSchema }: Step): Pick<Task,
   effort: effort?.toLowerCase() ?? null,
   schema: outputSchema === null ? null : JSON.parse(outputSchema),
 });
-
-/** The cell, container or cgroup of a step, with the launch of its harness and of scripts beside it. */
-function isolate(
-  { capabilities: { caps }, limits, graceMs }: RunSettings,
-  isolation: Isolation,
-  place: Place,
-  account: Account | undefined,
-  step: Step,
-) {
-  const { level, containers } = isolation;
-  const isServer = step.agent.harness === 'opencode';
-  const container = containers && openContainer(containers, place, account, limits, isServer);
-  const group = openGroup(caps.agents, step, limits);
-  const prefix = prefixOf(caps.agents, limits);
-  const launch = launchOf(level, place, account, graceMs, isServer, prefix, container);
-  return {
-    launch: { ...launch, group: group ?? undefined },
-    enclosure:
-      containers && container
-        ? { ...container, watchdogArguments: watchdogArguments(containers, container) }
-        : group && inGroup(group),
-    processOf: container ? container.firstProcess : async ({ pid }: Harness) => pid,
-    runScript: scriptIn(isolation, place, account, limits, prefix),
-    close: async () => group?.close(),
-  };
-}

@@ -41,6 +41,8 @@ export interface RunLease {
 
 export type Claimed = NonNullable<ClaimRunMutation['answer']>;
 export type Step = StepPartsFragment;
+/** Environment of a step, as its template says: where it runs, what is set up, and what it may reach. */
+export type Environment = Step['environment'];
 export type CheckpointOrder = NonNullable<Step['checkpoint']>;
 
 /** Session of a step, as reports name it. */

@@ -9,30 +9,37 @@ import {
   reportSession,
 } from './generated/operations.ts';
 import { keepLease } from './protocol/heartbeat.ts';
-import { type Platform, PlatformUnreachable, RequestRejected } from './protocol/platform.ts';
+import { masked } from './protocol/masked.ts';
+import { type Connection, type Platform, PlatformUnreachable, RequestRejected } from './protocol/platform.ts';
 import { openRunWorkspace } from './run-workspace.ts';
-import { type Outcome, runnerStopped, work } from './step.ts';
+import { type Outcome, work } from './step.ts';
 import type { RunnerCapabilities } from './step-context.ts';
-import { clip } from './text.ts';
+import { reportConnectionsOf, runnerStopped } from './step-setup.ts';
+import { clip, createMask } from './text.ts';
 
 /**
  * Executes the steps of a claimed run and reports them. When `stopping` aborts, the run is handed back.
  * @throws what kept it from reporting how the run ended
  */
 export async function executeRun(
-  platform: Platform,
+  unmasked: Connection,
   run: Claimed,
   pace: Pace,
   capabilities: RunnerCapabilities,
   stopping: AbortSignal,
 ): Promise<void> {
   const lease = { runId: run.runId, leaseId: run.leaseId };
-  const workspace = openRunWorkspace(platform, capabilities, lease, run.memoryMb, pace);
+  const secrets = new Set<string>();
+  const mask = (text: string): string => createMask([...secrets])(text);
+  const platform = masked(unmasked, mask);
+  const workspace = openRunWorkspace(platform, capabilities, lease, run, pace);
   try {
     for (let step: Step | null = run.step; step; ) {
+      for (const { value } of step.environment.secrets) secrets.add(value);
       const context = await keepLease(platform, lease, pace, workspace.prepare(step, run.maxTurns));
       try {
         const done = await work(platform, run, step, context, pace, stopping);
+        await reportConnectionsOf(platform, lease, context);
         if (done.failure === runnerStopped) {
           await platform.mutate(handBackRun, { ...lease, reason: 'the runner is shutting down' });
           return;

@@ -1,7 +1,8 @@
-// Workspace of a run: one place for its agents, with the gateway that is their only way out, and one for each script.
+// Workspace of a run: the places of its steps, with the gateway to the models of its agents.
 import { openAgentContexts } from './agent-context.ts';
-import type { Pace, RunLease, Step } from './contract.ts';
+import type { Claimed, Pace, RunLease, Step } from './contract.ts';
 import type { Platform } from './protocol/platform.ts';
+import { openPlaces } from './run-place.ts';
 import { openScriptContext } from './script-context.ts';
 import type { RunnerCapabilities, RunSettings, StepContext } from './step-context.ts';
 
@@ -9,7 +10,7 @@ export function openRunWorkspace(
   platform: Platform,
   capabilities: RunnerCapabilities,
   lease: RunLease,
-  memoryMb: number,
+  { orgId, memoryMb }: Claimed,
   pace: Pace,
 ) {
   const memoryBytes = Math.min(memoryMb * 1024 ** 2, capabilities.limits.memoryBytes);
@@ -17,14 +18,16 @@ export function openRunWorkspace(
     platform,
     capabilities,
     lease,
+    orgId,
     limits: { ...capabilities.limits, memoryBytes },
     graceMs: pace.grace,
     askAgainMs: pace.heartbeat,
   };
-  const agents = openAgentContexts(settings);
+  const places = openPlaces(settings);
+  const agents = openAgentContexts(settings, places);
   return {
     prepare: (step: Step, maxCalls: number): Promise<StepContext> =>
-      step.agent.harness === 'shell' ? openScriptContext(settings, step) : agents.prepare(step, maxCalls),
-    close: agents.close,
+      step.agent.harness === 'shell' ? openScriptContext(settings, places, step) : agents.prepare(step, maxCalls),
+    close: places.close,
   };
 }

@@ -13,16 +13,25 @@ import { claimRun } from './generated/operations.ts';
 import { discover, searched } from './harness/discovery.ts';
 import { runInstall, usage } from './harness/install-command.ts';
 import { installationFolder, startInstaller } from './harness/installer.ts';
-import { cappedByContainers, chooseCaps } from './isolation/caps.ts';
-import { chooseConfinement } from './isolation/confinement.ts';
+import { type Caps, cappedByContainers, chooseCaps } from './isolation/caps.ts';
 import { closeInheritedDescriptors } from './isolation/descriptors.ts';
 import { usualDiskBytes } from './isolation/disk.ts';
-import { askIn, chooseIsolation, isLoopback, obstacleToCells } from './isolation/isolation.ts';
+import {
+  askIn,
+  chooseIsolation,
+  type Isolation,
+  isLoopback,
+  isolationOfScripts,
+  kindOf,
+  obstacleToCells,
+} from './isolation/isolation.ts';
 import { makeTemporaryFolder } from './isolation/place.ts';
 import { executeRun } from './mission.ts';
+import { readRoutes } from './network/dialer.ts';
 import { modelsFrom } from './protocol/gateway.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
 import type { RunnerCapabilities } from './step-context.ts';
+import { openPrepared } from './workspace/prepared.ts';
 import { sweep } from './workspace/retention.ts';
 
 closeInheritedDescriptors();
@@ -72,16 +81,17 @@ const notes: string[] = [];
 /** Clones of customers' repositories are not left behind. */
 const ownMirrors = process.env.MIRRORS_DIR ? null : await makeTemporaryFolder('mirrors-');
 const { capabilities, folder, obstacle } = await findCapabilities().catch((error) => quit(error.message));
-const { confinement, isolation, found, caps } = capabilities;
+const { scripts, isolation, found, caps } = capabilities;
 
 const runtime = `local-runner ${hostname()}:${process.pid}`;
 const underWay = new Set<Promise<void>>();
 let isUnreachable = false;
 let claimId = randomUUID();
 console.log(
-  `${runtime} takes runs from ${PLATFORM_URL}, at most ${runsAtOnce} at once. ${confinement.description} ${caps.scripts.description}`,
+  `${runtime} takes runs from ${PLATFORM_URL}, at most ${runsAtOnce} at once. ${scripts.description} ${caps.scripts.description}`,
 );
-if (isolation && found.length > 0) console.log(`${isolation.description} ${caps.agents.description}`);
+if (isolation && isolation !== scripts && found.length > 0)
+  console.log(`${isolation.description} ${caps.agents.description}`);
 for (const line of notes) console.log(line);
 const ownVendors = vendors.filter((vendor) => capabilities.models[vendor]);
 const installer = isInstalling()
@@ -133,7 +143,7 @@ function offer() {
     runtime,
     harnesses: ['shell', ...found.map(({ harness }) => harness)],
     versions: [{ harness: 'shell', version: process.version }, ...programs],
-    isolation: `${hasAgents ? isolation?.level : confinement.kind}, ${(hasAgents ? caps.agents : caps.scripts).label}`,
+    isolation: `${hasAgents ? isolation?.level : scripts.level}, ${(hasAgents ? caps.agents : caps.scripts).label}`,
     places: runsAtOnce,
     modelVendors: ownVendors,
     notice: (obstacle ?? installer?.notice())?.slice(0, 300),
@@ -162,18 +172,17 @@ async function findCapabilities(): Promise<{
   folder: string;
   obstacle: string | null;
 }> {
-  const { CONFINEMENT, ISOLATION, WORKSPACES_DIR, MIRRORS_DIR = '' } = process.env;
+  const { CONFINEMENT, ISOLATION, WORKSPACES_DIR, MIRRORS_DIR = '', DATA_DIR, NODE_EXTRA_CA_CERTS } = process.env;
   const models = modelsFrom(process.env);
-  const [confinement, isolation] = await Promise.all([
-    chooseConfinement(CONFINEMENT),
-    chooseIsolation(ISOLATION || undefined, PLATFORM_URL),
-  ]);
-  const scripts = await chooseCaps(confinement.kind);
-  const capsOfCells = () => {
-    const kind = isolation?.level === 'cell' ? 'bubblewrap' : 'none';
-    return kind === confinement.kind ? scripts : chooseCaps(kind, async () => scripts.cgroups);
-  };
-  const agents = isolation?.containers ? cappedByContainers : await capsOfCells();
+  const isolation = await chooseIsolation(ISOLATION || undefined, PLATFORM_URL);
+  const scripts = await isolationOfScripts(CONFINEMENT || undefined, isolation);
+  const capsOf = ({ level, containers }: Isolation, find?: () => Promise<Caps['cgroups']>) =>
+    containers ? cappedByContainers : chooseCaps(kindOf(level), find);
+  const scriptCaps = await capsOf(scripts);
+  const agentCaps =
+    !isolation || isolation.level === scripts.level
+      ? scriptCaps
+      : await capsOf(isolation, scripts.containers ? undefined : async () => scriptCaps.cgroups);
   const folder = await installationFolder(process.env, isolation?.level === 'cell');
   const { found, missing } = await discover(process.env, askIn(isolation), folder);
   for (const { harness, version, program } of found) {
@@ -192,15 +201,26 @@ async function findCapabilities(): Promise<{
     ? { folder: path.resolve(WORKSPACES_DIR), keepMs: setting('KEEP_WORKSPACES_MS', 24 * 60 * 60_000) }
     : null;
   if (retention) await sweep(retention);
+  const prepared = openPrepared({
+    folder: path.resolve(DATA_DIR || '.data', 'environments'),
+    keepMs: setting('KEEP_ENVIRONMENTS_MS', 7 * 24 * 60 * 60_000),
+    maxBytes: setting('ENVIRONMENTS_MB', 20_480) * 1024 ** 2,
+  });
+  await prepared.sweep();
   const capabilities = {
-    confinement,
-    caps: { scripts, agents },
+    scripts,
+    caps: { scripts: scriptCaps, agents: agentCaps },
     limits,
     isolation,
     found: isolation ? found : [],
     models,
     mirrors: ownMirrors?.folder ?? MIRRORS_DIR,
     retention,
+    routes: readRoutes(process.env),
+    trust: NODE_EXTRA_CA_CERTS && path.isAbsolute(NODE_EXTRA_CA_CERTS) ? NODE_EXTRA_CA_CERTS : null,
+    prepared,
+    setupTimeoutMs: setting('SETUP_TIMEOUT_MS', 20 * 60_000),
+    buildNetwork: process.env.CONTAINER_BUILD_NETWORK || 'none',
   };
   return { capabilities, folder, obstacle };
 }

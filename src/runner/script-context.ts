@@ -1,46 +1,39 @@
-// Context of a script step: a place and an account of its own.
+// Context of a script step: it works where agents work, in the checkout of the repository.
 import type { Step } from './contract.ts';
+import { setUp } from './environment-setup.ts';
 import { shell } from './harness/shell.ts';
-import { prefixOf } from './isolation/caps.ts';
-import { commandFor, newAccount } from './isolation/confinement.ts';
-import { makePlace } from './isolation/place.ts';
-import { inGroup, openGroup, type RunSettings, type StepContext } from './step-context.ts';
+import { isolate } from './isolated-step.ts';
+import { type RunPlaces, writeScript } from './run-place.ts';
+import type { RunSettings, StepContext } from './step-context.ts';
 import { turnParts } from './workspace/instructions.ts';
 
-export async function openScriptContext(
-  { capabilities, lease, limits, graceMs }: RunSettings,
-  step: Step,
-): Promise<StepContext> {
-  const { caps, confinement } = capabilities;
-  const { kind, description } = confinement;
-  const account = await newAccount();
-  const place = await makePlace(step.prompt, account);
-  const { file, work: cwd, artifacts } = place;
+export async function openScriptContext(settings: RunSettings, places: RunPlaces, step: Step): Promise<StepContext> {
+  const { lease, graceMs } = settings;
+  const runPlace = await places.of(step);
+  const { place, isolation, caps, checkout, limits, plan, connections } = runPlace;
+  await writeScript(runPlace, step.prompt);
+  const isolated = isolate(runPlace, step, graceMs);
+  const { launch, enclosure, processOf } = isolated.open();
   // All that a script gets of the runner's environment is PATH.
-  const env = { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', HOME: cwd, ARTIFACTS: artifacts, RUN_ID: lease.runId };
+  const env = { ...launch.env, ...plan.variables, HOME: place.home, ARTIFACTS: place.artifacts, RUN_ID: lease.runId };
   // Confined scripts have a /tmp of their own.
-  if (kind === 'none') Object.assign(env, { TMPDIR: `${place.home}/tmp` });
-  const wrap = () => commandFor(kind, place, prefixOf(caps.scripts, limits));
-  const group = openGroup(caps.scripts, step, limits);
-  const isConfined = kind !== 'none';
-  const task = { file, cwd, env, account, graceMs, wrap, isConfined, group: group ?? undefined };
+  if (isolation.level === 'none') Object.assign(env, { TMPDIR: `${place.home}/tmp` });
   return {
     place,
-    description: `${description} ${caps.scripts.description}`,
+    description: `${isolation.description} ${caps.description}\n${checkout.description}`,
     version: process.version,
     limits,
-    enclosure: group && inGroup(group),
-    processOf: async ({ pid }) => pid,
+    enclosure,
+    processOf,
     models: null,
     meter: null,
-    start: (on) => shell(task, on),
+    connections,
+    setUp: (report) => setUp(settings, runPlace, isolated, report),
+    start: (on) => shell({ ...launch, env, file: place.file }, on),
     prompt: turnParts(step, false),
     remember: () => {},
     save: async () => {},
-    deliver: async () => {},
-    async clear() {
-      await group?.close();
-      await place.remove();
-    },
+    deliver: checkout.deliver,
+    clear: isolated.close,
   };
 }

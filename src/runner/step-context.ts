@@ -4,19 +4,22 @@ import type { Found } from './harness/discovery.ts';
 import type { Harness, Listener } from './harness/port.ts';
 import type { Caps } from './isolation/caps.ts';
 import type { Cgroup } from './isolation/cgroup.ts';
-import type { Confinement } from './isolation/confinement.ts';
 import type { Isolation } from './isolation/isolation.ts';
 import type { Place } from './isolation/place.ts';
+import type { ConnectionCounter } from './network/connections.ts';
+import type { RouteSettings } from './network/dialer.ts';
 import type { Upstreams } from './protocol/gateway.ts';
 import type { Meter } from './protocol/meter.ts';
 import type { StepModels } from './protocol/models.ts';
 import type { Platform } from './protocol/platform.ts';
 import type { PromptPart } from './workspace/instructions.ts';
+import type { PreparedStore } from './workspace/prepared.ts';
 import type { Retention } from './workspace/retention.ts';
 
 /** Isolation, harnesses, models and folders of this runner. */
 export interface RunnerCapabilities {
-  confinement: Confinement;
+  /** Of scripts. */
+  scripts: Isolation;
   /** Caps of scripts and of agents. */
   caps: { scripts: Caps; agents: Caps };
   /** Bounds of a mission, whatever its instance type. */
@@ -28,8 +31,22 @@ export interface RunnerCapabilities {
   models: Pick<Upstreams, 'anthropic' | 'openai'>;
   /** A folder for mirrors of repositories. */
   mirrors: string;
+  /** How hosts of network policies are reached. */
+  routes: RouteSettings;
+  /** A file of further certificate authorities; null: there is none. */
+  trust: string | null;
+  prepared: PreparedStore;
+  setupTimeoutMs: number;
+  /** Network of the engine in which images are built. */
+  buildNetwork: string;
   /** Null: workspaces are removed with their mission. */
   retention: Retention | null;
+}
+
+/** What a setup tells on its way. */
+export interface SetupReport {
+  log(text: string): void;
+  signal: AbortSignal;
 }
 
 /** Everything that a step needs to run. */
@@ -42,11 +59,15 @@ export interface StepContext {
   /** Cgroup or container of the harness: caps it and ends with the place. Null without one. */
   enclosure: { watchdogArguments: string; isOverMemory(): Promise<boolean> } | null;
   /** The process that is measured with all that it starts; null: it cannot be measured from here. */
-  processOf(harness: Harness): Promise<number | null>;
+  processOf(harness: Pick<Harness, 'pid'>): Promise<number | null>;
   /** Null: it asks none. */
   models: StepModels | null;
   /** Counts its model calls; null: it makes none. */
   meter: Meter | null;
+  /** Connections since they were last reported. */
+  connections: ConnectionCounter;
+  /** Prepares the environment, once for its place. @returns why that failed; empty when all went well */
+  setUp(report: SetupReport): Promise<string>;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
   /** A later step can continue its session. */
@@ -66,6 +87,7 @@ export interface RunSettings {
   platform: Platform;
   capabilities: RunnerCapabilities;
   lease: RunLease;
+  orgId: string;
   /** Limits of this run: the memory of its instance type, where the machine has it. */
   limits: Limits;
   graceMs: number;

@@ -7,8 +7,8 @@ import { meter, type ProcessSample } from './isolation/measure.ts';
 import type { StepContext } from './step-context.ts';
 
 export function watchUsage(
-  { enclosure, processOf, limits, place }: StepContext,
-  harness: Harness,
+  { enclosure, processOf, limits, place }: Pick<StepContext, 'enclosure' | 'processOf' | 'limits' | 'place'>,
+  harness: Pick<Harness, 'pid' | 'isRunning'>,
   sampleMs: number,
   signal: AbortSignal,
 ) {

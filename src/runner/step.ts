@@ -12,12 +12,10 @@ import { type Platform, RequestRejected } from './protocol/platform.ts';
 import { openPreview } from './protocol/preview.ts';
 import type { StepContext } from './step-context.ts';
 import { openEvents } from './step-events.ts';
+import { reportConnectionsOf, runnerStopped, setUpStep } from './step-setup.ts';
 import { watchUsage } from './step-usage.ts';
 import { clip } from './text.ts';
 import { uploadArtifacts } from './workspace/artifacts.ts';
-
-/** Outcome of a step when the runner shuts down. */
-export const runnerStopped = 'runner stopped';
 
 export interface Outcome {
   /** Why it failed; empty when all went well. */
@@ -45,22 +43,22 @@ export async function work(
   const lease = { runId: run.runId, leaseId: run.leaseId };
   const timeout = Math.min(pace.timeout, run.stepTimeoutMs);
   const session = await openSession(platform, run, step, lease, context, timeout);
-  const { leaseId: _, ...origin } = session;
   const journal = openStepJournal(platform, lease, { ...session, stepId: step.stepId }, pace, context);
   const events = openEvents(journal, run.missionTitle ?? 'Working', context.remember, (folder) =>
-    openPreview(platform, lease, origin.sandboxId, context.place.work, folder, timeout),
+    openPreview(platform, lease, session.sandboxId, context.place.work, folder, timeout),
   );
   await writePrompt(journal, step, context);
-  if (stopping.aborted) return { ...events.result, session, failure: runnerStopped };
+  const unprepared = await setUpStep(platform, lease, context, journal, pace, stopping);
+  if (unprepared) return { ...events.result, session, failure: unprepared };
   const harness = context.start(events.take);
   context.place.guard(harness.pid, context.enclosure?.watchdogArguments);
   const talk = events.steerWith(harness, context.models);
   const decided = new AbortController();
-  const { signal } = decided;
-  const usage = watchUsage(context, harness, pace.sample, signal);
+  const usage = watchUsage(context, harness, pace.sample, decided.signal);
   const save = () => saveCheckpoint(context, journal);
-  const saving = repeat(save, pace.checkpoint, signal);
-  const heartbeat = startHeartbeat(platform, lease, origin.sandboxId, events.state, usage.unreported, pace);
+  const saving = repeat(save, pace.checkpoint, decided.signal);
+  void repeat(() => reportConnectionsOf(platform, lease, context), pace.heartbeat, decided.signal);
+  const heartbeat = startHeartbeat(platform, lease, session.sandboxId, events.state, usage.unreported, pace);
   try {
     const decision = await Promise.race([
       ...endings(harness, talk.over, events.result),
@@ -68,8 +66,8 @@ export async function work(
       journal.broken,
       ...(context.models ? [context.models.failed] : []),
       usage.exceeded,
-      once(stopping, 'abort', { signal }).then(() => runnerStopped),
-      wait(timeout, 'timeout', { signal }),
+      once(stopping, 'abort', { signal: decided.signal }).then(() => runnerStopped),
+      wait(timeout, 'timeout', { signal: decided.signal }),
     ]);
     await harness.end();
     const failure = decision && ((await usage.reason(decision === runnerStopped)) ?? decision);
@@ -82,7 +80,7 @@ export async function work(
     await Promise.all([journal.close(), context.meter?.settled()]);
     // Also of a step that failed: another one continues from its commits.
     await context.deliver();
-    if (failure !== runnerStopped) await uploadArtifacts(platform, lease, origin, context.place.artifacts);
+    if (failure !== runnerStopped) await uploadArtifacts(platform, lease, session, context.place.artifacts);
     await heartbeat.end();
     return { ...events.result, session, failure };
   } finally {

@@ -1,4 +1,35 @@
-// Texts within the bounds of the platform.
+// Texts as they are reported: within the bounds of the platform, and without secrets.
 
 /** The beginning of a text. A surrogate pair that is cut in half becomes a replacement character. */
 export const clip = (text: string, most: number): string => text.slice(0, most).toWellFormed();
+
+export type Mask = (text: string) => string;
+
+/** Shorter values would be found in ordinary words. */
+const shortestSecret = 4;
+
+/** Replaces values of secrets, also encoded by Base64 or for URLs; of a value with several lines each of them. */
+export function createMask(values: readonly string[]): Mask {
+  const parts = values.flatMap((value) => [value, ...value.split(/\r?\n/).filter((line) => line.length >= 8)]);
+  const encoded = parts
+    .filter((part) => part.trim().length >= shortestSecret)
+    .flatMap((part) => [part, JSON.stringify(part).slice(1, -1), encodeURIComponent(part), ...inBase64(part)]);
+  const found = [...new Set(encoded)].sort((a, b) => b.length - a.length);
+  return (text) => found.reduce((masked, value) => masked.replaceAll(value, '[secret]'), text);
+}
+
+/** Its characters in Base64 at each of three positions, without those that depend on its neighbours. */
+function inBase64(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const positions = [0, 1, 2].flatMap((shift) => {
+    const shifted = Buffer.concat([Buffer.alloc(shift), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    const from = [0, 2, 3][shift]!;
+    const rest = (shift + bytes.length) % 3;
+    return shifted.slice(from, rest === 0 ? undefined : -1);
+  });
+  return [...positions, ...positions.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'))].filter(
+    (text) => text.length >= 6,
+  );
+}

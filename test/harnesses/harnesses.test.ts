@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
   const places = { cell: 'in cells', container: 'in containers', none: 'in no cell: bubblewrap does not work here' };
-  console.log(`\n${places[isolation.level]}`);
+  console.log(`\n${places[isolation.level as keyof typeof places]}`);
   console.log(markdown(table));
   for (const [name, row] of Object.entries(table))
     if (row.steered) console.log(`${name} was steered in ${row.steered} ms`);

@@ -45,7 +45,7 @@ describe('a mission in a container', () => {
   it('works there through the gateway, and leaves no container', async () => {
     const runId = await missions.mission('Work.');
     expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', lastError: null });
-    expect(await missions.log(runId, 'system')).toContain('Agents run in containers: no network but');
+    expect(await missions.log(runId, 'system')).toContain('Missions run in containers: no network but');
     expect(runner.output).toContain('capped by its container');
     expect(containers()).toEqual([]);
     const args = said().findLast(([command]) => command === 'run')!;
@@ -141,10 +141,13 @@ describe('containers', () => {
     expect(text).toContain('--memory 1073741824b --memory-swap 1073741824b --pids-limit 100 --user 61200:61200');
     expect(args.filter((word) => word.startsWith('type=bind')).map((word) => /source=([^,]*)/.exec(word)![1])).toEqual([
       place.work,
+      place.work,
       place.home,
       place.artifacts,
       place.root,
+      place.home,
       place.skills,
+      place.file,
       path.dirname(process.execPath),
     ]);
     expect(text).toContain('--entrypoint sh node:22 -c ulimit -f "$0" && exec "$@" 2097152 node --eval');

@@ -21,6 +21,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openInside } from '../../src/runner/isolation/inside.ts';
 import type { Place } from '../../src/runner/isolation/place.ts';
+import { createMask } from '../../src/runner/text.ts';
 import { unpack, writeSessions } from '../../src/runner/workspace/checkpoint.ts';
 import { type Origin, openWorkspace } from '../../src/runner/workspace/workspace.ts';
 
@@ -55,9 +56,17 @@ async function open(account?: { uid: number; gid: number }) {
   mkdirSync(checkout);
   const mirrors = path.join(folder, 'mirrors');
   const author = { name: 'Builder', email: 'builder@example.com' };
-  const workspace = await openWorkspace({ mirrors, checkout, origin, account, author, checkpoint: null });
+  const mask = createMask(['top-secret-token']);
+  const workspace = await openWorkspace({ mirrors, checkout, origin, account, author, mask, checkpoint: null });
   return { checkout, ...workspace };
 }
+
+it('a commit with a secret is not pushed, also when a later one takes it out', async () => {
+  const { checkout, deliver } = await open();
+  write(checkout, 'key.txt', 'token=top-secret-token\n');
+  write(checkout, 'key.txt', 'token=\n');
+  await expect(deliver()).rejects.toThrow('A commit contains a secret of the environment: the branch is not pushed.');
+});
 
 it('the commits of the branch are pushed, again after more of them; without any there is nothing', async () => {
   const { checkout, deliver } = await open();

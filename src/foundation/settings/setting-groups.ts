@@ -65,6 +65,7 @@ export const namesOfRunnerSettings = [
   'ISOLATION',
   'CONTAINER_PROGRAM',
   'CONTAINER_IMAGE',
+  'CONTAINER_BUILD_NETWORK',
   'DOCKER_HOST',
   'CONTAINER_HOST',
   'XDG_RUNTIME_DIR',
@@ -77,6 +78,10 @@ export const namesOfRunnerSettings = [
   'CHECKPOINT_MS',
   'WORKSPACES_DIR',
   'KEEP_WORKSPACES_MS',
+  'EGRESS_PRIVATE_HOSTS',
+  'SETUP_TIMEOUT_MS',
+  'ENVIRONMENTS_MB',
+  'KEEP_ENVIRONMENTS_MS',
 ] as const;
 
 /** Settings of npm, which installs harnesses. */
@@ -85,9 +90,16 @@ const namesOfNpmSettings = [
   ...['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [name, name.toUpperCase()]),
 ];
 
+interface RunnerEnvironment {
+  PATH: string;
+  HARNESSES_DIR: string;
+  DATA_DIR: string;
+}
+
 /** Of the settings, the environment of the local runner. */
-export const runnerSettings = (env: NodeJS.ProcessEnv, dataDir: string): { PATH: string; HARNESSES_DIR: string } => ({
+export const runnerSettings = (env: NodeJS.ProcessEnv, dataDir: string): RunnerEnvironment => ({
   PATH: env.PATH ?? '',
+  DATA_DIR: dataDir,
   HARNESSES_DIR: path.join(dataDir, 'harnesses'),
   ...Object.fromEntries(
     [...namesOfRunnerSettings, ...namesOfNpmSettings].flatMap((name) => (env[name] ? [[name, env[name]]] : [])),

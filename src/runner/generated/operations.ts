@@ -677,7 +677,7 @@ export type ClaimRunMutationVariables = Exact<{
 }>;
 
 
-export type ClaimRunMutation = { answer: { runId: string, leaseId: string, missionTitle: string | null, instanceType: string, memoryMb: number, stepTimeoutMs: number, maxTurns: number, step: StepPartsFragment } | null };
+export type ClaimRunMutation = { answer: { runId: string, leaseId: string, orgId: string, missionTitle: string | null, instanceType: string, memoryMb: number, stepTimeoutMs: number, maxTurns: number, step: StepPartsFragment } | null };
 
 export type RegisterSandboxMutationVariables = Exact<{
   input: RegisterSandboxRequest;
@@ -855,7 +855,7 @@ export type HarnessDemandQueryVariables = Exact<{ [key: string]: never; }>;
 export type HarnessDemandQuery = { answer: { modelVendors: Array<ModelVendor>, harnesses: Array<string> } };
 
 export const claimRun: Operation<ClaimRunMutation, ClaimRunMutationVariables> = {
-  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId missionTitle instanceType memoryMb stepTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes}}',
+  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle instanceType memoryMb stepTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes}}',
 };
 
 export const registerSandbox: Operation<RegisterSandboxMutation, RegisterSandboxMutationVariables> = {

@@ -1,31 +1,49 @@
-// A cell around an agent, by bubblewrap: it sees the programs of the system, its harness and the folders of its mission, its own
-// processes, and no network but the runner's gateway: a Unix socket, which becomes a loopback port inside.
+// A cell around an agent or a script, by bubblewrap: it sees the programs of the system, its harness and the folders of its mission,
+// its own processes, and no network but sockets of the runner, which become loopback ports inside: the gateway to models and MCP
+// servers, and the proxy to the hosts of its network policy.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { strongestWalls } from './bubblewrap.ts';
 import type { Place } from './place.ts';
 
-/** Inside: where the gateway is, and where a harness that is a server listens. */
-export const ports = { gateway: 4_010, server: 4_096 };
+/** Inside: where the gateway and the proxy are, and where a harness that is a server listens. */
+export const ports = { gateway: 4_010, egress: 4_011, server: 4_096 };
 
-/** What of the system an agent may read. */
-const system = ['/usr', '/etc/ssl', '/etc/passwd', '/etc/group', '/etc/alternatives', '/etc/ld.so.cache', '/nix/store'];
+/** Further paths of the folders of a mission, inside: the same in each, for what a setup writes down. */
+export const commonPaths = { work: '/mission/work', home: '/mission/home' };
+
+/** Files of the system that a mission may read. */
+const settings = [
+  'ssl',
+  'pki',
+  'ca-certificates',
+  'passwd',
+  'group',
+  'alternatives',
+  'ld.so.cache',
+  'localtime',
+  'java',
+  'maven',
+];
+const system = ['/usr', '/opt', '/nix/store', ...settings.map((name) => `/etc/${name}`)];
 const links = ['bin', 'sbin', 'lib', 'lib32', 'lib64'];
 
 /**
- * The program in the cell or container, in JavaScript: opens the port for the gateway, a socket for the server of a harness (exposed, if that is
- * not 0), and runs the harness.
+ * The program in the cell or container, in JavaScript: opens the ports of the runner's sockets, a socket for the server of a harness
+ * (exposed, if that is not 0), and runs the harness.
  */
 const inside = `
 const { spawn } = require('node:child_process');
 const { rmSync } = require('node:fs');
 const { connect, createServer } = require('node:net');
-const [gateway, port, server, exposed, file, ...args] = process.argv.slice(1);
+const [routes, server, exposed, file, ...args] = process.argv.slice(1);
 const pipe = (to) => (from) => {
   const out = to();
   from.on('error', () => out.destroy()).pipe(out).on('error', () => from.destroy()).pipe(from);
 };
-createServer(pipe(() => connect(gateway))).listen(Number(port), '127.0.0.1', () => {
+const open = ([port, socket]) =>
+  new Promise((done) => createServer(pipe(() => connect(socket))).listen(port, '127.0.0.1', done));
+Promise.all(JSON.parse(routes).map(open)).then(() => {
   // What an earlier harness of the mission has left; a checkpoint is taken while one works.
   if (exposed !== '0') rmSync(server, { recursive: true, force: true });
   if (exposed !== '0') createServer(pipe(() => connect(Number(exposed), '127.0.0.1'))).listen(server);
@@ -37,7 +55,11 @@ createServer(pipe(() => connect(gateway))).listen(Number(port), '127.0.0.1', () 
 });`;
 
 /** Sockets of a mission; they lie in the folder that no file view of a script needs. */
-export const socketsOf = ({ root }: Place) => ({ gateway: `${root}/gateway`, server: `${root}/server` });
+export const socketsOf = ({ root }: Place) => ({
+  gateway: `${root}/gateway`,
+  egress: `${root}/egress`,
+  server: `${root}/server`,
+});
 
 /** The folder to show, so that a program finds what belongs to it: all packages, or where it is. */
 export function packagesOf(program: string): string {
@@ -57,7 +79,11 @@ export function withSocketProxy(
   const sockets = socketsOf(place);
   const file = path.isAbsolute(program) ? realpathSync(program) : program;
   const exposed = String(isServer ? ports.server : 0);
-  return [node, '--eval', inside, sockets.gateway, String(ports.gateway), sockets.server, exposed, file, ...args];
+  const routes = JSON.stringify([
+    [ports.gateway, sockets.gateway],
+    [ports.egress, sockets.egress],
+  ]);
+  return [node, '--eval', inside, routes, sockets.server, exposed, file, ...args];
 }
 
 /** The command that runs a program with these arguments in a cell, after a prefix there. `isServer`: the harness listens on `ports.server`. */
@@ -68,18 +94,37 @@ export function inCell(
   isServer = false,
   prefix: string[] = [],
 ): [program: string, args: string[]] {
-  const { work, home, artifacts, root, skills, isReadOnly } = place;
-  const programFolders = [path.dirname(process.execPath), packagesOf(program)];
-  const view = [
+  const programFolders = path.isAbsolute(program) ? [packagesOf(program)] : [];
+  const run = withSocketProxy(process.execPath, place, program, args, isServer);
+  return ['bwrap', [...walls(), ...viewOf(place, programFolders), '--', ...prefix, ...run]];
+}
+
+const walls = () => [...strongestWalls(), '--uid', '1000', '--gid', '1000', '--hostname', 'cell'];
+
+/** A program in a cell, without the ports. */
+export const inBareCell = (place: Place, prefix: string[], command: string[]): [program: string, args: string[]] => [
+  'bwrap',
+  [...walls(), ...viewOf(place, []), '--', ...prefix, ...command],
+];
+
+/** Files in a cell. */
+function viewOf(place: Place, programFolders: string[]): string[] {
+  const { file, work, home, artifacts, root, skills, trust, isReadOnly } = place;
+  const node = path.dirname(process.execPath);
+  // npm comes with Node.js.
+  const packages = path.join(node, '../lib/node_modules');
+  const usual = ['/usr/local/bin', '/usr/bin', '/bin'];
+  const searched = [...usual, ...(usual.includes(node) ? [] : [node]), `${commonPaths.home}/.local/bin`];
+  return [
     ...system.flatMap((at) => ['--ro-bind-try', at, at]),
     ...links.flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/run'],
-    ...programFolders.flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...[node, ...programFolders].flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...[packages, ...(trust ? [trust] : [])].flatMap((at) => ['--ro-bind-try', at, at]),
     ...[home, artifacts, root].flatMap((folder) => ['--bind', folder, folder]),
-    ...[isReadOnly ? '--ro-bind' : '--bind', work, work, '--ro-bind', skills, skills],
-    ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin', '--chdir', work],
+    ...[work, commonPaths.work].flatMap((at) => [isReadOnly ? '--ro-bind' : '--bind', work, at]),
+    ...['--bind', home, commonPaths.home],
+    ...[skills, file].flatMap((at) => ['--ro-bind', at, at]),
+    ...['--setenv', 'PATH', searched.join(':'), '--chdir', work],
   ];
-  const identity = ['--uid', '1000', '--gid', '1000', '--hostname', 'cell'];
-  const run = withSocketProxy(process.execPath, place, program, args, isServer);
-  return ['bwrap', [...strongestWalls(), ...identity, ...view, '--', ...prefix, ...run]];
 }

@@ -1,5 +1,6 @@
-// What keeps a script apart from the machine that it runs on: a user of its own when the runner is root, and processes, network
-// and files of its own where the kernel offers namespaces, by bubblewrap or by unshare(1).
+// What keeps a mission apart from the machine that it runs on, beside containers: a user of its own when the runner is root, and
+// processes, network and files of its own where the kernel offers namespaces, by bubblewrap or by unshare(1). Scripts may run without
+// either, where the operator says so or neither is to be had.
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,7 +8,7 @@ import { readdir, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Account } from '../contract.ts';
-import { strongestWalls } from './bubblewrap.ts';
+import { inBareCell } from './cell.ts';
 import { makePlace, type Place } from './place.ts';
 
 const kinds = ['bubblewrap', 'unshare', 'none'] as const;
@@ -23,8 +24,6 @@ export interface Confinement {
 const system = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/etc', '/opt', '/nix/store'];
 const readable = [...system, path.dirname(process.execPath)];
 
-const scriptFiles = ({ file, work, artifacts }: Place): string[] => [file, work, artifacts];
-
 /** A command with words before it. */
 export const withPrefix = (prefix: string[], program: string, args: string[]): [program: string, args: string[]] => {
   const [first, ...rest] = prefix;
@@ -33,13 +32,13 @@ export const withPrefix = (prefix: string[], program: string, args: string[]): [
 
 /** Builds the file view inside new namespaces, then drops every capability there. $1 is a folder to build it in. */
 const unshared = `set -e
-root=$1 file=$2 work=$3 artifacts=$4 prefix=$5; shift 5
+root=$1 work=$2 writable=$3 readable=$4; shift 4
 mount -t tmpfs -o mode=755,nosuid,nodev,size=256m tmpfs "$root"
 show() {
   if [ -d "$1" ]; then mkdir -p "$root$1"; else mkdir -p "$root\${1%/*}"; : > "$root$1"; fi
   mount --rbind "$1" "$root$1"
 }
-for folder; do
+for folder in $readable; do
   [ -e "$folder" ] && [ ! -e "$root$folder" ] || continue
   show "$folder"
   mount -o remount,bind,ro,nosuid,nodev "$root$folder"
@@ -48,30 +47,32 @@ for device in null zero full random urandom tty; do show "/dev/$device"; done
 ln -s /proc/self/fd "$root/dev/fd"
 mkdir -p "$root/proc" "$root/old"; mkdir -p -m 1777 "$root/tmp"
 mount -t proc proc "$root/proc"
-for writable in "$file" "$work" "$artifacts"; do show "$writable"; done
+for folder in $writable; do show "$folder"; done
 cd "$root"
 pivot_root . old
 umount -l /old
 cd "$work"
-$prefix setpriv --no-new-privs --inh-caps=-all --bounding-set=-all -- sh "$file"`;
+setpriv --no-new-privs --inh-caps=-all --bounding-set=-all -- "$@"`;
 
-/** The program and its arguments that run the script of this place, with a prefix (words without blanks) inside of the confinement. */
-export function commandFor(kind: Kind, place: Place, prefix: string[] = []): [program: string, args: string[]] {
-  const { file, work, artifacts, root } = place;
+/** The command that runs a program, or else the script of this place, with a prefix inside of the confinement. */
+export function commandFor(
+  kind: Kind,
+  place: Place,
+  prefix: string[] = [],
+  command: string[] = ['sh', place.file],
+): [program: string, args: string[]] {
+  const { file, work, home, artifacts, root } = place;
   switch (kind) {
-    case 'bubblewrap': {
-      const readOnly = readable.flatMap((folder) => ['--ro-bind-try', folder, folder]);
-      const writable = scriptFiles(place).flatMap((one) => ['--bind', one, one]);
-      const view = ['--tmpfs', '/tmp', ...readOnly, '--proc', '/proc', '--dev', '/dev', ...writable, '--chdir', work];
-      return ['bwrap', [...strongestWalls(), ...view, '--', ...prefix, 'sh', file]];
-    }
+    case 'bubblewrap':
+      return inBareCell(place, prefix, command);
     case 'unshare': {
       const namespaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--net', '--ipc'];
-      const scriptArguments = [root, file, work, artifacts, prefix.join(' ')];
-      return ['unshare', [...namespaces, '--', 'sh', '-c', unshared, 'sh', ...scriptArguments, ...readable]];
+      // Folders of missions and of programs have no blanks in their names.
+      const view = [root, work, [file, work, home, artifacts].join(' '), readable.join(' ')];
+      return ['unshare', [...namespaces, '--', 'sh', '-c', unshared, 'sh', ...view, ...prefix, ...command]];
     }
     case 'none':
-      return withPrefix(prefix, 'sh', [file]);
+      return withPrefix(prefix, command[0]!, command.slice(1));
   }
 }
 
@@ -112,7 +113,8 @@ export async function chooseConfinement(
 function describe(kind: Kind, isRoot: boolean): string {
   const user = isRoot ? 'a user of their own' : 'the user of this runner';
   if (kind !== 'none') {
-    return `Scripts run as ${user}, confined by ${kind}: no network, no other processes, no files but system programs and their own.`;
+    const network = kind === 'bubblewrap' ? 'no network but the hosts of their environment' : 'no network';
+    return `Scripts run as ${user}, confined by ${kind}: ${network}, no other processes, no files but system programs and their own.`;
   }
   const reach = isRoot
     ? 'they can use the network and read what every user of this machine can read'

@@ -1,5 +1,6 @@
-// A container around an agent, by the command line of Docker or Podman: what a cell is where bubblewrap works, for machines where
-// containers are what can be had. Its network is none but the runner's gateway, a socket in a mounted folder.
+// A container around an agent or a script, by the command line of Docker or Podman: what a cell is where bubblewrap works, for machines
+// where containers are what can be had, and for environments that are images. It has no network but the runner's sockets in a mounted
+// folder.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -7,7 +8,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
-import { packagesOf, withSocketProxy } from './cell.ts';
+import { commonPaths, packagesOf, withSocketProxy } from './cell.ts';
 import { newAccount } from './confinement.ts';
 import { type Containers, containersFrom, engineEnvironment } from './engine.ts';
 import { makePlace, type Place } from './place.ts';
@@ -70,13 +71,15 @@ export const watchdogArguments = ({ program }: Containers, { name }: Container):
 
 let count = 0;
 
+/** @param containers Its image is read when a program is started: it may be built until then. */
 export function openContainer(
-  { program: engine, image }: Containers,
+  containers: Containers,
   place: Place,
   account: Account | undefined,
   limits: Limits,
   isServer: boolean,
 ): Container {
+  const { program: engine } = containers;
   const name = `${path.basename(path.dirname(place.work)).toLowerCase()}-${process.pid}-${++count}`;
   let [isOverMemory, isRemoved] = [false, false];
   const runEngine = async (...args: string[]): Promise<string> => {
@@ -94,7 +97,11 @@ export function openContainer(
       const options = optionsOf(engine, place, account, limits, program);
       const command = bounded(limits, withSocketProxy('node', place, program, args, isServer));
       const run = ['run', '--interactive', '--name', name, '--env-file', variables, ...options];
-      return [engine, [...run, '--entrypoint', command[0]!, image, ...command.slice(1)], engineEnvironment()];
+      return [
+        engine,
+        [...run, '--entrypoint', command[0]!, containers.image, ...command.slice(1)],
+        engineEnvironment(),
+      ];
     },
     async firstProcess() {
       for (; !isRemoved; await wait(searchMs)) {
@@ -127,13 +134,16 @@ const bounded = ({ diskBytes }: Limits, command: string[]): string[] => [
 
 function optionsOf(
   engine: string,
-  { work, home, artifacts, root, skills, isReadOnly }: Place,
+  { file, work, home, artifacts, root, skills, trust, isReadOnly }: Place,
   account: Account | undefined,
   { memoryBytes, processes }: Limits,
   program: string,
 ): string[] {
   const { uid, gid } = account ?? { uid: process.getuid!(), gid: process.getgid!() };
-  const mount = (folder: string, more = '') => ['--mount', `type=bind,source=${folder},target=${folder}${more}`];
+  const mount = (source: string, more = '', target = source) => [
+    '--mount',
+    `type=bind,source=${source},target=${target}${more}`,
+  ];
   // Without root, Podman maps its user to another one, who could not write in the folders.
   const isOwnUser = !account && path.basename(engine) === 'podman';
   return [
@@ -141,9 +151,10 @@ function optionsOf(
     ...['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(processes)],
     ...['--user', `${uid}:${gid}`, ...(isOwnUser ? ['--userns', 'keep-id'] : []), '--hostname', 'container'],
     ...['--tmpfs', '/tmp:rw,nosuid,nodev,size=256m', '--workdir', work],
-    ...mount(work, isReadOnly ? ',readonly' : ''),
+    ...[work, commonPaths.work].flatMap((at) => mount(work, isReadOnly ? ',readonly' : '', at)),
     ...[home, artifacts, root].flatMap((folder) => mount(folder)),
-    ...mount(skills, ',readonly'),
+    ...mount(home, '', commonPaths.home),
+    ...[skills, file, ...(trust ? [trust] : [])].flatMap((at) => mount(at, ',readonly')),
     ...(path.isAbsolute(program) ? mount(packagesOf(program), ',readonly') : []),
   ];
 }

@@ -1,12 +1,13 @@
-// How agents are kept apart from the machine: in a cell, or, when the operator asks for that, not at all. Scripts have a
-// confinement of their own, which need not reach any network.
+// How missions are kept apart from the machine: in a cell or a container, or, when the operator asks for that, not at all. Scripts are
+// kept as agents are; where no agent can be taken they fall back to what else there is.
 import { execFile } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
+import { proxyVariables } from '../network/variables.ts';
 import { inCell, packagesOf, ports, socketsOf } from './cell.ts';
-import { newAccount, withPrefix } from './confinement.ts';
+import { chooseConfinement, commandFor, type Kind, newAccount } from './confinement.ts';
 import { askInContainer, type Container, findContainers, openContainer } from './container.ts';
 import type { Containers } from './engine.ts';
 import { makePlace, type Place } from './place.ts';
@@ -17,21 +18,22 @@ import { type Ask, askDirectly, inPath } from './programs.ts';
 export type RunScript = (script: string, args: string[], timeoutMs: number) => Promise<string>;
 
 const levels = ['cell', 'container', 'none'] as const;
-export type Level = (typeof levels)[number];
+/** `unshare`: of scripts alone, without any network. */
+export type Level = (typeof levels)[number] | 'unshare';
 
 export interface Isolation {
   level: Level;
-  /** For the log and for each sandbox: what an agent can reach. */
+  /** For the log and for each sandbox: what a mission can reach. */
   description: string;
   /** At the level `container`. */
   containers?: Containers;
 }
 
-const descriptions: Record<Level, string> = {
-  cell: 'Agents run in cells by bubblewrap: no network but the model and the platform through the gateway of this runner, no keys, no files but system programs and their own.',
+const descriptions = {
+  cell: 'Missions run in cells by bubblewrap: no network but the hosts of their environment, and the model and the platform through the gateway of this runner, no keys, no files but system programs and their own.',
   container:
-    'Agents run in containers: no network but the model and the platform through the gateway of this runner, no keys, no capabilities, no files but those of the image and their own.',
-  none: 'Agents are NOT isolated (ISOLATION=none): they can use the network and read whatever their user can.',
+    'Missions run in containers: no network but the hosts of their environment, and the model and the platform through the gateway of this runner, no keys, no capabilities, no files but those of the image and their own.',
+  none: 'Agents are NOT isolated (ISOLATION=none): they can use the network, whatever the policy of their environment says, and read whatever their user can.',
 };
 
 /**
@@ -45,7 +47,7 @@ export async function chooseIsolation(
   findObstacle = obstacleToCells,
   find = () => findContainers(),
 ): Promise<Isolation | null> {
-  if (wanted !== undefined && !levels.includes(wanted as Level))
+  if (wanted !== undefined && !levels.some((level) => level === wanted))
     throw new Error('ISOLATION: must be cell, container or none.');
   if (wanted === 'none') {
     if (!isLoopback(platformUrl)) throw new Error('ISOLATION: none is for a platform on this machine alone.');
@@ -67,6 +69,19 @@ export async function chooseIsolation(
   if (wanted) throw new Error(`ISOLATION: cell does not work on this machine: ${obstacle}.`);
   return null;
 }
+
+/** Scripts are isolated as agents are, unless CONFINEMENT names another way, or agents are not isolated. */
+export async function isolationOfScripts(wanted: string | undefined, agents: Isolation | null): Promise<Isolation> {
+  if ((wanted ?? 'auto') === 'auto' && agents && agents.level !== 'none') return agents;
+  const { kind, description } = await chooseConfinement(wanted);
+  return { level: kind === 'bubblewrap' ? 'cell' : kind, description };
+}
+
+export const kindOf = (level: Level): Kind =>
+  level === 'cell' ? 'bubblewrap' : level === 'unshare' ? 'unshare' : 'none';
+
+/** Whether there is a way to the hosts of a network policy, and no other one. */
+export const hasEgress = (level: Level): boolean => level === 'cell' || level === 'container';
 
 export const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
@@ -162,17 +177,22 @@ export function launchOf(
   const wraps: Record<Level, Launch['wrap']> = {
     cell: (program, args) => inCell(place, program, args, isServer, prefix),
     container: (program, args, env) => container!.wrap(program, args, env),
-    none: (program, args) => withPrefix(prefix, program, args),
+    unshare: (program, args) => commandFor('unshare', place, prefix, [program, ...args]),
+    none: (program, args) => commandFor('none', place, prefix, [program, ...args]),
   };
   return {
     cwd: place.work,
     // In a cell and in a container it gets another PATH.
-    env: { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8' },
+    env: {
+      PATH: process.env.PATH ?? '',
+      LANG: 'C.UTF-8',
+      ...(hasEgress(level) && proxyVariables(ports.egress, place.trust)),
+    },
     account,
     graceMs,
     isConfined: level !== 'none',
     wrap: wraps[level],
     container,
-    server: level === 'none' ? { port: 0, socket: null } : { port: ports.server, socket: socketsOf(place).server },
+    server: hasEgress(level) ? { port: ports.server, socket: socketsOf(place).server } : { port: 0, socket: null },
   };
 }

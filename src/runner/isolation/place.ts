@@ -29,6 +29,8 @@ export interface Place extends TemporaryFolder {
   home: string;
   /** Skills of agents: the folder is the runner's and holds one of the agent's for each step. */
   skills: string;
+  /** A file of further certificate authorities of the machine, which missions may read; null: there is none. */
+  trust: string | null;
   /** An empty folder: for a file view of the script's own, or for the sockets of an agent. */
   root: string;
 }
@@ -66,7 +68,11 @@ export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFold
 }
 
 /** @param account Owns the place: the user that the script runs as, when that is another than ours. */
-export async function makePlace(script: string, account?: { uid: number; gid: number }): Promise<Place> {
+export async function makePlace(
+  script: string,
+  account?: { uid: number; gid: number },
+  trust: string | null = null,
+): Promise<Place> {
   const temporary = await makeTemporaryFolder('mission-');
   const { folder } = temporary;
   const names = ['mission.sh', 'work', 'artifacts', 'home', 'root', 'skills'];
@@ -90,5 +96,6 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
     home: home!,
     root: root!,
     skills: skills!,
+    trust,
   };
 }

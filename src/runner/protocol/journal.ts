@@ -95,7 +95,8 @@ function openReports(platform: Platform, lease: RunLease, { stepId, ...session }
       words: string,
       span?: { spanId: string; promptScope: string },
     ): Promise<void> {
-      for (const content of pieces(words)) {
+      // Before it is cut: a piece could end within a secret.
+      for (const content of pieces(platform.mask(words))) {
         const seq = next[part] ?? 0;
         next[part] = seq + 1;
         await platform.mutate(appendLog, { ...session, part, seq, content, ...span });

@@ -15,6 +15,7 @@ import {
   runMcpServers,
   runModels,
 } from '../generated/operations.ts';
+import type { Mask } from '../text.ts';
 
 /** A request that the platform refused: `code` is `lease_lost`, `unauthenticated`, `invalid_request`, … */
 export class RequestRejected extends Error {
@@ -37,7 +38,9 @@ const retryMs = { usual: 9 * 60_000, stopping: 2_000 };
 /** A model connector of an organization. */
 export type Connector = RunModelsQuery['answer']['connectors'][number];
 
-export type Platform = ReturnType<typeof connect>;
+export type Connection = ReturnType<typeof connect>;
+/** For the reports of a mission. */
+export type Platform = Connection & { mask: Mask };
 
 interface Clock {
   now(): number;

@@ -1,5 +1,6 @@
 // Artifacts of a step: the files of its artifacts folder are uploaded to signed addresses and registered.
-import { type FileHandle, readdir, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunLease, Session } from '../contract.ts';
 import { type ArtifactKind, registerArtifact } from '../generated/operations.ts';
@@ -46,11 +47,35 @@ function isText(head: Buffer): boolean {
   }
 }
 
+const isTextual = (contentType: string): boolean =>
+  contentType.startsWith('text/') || contentType === 'application/json';
+
+/** Bytes of texts that are searched for secrets. */
+const maxMaskedBytes = 16 * 1024 * 1024;
+
+/** A file of the runner's without the secrets; null: there are none in it. */
+async function maskedCopy({ mask }: Platform, content: FileHandle, folder: string): Promise<FileHandle | null> {
+  const text = await readFrom(content);
+  const masked = mask(text);
+  if (masked === text) return null;
+  // Beside the folder, where no program of the mission writes.
+  const file = path.join(path.dirname(folder), `masked-${randomUUID()}`);
+  await writeFile(file, masked, { mode: 0o600 });
+  return open(file);
+}
+
+/** Its position stays at the beginning. */
+async function readFrom(content: FileHandle): Promise<string> {
+  const buffer = Buffer.alloc((await content.stat()).size);
+  const { bytesRead } = await content.read(buffer, 0, buffer.length, 0);
+  return buffer.toString('utf8', 0, bytesRead);
+}
+
 /** Uploads every file of the folder under its path there and removes it: the next step of the run has the same folder. */
 export async function uploadArtifacts(
   platform: Platform,
   lease: RunLease,
-  origin: Omit<Session, 'leaseId'>,
+  { leaseId: _, ...origin }: Session,
   folder: string,
 ): Promise<void> {
   // Links are left where they are: what they lead to is not the script's work.
@@ -59,7 +84,12 @@ export async function uploadArtifacts(
     const caption = clip(path.relative(folder, file), 500);
     const content = await openInside(folder, file);
     const [kind, contentType] = await describe(content, path.extname(file).toLowerCase());
-    const contentKey = await platform.upload(lease, caption, content).finally(() => content.close());
+    const { size } = await content.stat();
+    const masked =
+      isTextual(contentType) && size <= maxMaskedBytes ? await maskedCopy(platform, content, folder) : null;
+    const contentKey = await platform
+      .upload(lease, caption, masked ?? content)
+      .finally(() => Promise.all([content.close(), masked?.close()]));
     const described = { contentKey, kind, contentType, caption, ...origin };
     await platform.mutate(registerArtifact, { ...lease, ...described });
     await rm(file, { force: true });

@@ -54,7 +54,11 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
   if (!origin) return openFolder(settings, bundle);
   const author = { name, email: `agent@${new URL(platform.url).hostname}` };
   const { branch, defaultBranch: baseBranch } = origin;
-  const workspace = await openWorkspace({ mirrors, checkout: place.work, origin, account, author, checkpoint: bundle });
+  const { mask } = platform;
+  const workspace = await openWorkspace({
+    ...{ mirrors, checkout: place.work, origin, account, author, mask },
+    checkpoint: bundle,
+  });
   const { mirror, base, startSha, restored } = workspace;
   const sessions = bundle && restored === true ? await writeSessions(mirror, bundle, place).catch(() => []) : [];
   if (bundle) {

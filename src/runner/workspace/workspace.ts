@@ -1,10 +1,11 @@
 // The repository of a mission: a mirror, which is the runner's, and a checkout, which is the agent's. What an agent has had is hostile:
 // git never runs in it. Its commits are fetched into the mirror and pushed from there, so that no login is in its reach.
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Account } from '../contract.ts';
 import { chownRecursive } from '../isolation/confinement.ts';
+import type { Mask } from '../text.ts';
 import { type Bundle, unpack, workOf } from './checkpoint.ts';
 import { git, type Remote } from './git.ts';
 
@@ -25,6 +26,8 @@ export interface WorkspaceSettings {
   account: Account | undefined;
   /** The checkpoint to begin from, where its commits follow those of the branch. */
   checkpoint: Bundle | null;
+  /** Hides secrets of the environment: commits with one are not pushed. */
+  mask: Mask;
   /** The author of the commits. */
   author: { name: string; email: string };
 }
@@ -101,7 +104,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
         const headSha = (await commitOf(mirror, work))!;
         const from = (await git(mirror, ['merge-base', `refs/origin/${base}`, work])).trim();
         if (from === headSha || headSha === pushed) return null;
-        const diff = await git(mirror, ['diff', '--no-ext-diff', '--no-textconv', from, work]);
+        const diff = await diffOf(mirror, from, work, settings.mask);
         const size = await sizeOf(mirror, from, work);
         // Commits of a person on the branch are never overwritten.
         const lease = `--force-with-lease=refs/heads/${branch}:${pushed}`;
@@ -116,9 +119,24 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
 async function fetchMirror(mirror: string, globalConfig: string, origin: Origin): Promise<void> {
   await mkdir(mirror, { recursive: true, mode: 0o700 });
   // The checkout is another user's: neither git nor its upload-pack would work in it.
-  await writeFile(globalConfig, '[safe]\n\tdirectory = *\n');
+  await replaceFile(globalConfig, '[safe]\n\tdirectory = *\n');
   await git(mirror, ['init', '--quiet', '--bare']);
   await git(mirror, ['fetch', '--quiet', '--prune', origin.url, '+refs/heads/*:refs/origin/*'], { remote: origin });
+}
+
+/** Another mission's git may be reading it. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text);
+  await rename(`${file}.new`, file);
+}
+
+/** @throws when a commit contains a secret, also one whose change a later one takes back */
+async function diffOf(mirror: string, from: string, to: string, mask: Mask): Promise<string> {
+  const plain = ['--no-ext-diff', '--no-textconv'];
+  const patches = await git(mirror, ['log', '-p', '--format=%B', ...plain, `${from}..${to}`]);
+  if (mask(patches) !== patches)
+    throw new Error('A commit contains a secret of the environment: the branch is not pushed.');
+  return git(mirror, ['diff', ...plain, from, to]);
 }
 
 async function sizeOf(mirror: string, from: string, to: string): Promise<Delivery['size']> {

@@ -1,0 +1,149 @@
+// Setup of an environment: its image is built, and its commands run once for all missions of the same key.
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { type PreparationStatus, reportPreparation } from './generated/operations.ts';
+import type { IsolatedStep } from './isolated-step.ts';
+import { chownRecursive } from './isolation/confinement.ts';
+import { buildImage, pullImage } from './isolation/image.ts';
+import type { RunPlace } from './run-place.ts';
+import { runCommands } from './setup-commands.ts';
+import type { RunSettings, SetupReport } from './step-context.ts';
+import { clip } from './text.ts';
+import { environmentKey } from './workspace/environment-key.ts';
+
+/** Characters of the lines that are reported. */
+const longestTail = 4_000;
+
+/** Prepares the place once, then opens the network of agents. @returns why that failed; empty when all went well */
+export async function setUp(
+  settings: RunSettings,
+  runPlace: RunPlace,
+  isolated: IsolatedStep,
+  report: SetupReport,
+): Promise<string> {
+  const { plan, egress } = runPlace;
+  if (!runPlace.isPrepared) {
+    for (const note of plan.notes) report.log(`${note}\n`);
+    const failure = await prepare(settings, runPlace, isolated, report).catch((error) => error.message);
+    if (failure) return clip(`The environment ${plan.template.templateName} is not ready: ${failure}`, 2_000);
+  }
+  runPlace.isPrepared = true;
+  egress?.set({ phase: 'agent', policy: plan.network.agent });
+  return '';
+}
+
+async function prepare(
+  settings: RunSettings,
+  runPlace: RunPlace,
+  isolated: IsolatedStep,
+  report: SetupReport,
+): Promise<string> {
+  const { capabilities, orgId } = settings;
+  const { prepared } = capabilities;
+  const { plan, place, account, containers, egress } = runPlace;
+  const key = await keyOf(runPlace);
+  const { log, tell, failWith } = openTelling(settings, runPlace, key, report);
+  const own = async () => {
+    for (const folder of [place.work, place.home]) await chownRecursive(folder, account);
+  };
+  const missing = await chooseImage(settings, runPlace, { ...report, log }, () => tell('preparing')).catch(
+    (error: Error) => error.message,
+  );
+  if (missing) return failWith(missing);
+  if (plan.commands.length === 0) {
+    if (containers && (plan.image || plan.dockerfile)) await tell('ready');
+    return '';
+  }
+
+  async function restored(): Promise<boolean> {
+    const begun = Date.now();
+    const found = await prepared.restore(orgId, key, place);
+    if (!found) return false;
+    await own();
+    log(`The environment was prepared before, in ${found.seconds} s; it was copied in ${Date.now() - begun} ms.\n`);
+    await tell('ready', found.bytes, 0);
+    return true;
+  }
+
+  if (await restored()) return '';
+  return prepared.alone(orgId, key, async () => {
+    if (await restored()) return '';
+    const begun = Date.now();
+    await tell('preparing');
+    await prepared.seed(orgId, place.home);
+    await own();
+    egress?.set({ phase: 'setup', policy: plan.network.setup });
+    const failure = await runCommands(settings, runPlace, isolated, { ...report, log });
+    if (failure) return failWith(failure);
+    const seconds = Math.round((Date.now() - begun) / 1_000);
+    const bytes = await untracked(runPlace, isolated)
+      .then((names) => prepared.keep(orgId, key, place, names, seconds))
+      .catch((error) => log(`The environment is not kept for later missions: ${error.message}\n`));
+    await tell('ready', bytes ?? 0);
+    void prepared.sweep().catch(() => {});
+    return '';
+  });
+}
+
+function keyOf({ plan, place, containers, isolation }: RunPlace): Promise<string> {
+  const image = plan.image ?? plan.dockerfile ?? containers?.image;
+  const machine = [1, isolation.level, process.platform, process.arch, image];
+  return environmentKey(place.work, [...machine, plan.commands, plan.variables, plan.network.setup]);
+}
+
+/** The log of a preparation, and its reports with the last lines. */
+function openTelling({ platform, lease }: RunSettings, { plan, checkout }: RunPlace, key: string, report: SetupReport) {
+  const begun = Date.now();
+  const lines: string[] = [];
+  const tell = (status: PreparationStatus, bytes = 0, seconds = (Date.now() - begun) / 1_000) => {
+    const { templateId } = plan.template;
+    const lastLines = lines.join('').slice(-longestTail).toWellFormed();
+    const input = { ...lease, key, templateId, commit: checkout.base, status, lastLines, seconds, bytes };
+    return platform.mutate(reportPreparation, input);
+  };
+  return {
+    tell,
+    log(text: string): void {
+      report.log(text);
+      lines.push(text);
+      if (lines.length > 20) lines.shift();
+    },
+    async failWith(failure: string): Promise<string> {
+      if (!report.signal.aborted) await tell('failed');
+      return [failure, lines.slice(-10).join('')].join('\n').trim();
+    },
+  };
+}
+
+/** Paths in the checkout that git does not have. It runs where missions do: the setup may have changed its settings. */
+async function untracked({ place }: RunPlace, { runScript }: IsolatedStep): Promise<string[]> {
+  const names = await readdir(place.work);
+  if (!names.includes('.git')) return names;
+  const listed = await runScript('git ls-files -z --others --directory', [], 60_000);
+  return listed
+    .split('\0')
+    .filter(Boolean)
+    .map((name) => path.normalize(name).replace(/\/$/, ''));
+}
+
+/** @returns what is missing; empty: the containers of the place have the image. */
+async function chooseImage(
+  { capabilities }: RunSettings,
+  { plan, containers, isolation }: RunPlace,
+  { log, signal }: SetupReport,
+  begin: () => Promise<unknown>,
+): Promise<string> {
+  const { template, image, dockerfile } = plan;
+  if (!image && dockerfile === null) return '';
+  if (!containers) {
+    if (template.base !== 'machine')
+      return `it is an image, and this runner has no containers (ISOLATION is ${isolation.level})`;
+    log('The image of devcontainer.json is not used: this runner has no containers.\n');
+    return '';
+  }
+  const source = { engine: containers.program, signal, log };
+  await begin();
+  if (image) await pullImage(source, image);
+  containers.image = image ?? (await buildImage(source, dockerfile!, capabilities.buildNetwork));
+  return '';
+}

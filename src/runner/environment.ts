@@ -1,0 +1,70 @@
+// Plan of an environment: what its template and the repository say about it.
+import type { Environment } from './contract.ts';
+import type { NetworkPolicy } from './network/policy.ts';
+import { readDevcontainer, readText } from './workspace/devcontainer.ts';
+
+export interface Plan {
+  template: Environment;
+  /** Image of containers; null: that of the runner, or one that is built. */
+  image: string | null;
+  /** Text of a Dockerfile to build. */
+  dockerfile: string | null;
+  /** Shell commands of the setup, in order. */
+  commands: string[];
+  /** For the setup and for agents. */
+  variables: Record<string, string>;
+  /** For the setup alone. */
+  setupSecrets: Record<string, string>;
+  network: { setup: NetworkPolicy; agent: NetworkPolicy };
+  /** For the log. */
+  notes: string[];
+}
+
+/** @param checkout A real path. @throws when a file of the repository cannot be read */
+export async function planOf(template: Environment, checkout: string): Promise<Plan> {
+  const devcontainer = await readDevcontainer(checkout);
+  const notes: string[] = [];
+  if (devcontainer && devcontainer.ignored.length > 0)
+    notes.push(`devcontainer.json: ${devcontainer.ignored.join(', ')} has no effect here.`);
+  const { secrets } = template;
+  const undelivered = secrets.filter(({ setupOnly }) => !setupOnly).map(({ name }) => name);
+  if (undelivered.length > 0)
+    notes.push(`Secrets for hosts are not delivered by this runner: ${undelivered.join(', ')}.`);
+  const chosen = { ...devcontainer?.variables, ...valuesOf(template.variables) };
+  const refused = [...Object.keys(chosen), ...secrets.map(({ name }) => name)].filter((name) => actsOutside.test(name));
+  if (refused.length > 0) notes.push(`Variables that programs of the runner read are left out: ${refused.join(', ')}.`);
+  const [image, dockerfile] = await baseOf(template, devcontainer, checkout);
+  return {
+    template,
+    image,
+    dockerfile,
+    commands: [template.setupScript?.trim() ?? '', ...(devcontainer?.commands ?? [])].filter(Boolean),
+    variables: withoutRefused(chosen),
+    setupSecrets: withoutRefused(valuesOf(secrets.filter(({ setupOnly }) => setupOnly))),
+    network: { setup: template.setupNetwork, agent: template.agentNetwork },
+    notes,
+  };
+}
+
+/** Read by the linker and the shells that start a cell, which are outside of it yet. */
+const actsOutside = /^(PATH|ENV|IFS|PS4|SHELLOPTS|GCONV_PATH|LOCPATH|NLSPATH|(LD|DYLD|BASH|GLIBC|MALLOC)_?\w*)$/;
+
+const withoutRefused = (variables: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => !actsOutside.test(name)));
+
+const valuesOf = (entries: { name: string; value: string }[]): Record<string, string> =>
+  Object.fromEntries(entries.map(({ name, value }) => [name, value]));
+
+/** The template's image or Dockerfile goes before that of the repository. */
+async function baseOf(
+  template: Environment,
+  devcontainer: Awaited<ReturnType<typeof readDevcontainer>>,
+  checkout: string,
+): Promise<[image: string | null, dockerfile: string | null]> {
+  if (template.base === 'image') return [template.image, null];
+  if (template.base === 'dockerfile') return [null, template.dockerfile];
+  if (!devcontainer?.dockerfile) return [devcontainer?.image ?? null, null];
+  const text = await readText(checkout, devcontainer.dockerfile);
+  if (text === null) throw new Error(`devcontainer.json: there is no ${devcontainer.dockerfile}`);
+  return [null, text];
+}

@@ -1,0 +1,37 @@
+// The platform for reports of a mission with secrets: texts that people read are masked. Ids, and words that the platform decides by,
+// are not: a value could be one of them.
+import type { Mask } from '../text.ts';
+import type { Connection, Platform } from './platform.ts';
+
+/** Members of reports that hold text of a mission. */
+const texts = [
+  'content',
+  'body',
+  'parameter',
+  'result',
+  'error',
+  'lastLines',
+  'activity',
+  'output',
+  'caption',
+  'reason',
+];
+const endings = ['outcome', 'terminationReason'];
+
+export const masked = (platform: Connection, mask: Mask): Platform => ({
+  ...platform,
+  mask,
+  mutate: (operation, input, once) => platform.mutate(operation, maskTexts(input, mask), once),
+});
+
+function maskTexts<T>(value: T, mask: Mask): T {
+  if (Array.isArray(value)) return value.map((one) => maskTexts(one, mask)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, one]) => {
+    if (typeof one !== 'string') return [name, maskTexts(one, mask)];
+    // A step that ends well says so in one word.
+    const isText = texts.includes(name) || (endings.includes(name) && one !== 'completed');
+    return [name, isText ? mask(one) : one];
+  });
+  return Object.fromEntries(entries);
+}

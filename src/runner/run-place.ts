@@ -1,0 +1,103 @@
+// Places of a run: its steps that are isolated in the same way share one, with its checkout, its environment and the proxy that is its
+// way out.
+import { writeFile } from 'node:fs/promises';
+import type { Account, Environment, Limits, Step } from './contract.ts';
+import { type Plan, planOf } from './environment.ts';
+import type { Caps } from './isolation/caps.ts';
+import { socketsOf } from './isolation/cell.ts';
+import { newAccount } from './isolation/confinement.ts';
+import type { Containers } from './isolation/engine.ts';
+import { hasEgress, type Isolation } from './isolation/isolation.ts';
+import { makePlace, type Place } from './isolation/place.ts';
+import { type ConnectionCounter, countConnections } from './network/connections.ts';
+import { type EgressProxy, openEgressProxy } from './network/egress-proxy.ts';
+import type { RunSettings } from './step-context.ts';
+import { type Checkout, checkOut } from './workspace/repository.ts';
+import { retain } from './workspace/retention.ts';
+
+export interface RunPlace {
+  isolation: Isolation;
+  caps: Caps;
+  limits: Limits;
+  place: Place;
+  account: Account | undefined;
+  checkout: Checkout;
+  /** With the image of the environment. */
+  containers: Containers | undefined;
+  /** Null: nothing is enforced here, or there is no network at all. */
+  egress: EgressProxy | null;
+  connections: ConnectionCounter;
+  plan: Plan;
+  /** Whether the environment of its plan is there. */
+  isPrepared: boolean;
+}
+
+export type RunPlaces = ReturnType<typeof openPlaces>;
+
+export function openPlaces(settings: RunSettings) {
+  const { platform, capabilities, lease } = settings;
+  const { mirrors, retention, isolation: ofAgents, scripts, caps, routes, trust } = capabilities;
+  const opened = new Map<Isolation, RunPlace>();
+  const closing: (() => Promise<void>)[] = [];
+
+  async function open(isolation: Isolation, step: Step): Promise<RunPlace> {
+    const isScript = isolation === scripts;
+    // Agents that are not isolated are the runner's user; its scripts are another one's, where that can be.
+    const account = isolation.level === 'none' && !isScript ? undefined : await newAccount();
+    const place = await makePlace('', account, trust);
+    closing.push(place.remove);
+    const keep = () => (retention && !isScript ? retain(retention, place.work, lease.runId) : Promise.resolve());
+    // The place is removed even when it could not be retained.
+    closing.push(() => keep().catch((error) => console.error(`${lease.runId}: ${error.message}`)));
+    const connections = countConnections();
+    const egress = hasEgress(isolation.level)
+      ? await openEgressProxy(socketsOf(place).egress, connections.add, routes)
+      : null;
+    if (egress) closing.push(egress.close);
+    const { agent, checkpoint } = step;
+    const checkout = await checkOut(platform, { lease, place, account, mirrors, author: agent.name, checkpoint });
+    const plan = await planOf(step.environment, place.work);
+    return {
+      isolation,
+      caps: isScript ? caps.scripts : caps.agents,
+      limits: withinOf(settings.limits, step.environment),
+      place,
+      account,
+      checkout,
+      containers: isolation.containers && { ...isolation.containers },
+      egress,
+      connections,
+      plan,
+      isPrepared: false,
+    };
+  }
+
+  return {
+    /** The place of this step. */
+    async of(step: Step): Promise<RunPlace> {
+      const isolation = step.agent.harness === 'shell' ? scripts : ofAgents;
+      if (!isolation) throw new Error(`This runner has no ${step.agent.harness}.`);
+      const found = opened.get(isolation) ?? (await open(isolation, step));
+      opened.set(isolation, found);
+      return found;
+    },
+    /** Closes something else before the places. */
+    beforeClosing: (close: () => Promise<void>) => void closing.push(close),
+    async close(): Promise<void> {
+      for (const close of closing.reverse()) await close();
+    },
+  };
+}
+
+/** What the template says, within what the runner allows. */
+function withinOf(most: Limits, { memoryMb, diskMb, processes }: Environment): Limits {
+  const least = (bound: number, wanted: number | null, unit = 1) => (wanted ? Math.min(bound, wanted * unit) : bound);
+  return {
+    memoryBytes: least(most.memoryBytes, memoryMb, 1024 ** 2),
+    diskBytes: least(most.diskBytes, diskMb, 1024 ** 2),
+    processes: least(most.processes, processes),
+  };
+}
+
+/** The script of a step, which its place shows. */
+export const writeScript = ({ place }: RunPlace, script: string): Promise<void> => writeFile(place.file, script);

@@ -1,0 +1,87 @@
+// The commands of a setup, run where missions work, with the network of the setup, its secrets, and a time of their own.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { IsolatedStep } from './isolated-step.ts';
+import { commonPaths } from './isolation/cell.ts';
+import { hasEgress } from './isolation/isolation.ts';
+import { startProcess } from './isolation/process.ts';
+import type { RunPlace } from './run-place.ts';
+import type { RunSettings, SetupReport } from './step-context.ts';
+import { watchUsage } from './step-usage.ts';
+
+/** Characters of the log of a setup. */
+const longestLog = 1_000_000;
+const sampleMs = 1_000;
+
+/** @returns why one of them failed; empty when all went well */
+export async function runCommands(
+  settings: RunSettings,
+  runPlace: RunPlace,
+  isolated: IsolatedStep,
+  report: SetupReport,
+): Promise<string> {
+  const done = new AbortController();
+  const timeoutMs = settings.capabilities.setupTimeoutMs;
+  const timeout = wait(timeoutMs, `it took longer than ${Math.round(timeoutMs / 1_000)} s`, { signal: done.signal });
+  timeout.catch(() => {});
+  const log = bounded(report.log);
+  try {
+    for (const command of runPlace.plan.commands) {
+      const failure = await runOne(runPlace, isolated, command, timeout, { ...report, log });
+      if (failure) return failure;
+    }
+    return '';
+  } finally {
+    done.abort();
+  }
+}
+
+async function runOne(
+  { place, plan, limits, isolation }: RunPlace,
+  isolated: IsolatedStep,
+  command: string,
+  timeout: Promise<string>,
+  { log, signal }: SetupReport,
+): Promise<string> {
+  const { launch, enclosure, processOf } = isolated.open();
+  // The same paths in each mission, where there is a view of files.
+  const { work, home } = hasEgress(isolation.level) ? commonPaths : place;
+  const env = { ...launch.env, ...plan.variables, ...plan.setupSecrets, HOME: home, CI: 'true' };
+  const program = startProcess(
+    { ...launch, env },
+    {
+      program: 'sh',
+      args: ['-c', 'cd "$0" && exec sh -c "$1"', work, command],
+      hasInput: false,
+      longestLine: 20_000,
+      out: log,
+      err: log,
+    },
+  );
+  place.guard(program.pid, enclosure?.watchdogArguments);
+  const ended = new AbortController();
+  const context = { enclosure, processOf, limits, place };
+  const usage = watchUsage(context, program, sampleMs, ended.signal);
+  try {
+    const failure = await Promise.race([
+      program.silent,
+      timeout,
+      usage.exceeded,
+      new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('stopped'), { once: true })),
+    ]);
+    await program.end();
+    return failure && ((await usage.reason(failure === 'stopped')) ?? failure);
+  } finally {
+    ended.abort();
+    await program.end();
+    place.guard(undefined);
+  }
+}
+
+function bounded(log: (text: string) => void): (text: string) => void {
+  let left = longestLog;
+  return (text) => {
+    if (left <= 0) return;
+    left -= text.length;
+    log(left > 0 ? text : 'The rest of the output is left out.\n');
+  };
+}

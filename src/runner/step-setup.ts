@@ -1,0 +1,64 @@
+// Beginning of a step: its environment is prepared while the lease is kept. Its connections are reported from then on.
+import { randomUUID } from 'node:crypto';
+import type { Pace, RunLease } from './contract.ts';
+import { reportConnections } from './generated/operations.ts';
+import { keepLease } from './protocol/heartbeat.ts';
+import type { Journal } from './protocol/journal.ts';
+import type { Platform } from './protocol/platform.ts';
+import type { StepContext } from './step-context.ts';
+
+/** Outcome of a step when the runner shuts down. */
+export const runnerStopped = 'runner stopped';
+
+/** Connections of one report: the platform takes 200. */
+const connectionsAtOnce = 200;
+
+/** @returns why the step cannot begin, when its journal is closed; empty: it can */
+export async function setUpStep(
+  platform: Platform,
+  lease: RunLease,
+  context: StepContext,
+  journal: Journal,
+  pace: Pace,
+  stopping: AbortSignal,
+): Promise<string> {
+  const failure = stopping.aborted ? runnerStopped : await setUp(platform, lease, context, journal, pace, stopping);
+  if (failure) await journal.close();
+  else await reportConnectionsOf(platform, lease, context);
+  return failure;
+}
+
+async function setUp(
+  platform: Platform,
+  lease: RunLease,
+  context: StepContext,
+  journal: Journal,
+  pace: Pace,
+  stopping: AbortSignal,
+): Promise<string> {
+  const ended = new AbortController();
+  const report = { log: journal.log, signal: AbortSignal.any([stopping, ended.signal]) };
+  try {
+    const failure = await keepLease(platform, lease, pace, context.setUp(report));
+    return stopping.aborted ? runnerStopped : failure;
+  } catch (error) {
+    // A person has canceled the run.
+    if ((error as Error).message === 'stopped') return 'stopped';
+    throw error;
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Reports those since the last time. */
+export async function reportConnectionsOf(
+  platform: Platform,
+  lease: RunLease,
+  { connections: counter }: StepContext,
+): Promise<void> {
+  const counted = counter.take();
+  for (let at = 0; at < counted.length; at += connectionsAtOnce) {
+    const connections = counted.slice(at, at + connectionsAtOnce);
+    await platform.mutate(reportConnections, { ...lease, reportId: randomUUID(), connections });
+  }
+}

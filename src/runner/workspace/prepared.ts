@@ -1,0 +1,222 @@
+// Prepared environments: what a setup has left in a checkout and its home, kept in a folder of the runner for later missions of the
+// same organization and key. Neither of them is shared between organizations.
+import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { lstat, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+export interface PreparedSettings {
+  /** A folder of the runner's. */
+  folder: string;
+  keepMs: number;
+  maxBytes: number;
+}
+
+/** Folders that a mission works in. */
+export interface Workplace {
+  work: string;
+  home: string;
+}
+
+interface Manifest {
+  /** Paths in the checkout and in the home. */
+  work: string[];
+  home: string[];
+  seconds: number;
+  bytes: number;
+}
+
+/** Files that harnesses and checkpoints keep in the home: of one mission. */
+const ofMission = ['tmp', '.codex', '.claude', 'checkpoint.git'];
+/** Downloads of package managers, in the home: kept from key to key. */
+const caches = [
+  '.npm/_cacache',
+  '.cache/pip',
+  '.cache/uv',
+  '.cache/yarn',
+  '.cargo/registry',
+  'go/pkg/mod',
+  '.m2/repository',
+];
+/** Entries that were used within this time are not dropped: somebody may be copying them. */
+const busyMs = 10 * 60_000;
+
+const run = promisify(execFile);
+/** Attributes and links as they are, without copying blocks where the file system can share them. */
+const copy = (from: string, to: string) => run('cp', ['-a', '--reflink=auto', '-T', '--', from, to]);
+const copyPlain = (from: string, to: string) => run('cp', ['-a', '--', from, to]);
+const copyTree = process.platform === 'linux' ? copy : copyPlain;
+
+const isFolder = (file: string): Promise<boolean> =>
+  lstat(file).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  );
+const isThere = (file: string): Promise<boolean> =>
+  lstat(file).then(
+    () => true,
+    () => false,
+  );
+
+/** Whether all folders on the way are folders: a link could lead out. */
+async function isOrdinary(root: string, file: string): Promise<boolean> {
+  const names = path
+    .dirname(file)
+    .split('/')
+    .filter((name) => name !== '.');
+  let at = root;
+  for (const name of names) {
+    at = path.join(at, name);
+    if (!(await isFolder(at))) return false;
+  }
+  return true;
+}
+
+const isPlain = (file: string): boolean =>
+  file !== '' && !path.isAbsolute(file) && !file.split('/').some((name) => ['', '.', '..', '.git'].includes(name));
+
+/** Copies paths of a tree that programs of a mission have written; none of them runs any more. What is there already stays. */
+async function copyPaths(from: string, to: string, files: readonly string[]): Promise<void> {
+  for (const file of files) {
+    if (!isPlain(file) || !(await isOrdinary(from, file)) || !(await isThere(path.join(from, file)))) continue;
+    await mkdirOrdinary(to, path.dirname(file));
+    if (!(await isOrdinary(to, file)) || (await isThere(path.join(to, file)))) continue;
+    await copyTree(path.join(from, file), path.join(to, file));
+  }
+}
+
+async function mkdirOrdinary(root: string, folder: string): Promise<void> {
+  let at = root;
+  for (const name of folder.split('/').filter((one) => one !== '.')) {
+    at = path.join(at, name);
+    if (!(await isThere(at))) await mkdir(at, { mode: 0o755 });
+    else if (!(await isFolder(at))) return;
+  }
+}
+
+const bytesOf = async (folder: string): Promise<number> =>
+  Number.parseInt((await run('du', ['-sk', folder])).stdout, 10) * 1_024;
+
+export type PreparedStore = ReturnType<typeof openPrepared>;
+
+export function openPrepared(settings: PreparedSettings) {
+  const entryOf = (orgId: string, key: string) => path.join(settings.folder, orgId, key);
+  const cacheOf = (orgId: string) => path.join(settings.folder, orgId, 'caches');
+  return {
+    /** @returns how it was prepared; null: it is not there */
+    restore: (orgId: string, key: string, to: Workplace) => restore(entryOf(orgId, key), to),
+    /** Downloads of earlier setups of the organization, for the next one. */
+    seed: (orgId: string, home: string) => copyPaths(cacheOf(orgId), home, caches),
+    /** Keeps what the setup has left, and its downloads. @param untracked Paths in the checkout that git does not have. @returns its bytes */
+    async keep(orgId: string, key: string, from: Workplace, untracked: readonly string[], seconds: number) {
+      const bytes = await keep(entryOf(orgId, key), from, untracked, seconds);
+      await replace(cacheOf(orgId), (fresh) => copyPaths(from.home, fresh, caches));
+      return bytes;
+    },
+    sweep: () => sweep(settings),
+    /** One after the other for the same key, also of several runners on this machine. */
+    async alone<T>(orgId: string, key: string, work: () => Promise<T>): Promise<T> {
+      await mkdir(path.join(settings.folder, orgId), { recursive: true, mode: 0o700 });
+      return inTurn(entryOf(orgId, key), async () => {
+        const release = await lock(`${entryOf(orgId, key)}.lock`);
+        try {
+          return await work();
+        } finally {
+          await release();
+        }
+      });
+    },
+  };
+}
+
+async function restore(entry: string, { work, home }: Workplace): Promise<Manifest | null> {
+  const text = await readFile(path.join(entry, 'manifest.json'), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const manifest: Manifest = JSON.parse(text);
+  const now = new Date();
+  await utimes(entry, now, now);
+  await copyPaths(path.join(entry, 'work'), work, manifest.work);
+  await copyPaths(path.join(entry, 'home'), home, manifest.home);
+  return manifest;
+}
+
+async function keep(
+  entry: string,
+  { work, home }: Workplace,
+  untracked: readonly string[],
+  seconds: number,
+): Promise<number> {
+  const inHome = (await readdir(home)).filter((name) => !ofMission.includes(name));
+  let bytes = 0;
+  await replace(entry, async (fresh) => {
+    for (const name of ['work', 'home']) await mkdir(path.join(fresh, name), { mode: 0o700 });
+    await copyPaths(work, path.join(fresh, 'work'), untracked);
+    await copyPaths(home, path.join(fresh, 'home'), inHome);
+    bytes = await bytesOf(fresh);
+    const manifest: Manifest = { work: [...untracked], home: inHome, seconds, bytes };
+    await writeFile(path.join(fresh, 'manifest.json'), JSON.stringify(manifest));
+  });
+  return bytes;
+}
+
+/** A folder that is there as a whole or not at all. */
+async function replace(entry: string, fill: (fresh: string) => Promise<void>): Promise<void> {
+  const fresh = `${entry}.${randomUUID()}`;
+  try {
+    await mkdir(fresh, { recursive: true, mode: 0o700 });
+    await fill(fresh);
+    await remove(entry);
+    await rename(fresh, entry);
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
+}
+
+async function remove(entry: string): Promise<void> {
+  const gone = `${entry}.${randomUUID()}`;
+  await rename(entry, gone).catch(() => {});
+  await rm(gone, { recursive: true, force: true });
+}
+
+/** Drops what was not used for long, and beyond the size what was not used for longest. */
+async function sweep({ folder, keepMs, maxBytes }: PreparedSettings): Promise<void> {
+  const entries: { entry: string; usedAt: number; bytes: number }[] = [];
+  for (const orgId of await readdir(folder).catch(() => []))
+    for (const name of await readdir(path.join(folder, orgId)).catch(() => [])) {
+      const entry = path.join(folder, orgId, name);
+      if (!(await isFolder(entry))) continue;
+      entries.push({ entry, usedAt: (await stat(entry)).mtimeMs, bytes: await bytesOf(entry).catch(() => 0) });
+    }
+  const now = Date.now();
+  let total = 0;
+  for (const { entry, usedAt, bytes } of entries.sort((a, b) => b.usedAt - a.usedAt)) {
+    total += bytes;
+    const isUnwanted = usedAt < now - keepMs || total > maxBytes;
+    if (isUnwanted && usedAt < now - busyMs) await remove(entry);
+  }
+}
+
+const last = new Map<string, Promise<unknown>>();
+
+function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
+  const mine = (last.get(key) ?? Promise.resolve()).then(work, work);
+  const settled = mine.catch(() => {}).finally(() => last.get(key) === settled && last.delete(key));
+  last.set(key, settled);
+  return mine;
+}
+
+/** flock(1) holds the file until its input ends, also when this process is killed. Without it runners do not wait for each other. */
+async function lock(file: string): Promise<() => Promise<void>> {
+  const holder = spawn('flock', [file, 'sh', '-c', 'echo held; cat >/dev/null'], { stdio: ['pipe', 'pipe', 'ignore'] });
+  const ended = new Promise<void>(
+    (resolve) => void holder.once('exit', () => resolve()).once('error', () => resolve()),
+  );
+  holder.stdin.on('error', () => {});
+  await Promise.race([once(holder.stdout, 'data').catch(() => {}), ended]);
+  return async () => {
+    holder.stdin.end();
+    await ended;
+  };
+}

@@ -1,0 +1,333 @@
+// Environments of missions, from their setup to the next mission that starts in them: in a cell and in a real engine, where a machine has
+// them. The platform is a record of what is reported; names lead to a registry on loopback.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Claimed, Step } from '../../src/runner/contract.ts';
+import { cappedByContainers, chooseCaps } from '../../src/runner/isolation/caps.ts';
+import { findContainers } from '../../src/runner/isolation/container.ts';
+import { chooseIsolation, isolationOfScripts, kindOf } from '../../src/runner/isolation/isolation.ts';
+import type { RouteSettings } from '../../src/runner/network/dialer.ts';
+import { masked } from '../../src/runner/protocol/masked.ts';
+import { type Platform, RequestRejected } from '../../src/runner/protocol/platform.ts';
+import { openRunWorkspace } from '../../src/runner/run-workspace.ts';
+import type { RunnerCapabilities } from '../../src/runner/step-context.ts';
+import { createMask } from '../../src/runner/text.ts';
+import { openPrepared } from '../../src/runner/workspace/prepared.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'environments-'));
+const git = (...args: string[]) =>
+  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });
+let asked: string[] = [];
+const registry = createServer((request, response) => {
+  asked.push(request.url!);
+  response.end('module.exports = 42;\n');
+});
+let registryHost: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
+  registryHost = `registry.test:${(registry.address() as AddressInfo).port}`;
+  git('init', '-q', '-b', 'main', 'site');
+  writeFileSync(path.join(folder, 'site/.gitignore'), 'node_modules\n');
+  writeFileSync(path.join(folder, 'site/package-lock.json'), '{}');
+  git('-C', 'site', 'add', '.');
+  git('-C', 'site', 'commit', '-qm', 'first');
+});
+afterEach(() => {
+  asked = [];
+});
+afterAll(() => {
+  registry.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Environment = Step['environment'];
+// biome-ignore lint/suspicious/noExplicitAny: reports are looked into
+type Report = Record<string, any> & { operation: string };
+
+/** A download as package managers do it: by the proxy that the environment names. */
+const download = (what: string, to: string) =>
+  `node -e "const p = new URL(process.env.HTTP_PROXY);
+require('http').get({host: p.hostname, port: p.port, path: 'http://${registryHost}/${what}'}, async (r) => {
+  let t = ''; for await (const b of r) t += b; if (r.statusCode !== 200) { console.error(r.statusCode + ' ' + t); process.exit(1); }
+  require('fs').writeFileSync('${to}', t); })"`;
+
+const environmentOf = (more: Partial<Environment> = {}): Environment => ({
+  templateId: 'sbt_1',
+  templateName: 'Node',
+  base: 'machine',
+  image: null,
+  dockerfile: null,
+  setupScript: `set -e; echo setting up with $TOKEN; mkdir -p node_modules/answer; ${download('answer', 'node_modules/answer/index.js')}; mkdir -p ~/.npm/_cacache; echo x > ~/.npm/_cacache/index; touch ~/tool`,
+  variables: [{ name: 'COLOR', value: 'blue' }],
+  secrets: [{ name: 'TOKEN', value: 'top-secret-token', hosts: [], setupOnly: true }],
+  setupNetwork: { mode: 'custom', hosts: [registryHost] },
+  agentNetwork: { mode: 'none', hosts: [] },
+  memoryMb: null,
+  diskMb: null,
+  processes: null,
+  ...more,
+});
+
+/** Settings of an engine that has an image with Node.js; null without one. */
+const engine = ['podman', 'docker']
+  .map((CONTAINER_PROGRAM) => {
+    const options = { encoding: 'utf8', stdio: 'pipe', timeout: 60_000 } as const;
+    const listed = ['images', '--format', '{{.Repository}}:{{.Tag}}'];
+    const { stdout } = spawnSync(CONTAINER_PROGRAM, listed, options);
+    const CONTAINER_IMAGE = process.env.CONTAINER_IMAGE ?? stdout?.split('\n').find((name) => /\bnode\b/.test(name));
+    return CONTAINER_IMAGE ? { CONTAINER_PROGRAM, CONTAINER_IMAGE } : null;
+  })
+  .find(Boolean);
+
+async function capabilitiesFor(level: string, store = level): Promise<RunnerCapabilities | null> {
+  const find = () => findContainers(engine ?? { PATH: '' });
+  const isolation = await chooseIsolation(level, 'http://localhost:1', undefined, find).catch(() => null);
+  if (!isolation && level !== 'unshare') return null;
+  const scripts = await isolationOfScripts(level === 'unshare' ? 'unshare' : undefined, isolation).catch(() => null);
+  if (!scripts) return null;
+  const caps = scripts.containers ? cappedByContainers : await chooseCaps(kindOf(scripts.level), async () => null);
+  const mirrors = path.join(folder, 'mirrors');
+  mkdirSync(mirrors, { recursive: true });
+  const resolve = ((_: string, __: object, done: (...found: unknown[]) => void) =>
+    done(null, [{ address: '127.0.0.1', family: 4 }])) as unknown as NonNullable<RouteSettings['resolve']>;
+  return {
+    scripts,
+    isolation,
+    caps: { scripts: caps, agents: caps },
+    limits: { memoryBytes: 2 ** 30, processes: 512, diskBytes: 2 ** 30 },
+    found: [],
+    models: { anthropic: null, openai: null },
+    mirrors,
+    retention: null,
+    routes: { privateHosts: new Set([registryHost]), upstream: null, resolve },
+    trust: null,
+    prepared: openPrepared({ folder: path.join(folder, 'prepared', store), keepMs: 1e9, maxBytes: 2 ** 30 }),
+    setupTimeoutMs: 60_000,
+    buildNetwork: 'none',
+  };
+}
+
+const pace = { heartbeat: 1_000, sample: 1_000, flush: 100, grace: 200, timeout: 60_000, checkpoint: 60_000 };
+let count = 0;
+/** A run with one script, as a runner does it. */
+async function run(capabilities: RunnerCapabilities, environment: Environment, script: string, orgId = 'org_1') {
+  const reports: Report[] = [];
+  const mutate = async ({ text }: { text: string }, input: object) => {
+    const operation = /mutation (\w+)/.exec(text)![1]!;
+    reports.push({ operation, ...input });
+    if (operation !== 'OpenRepository') return { ok: true };
+    if (!environment.templateId) throw new RequestRejected('conflict', 'none');
+    return {
+      url: path.join(folder, 'site'),
+      username: null,
+      password: null,
+      defaultBranch: 'main',
+      branch: `m/${++count}`,
+    };
+  };
+  const unmasked = { url: 'http://localhost:1', mutate } as unknown as Platform;
+  const platform = masked(unmasked, createMask(environment.secrets.map(({ value }) => value)));
+  const lease = { runId: `run_${count}`, leaseId: 'lease' };
+  const workspace = openRunWorkspace(platform, capabilities, lease, { orgId, memoryMb: 1_024 } as Claimed, pace);
+  const agent = {
+    name: 'Bob',
+    role: 'builder',
+    harness: 'shell',
+    model: '',
+    effort: null,
+    userPrompt: null,
+    skillRepos: [],
+  };
+  const step = {
+    stepId: `stp_${count}`,
+    prompt: script,
+    outputSchema: null,
+    resumeSessionId: null,
+    checkpoint: null,
+    agent,
+  };
+  const log: string[] = [];
+  const printed: string[] = [];
+  try {
+    const context = await workspace.prepare({ ...step, environment } as unknown as Step, 10);
+    const signal = new AbortController().signal;
+    const failure = await context.setUp({ log: (text) => log.push(text), signal });
+    const begun = Date.now();
+    if (!failure) {
+      const harness = context.start((event) => void ('log' in event && printed.push(event.log)));
+      await harness.ended;
+      await harness.end();
+    }
+    const connections = context.connections.take();
+    await context.clear();
+    const preparations = reports.filter(({ operation }) => operation === 'ReportPreparation');
+    return { failure, log: log.join(''), printed: printed.join(''), preparations, connections, ms: Date.now() - begun };
+  } finally {
+    await workspace.close();
+  }
+}
+
+const look =
+  'node -p "require(\'answer\')"; echo $COLOR [$TOKEN]; ls ~/tool; [ -e /mission/work/node_modules ] && echo same';
+
+describe.each(['cell', 'container'])('an environment in a %s', (level) => {
+  it('is set up once, with its own network and secrets; the next mission starts in it', async ({ skip }) => {
+    const capabilities = await capabilitiesFor(level);
+    if (!capabilities) return skip(`there is no ${level} on this machine`);
+    const first = await run(capabilities, environmentOf(), look);
+    expect(first.failure).toBe('');
+    expect(first.printed).toMatch(/^42\nblue \[\]\n\/\S+\/home\/tool\nsame\n$/);
+    expect(first.preparations.map(({ status }) => status)).toEqual(['preparing', 'ready']);
+    expect(first.preparations.at(-1)!.lastLines).toBe('setting up with [secret]\n');
+    expect(first.connections).toEqual([
+      expect.objectContaining({ host: 'registry.test', phase: 'setup', verdict: 'allowed', count: 1 }),
+    ]);
+    expect(asked).toEqual(['/answer']);
+
+    const second = await run(capabilities, environmentOf(), `${look}; ${download('more', 'more.js')}`);
+    expect(second.printed).toMatch(/^42\nblue \[\]\n\S+tool\nsame\n403 /);
+    expect(second.preparations).toMatchObject([{ status: 'ready', seconds: 0 }]);
+    expect(second.connections).toMatchObject([{ host: 'registry.test', phase: 'agent', verdict: 'blocked' }]);
+    expect(asked).toEqual(['/answer']);
+
+    // Nothing is shared with another organization, nor with another setup.
+    const other = await run(capabilities, environmentOf(), 'true', 'org_2');
+    expect(other.preparations.map(({ status }) => status)).toEqual(['preparing', 'ready']);
+    const changed = environmentOf({ setupScript: 'cat ~/.npm/_cacache/index' });
+    expect((await run(capabilities, changed, 'ls node_modules')).printed).toContain('No such file');
+  });
+
+  it('gives no variable to the programs that start it', async ({ skip }) => {
+    const capabilities = await capabilitiesFor(level);
+    if (!capabilities) return skip(`there is no ${level} on this machine`);
+    const variables = ['PATH', 'LD_PRELOAD', 'BASH_ENV', 'NODE_OPTIONS'].map((name) => ({ name, value: './x' }));
+    const { log } = await run(capabilities, environmentOf({ setupScript: null, variables }), 'true');
+    expect(log).toBe('Variables that programs of the runner read are left out: PATH, LD_PRELOAD, BASH_ENV.\n');
+  });
+
+  it('prepares once for missions at the same time', async ({ skip }) => {
+    const capabilities = await capabilitiesFor(level, `${level}-together`);
+    if (!capabilities) return skip(`there is no ${level} on this machine`);
+    const runs = await Promise.all([1, 2, 3].map(() => run(capabilities, environmentOf(), look)));
+    expect(runs.map(({ printed }) => printed.startsWith('42\n'))).toEqual([true, true, true]);
+    expect(asked).toEqual(['/answer']);
+  });
+
+  it('whose setup fails says so with its last lines, and is not kept', async ({ skip }) => {
+    const capabilities = await capabilitiesFor(level, `${level}-failing`);
+    if (!capabilities) return skip(`there is no ${level} on this machine`);
+    const failing = environmentOf({ setupScript: 'echo installing; echo no such package $TOKEN >&2; exit 3' });
+    const { failure, preparations } = await run(capabilities, failing, 'true');
+    expect(failure).toContain('The environment Node is not ready: exit code 3');
+    expect(failure).toContain('no such package');
+    expect(preparations.map(({ status }) => status)).toEqual(['preparing', 'failed']);
+    expect(JSON.stringify(preparations)).not.toContain('top-secret');
+    const blocked = environmentOf({ setupNetwork: { mode: 'packages', hosts: ['elsewhere.test'] } });
+    expect(await run(capabilities, blocked, 'true')).toMatchObject({
+      failure: expect.stringContaining('403 registry.test'),
+      connections: [{ host: 'registry.test', phase: 'setup', verdict: 'blocked' }],
+    });
+    expect(asked).toEqual([]);
+    const endless = await run(
+      { ...capabilities, setupTimeoutMs: 300 },
+      environmentOf({ setupScript: 'sleep 600' }),
+      '',
+    );
+    expect(endless.failure).toContain('it took longer than');
+    const loud = environmentOf({ setupScript: `head -c 3000000 /dev/zero | tr '\\0' y | fold -w 999` });
+    expect((await run(capabilities, loud, 'true')).log.length).toBeLessThan(1_100_000);
+  });
+});
+
+it('a devcontainer.json of the repository is part of it, and names what it cannot do', async ({ skip }) => {
+  const capabilities = await capabilitiesFor('cell', 'devcontainer');
+  if (!capabilities) return skip('there is no cell on this machine');
+  mkdirSync(path.join(folder, 'site/.devcontainer'));
+  writeFileSync(
+    path.join(folder, 'site/.devcontainer/devcontainer.json'),
+    `{ // a comment with "quotes"
+      "image": "node:22", /* more */ "features": {}, "containerEnv": { "FROM_REPO": "a // b", "X": "\${localEnv:HOME}", },
+      "onCreateCommand": ["touch", "a b"], "postCreateCommand": { "one": "touch one", "two": ["touch", "it's"] },
+    }`,
+  );
+  git('-C', 'site', 'add', '.');
+  git('-C', 'site', 'commit', '-qm', 'devcontainer');
+  const { log, printed } = await run(capabilities, environmentOf({ setupScript: null }), 'echo $FROM_REPO; ls');
+  expect(log).toContain('devcontainer.json: features, containerEnv.X has no effect here.');
+  expect(log).toContain('The image of devcontainer.json is not used: this runner has no containers.');
+  expect(printed).toBe("a // b\na b\nit's\none\npackage-lock.json\n");
+  git('-C', 'site', 'revert', '--no-edit', 'HEAD');
+});
+
+it('an image needs containers; a Dockerfile is built once, without a network', async ({ skip }) => {
+  const [cell, containers] = await Promise.all([capabilitiesFor('cell'), capabilitiesFor('container', 'images')]);
+  const image = environmentOf({ base: 'image', image: 'localhost/base:node', setupScript: null });
+  if (cell)
+    expect((await run(cell, image, 'true')).failure).toBe(
+      'The environment Node is not ready: it is an image, and this runner has no containers (ISOLATION is cell)',
+    );
+  if (!containers) return skip('there is no engine on this machine');
+  const from = containers.scripts.containers!.image;
+  expect((await run(containers, { ...image, image: from }, 'echo works')).printed).toBe('works\n');
+  const missing = await run(containers, { ...image, image: 'localhost/nowhere:1' }, 'true');
+  expect(missing.failure).toContain('localhost/nowhere:1');
+  const dockerfile = `FROM ${from}\nRUN echo built-${Date.now()} > /built; ls /sys/class/net > /networks\n`;
+  const built = environmentOf({ base: 'dockerfile', dockerfile, setupScript: null });
+  expect((await run(containers, built, 'cat /built /networks')).printed).toMatch(/^built-\d+\nlo\n$/);
+  expect((await run(containers, built, 'cat /built')).printed).toMatch(/^built-/);
+  const broken = await run(containers, { ...built, dockerfile: `FROM ${from}\nRUN false\n` }, 'true');
+  expect(broken.failure).toContain('its image could not be built');
+});
+
+describe('what is kept', () => {
+  it('follows no link out of the checkout, and goes by age and size', async () => {
+    const store = path.join(folder, 'store');
+    const [from, to] = ['from', 'to'].map((name) => path.join(folder, name));
+    for (const at of [from!, to!])
+      for (const name of ['work', 'home']) mkdirSync(path.join(at, name), { recursive: true });
+    const places = (at: string) => ({ work: path.join(at, 'work'), home: path.join(at, 'home') });
+    mkdirSync(path.join(folder, 'outside'));
+    writeFileSync(path.join(folder, 'outside/secret'), 'of somebody else');
+    execFileSync('ln', ['-s', path.join(folder, 'outside'), path.join(from!, 'work/link')]);
+    execFileSync('ln', ['-s', 'loop', path.join(from!, 'work/loop')]);
+    writeFileSync(path.join(from!, 'work/file'), 'kept');
+    const prepared = openPrepared({ folder: store, keepMs: 1e9, maxBytes: 2 ** 30 });
+    const names = ['link/secret', 'link', 'loop', 'file', '../outside', '/etc/passwd', '.git/config', 'gone'];
+    await prepared.keep('org_1', 'key', places(from!), names, 1);
+    // In the next checkout a link of the repository is in the way.
+    execFileSync('ln', ['-s', path.join(folder, 'outside'), path.join(to!, 'work/file')]);
+    await prepared.restore('org_1', 'key', places(to!));
+    expect(readdirSync(path.join(store, 'org_1/key/work')).sort()).toEqual(['file', 'link', 'loop']);
+    expect(readdirSync(path.join(to!, 'work')).sort()).toEqual(['file', 'link', 'loop']);
+    expect(readdirSync(path.join(folder, 'outside'))).toEqual(['secret']);
+    const old = new Date(Date.now() - 3_600_000);
+    execFileSync('touch', ['-d', old.toISOString(), path.join(store, 'org_1/key')]);
+    await openPrepared({ folder: store, keepMs: 1e9, maxBytes: 2 ** 30 }).sweep();
+    expect(readdirSync(path.join(store, 'org_1'))).toContain('key');
+    await openPrepared({ folder: store, keepMs: 60_000, maxBytes: 2 ** 30 }).sweep();
+    expect(readdirSync(path.join(store, 'org_1'))).not.toContain('key');
+  });
+});
+
+describe('the mask of secrets', () => {
+  it.each([
+    ['as it is', 'p@ss word/1', 'a p@ss word/1 b'],
+    ['in Base64, at any position', 'top-secret-value', `x ${Buffer.from('ab:top-secret-value!').toString('base64')}`],
+    ['for URLs', 'p@ss word/1', `?t=${encodeURIComponent('p@ss word/1')}`],
+    ['in JSON', 'a"b\\c"d', JSON.stringify({ x: 'a"b\\c"d' })],
+    ['line by line', '-----BEGIN KEY-----\nMIIEvQIBADANBg\n-----END KEY-----', 'MIIEvQIBADANBg'],
+  ])('finds a value %s', (_, value, text) => {
+    const mask = createMask([value]);
+    expect(mask(text)).toContain('[secret]');
+    for (const part of value.split('\n')) expect(mask(text)).not.toContain(part);
+  });
+
+  it('leaves words alone that are as short as a character', () => {
+    expect(createMask(['a', '', 'ab '])('a banana')).toBe('a banana');
+  });
+});
