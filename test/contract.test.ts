@@ -68,7 +68,8 @@ const routeOf = ({ method, path }: Endpoint) =>
 const operationOf = ({ method, path }: Endpoint): Json => document.paths[path][method.toLowerCase()];
 
 const isBilling = ({ route }: RootField) => route?.template.startsWith('/billing/') ?? false;
-const isEnvironment = ({ route }: RootField) => /^\/(sandbox-templates|secrets)\b/.test(route?.template ?? '');
+const isEnvironment = ({ route }: RootField) =>
+  /^\/(sandbox-templates|secrets|runs\/.*(connections|preparations))\b/.test(route?.template ?? '');
 const linesOf = (roots: readonly RootField[]): string => {
   const lines = roots.map(({ name, route, exposure }) => {
     const place = route ? `${route.method.padEnd(6)} ${route.template.padEnd(40)} ${route.status}` : '-'.padEnd(51);
@@ -152,6 +153,8 @@ it('every root field of environments of agents with its route, scope, status and
     createSecret           POST   /secrets                                 201 secrets:write        -
     deleteSandboxTemplate  DELETE /sandbox-templates/{templateId}          200 agents:write         delete_sandbox_template
     deleteSecret           DELETE /secrets/{secretId}                      200 secrets:write        -
+    runConnections         GET    /runs/{runId}/connections                200 missions:read        list_connections
+    runPreparations        GET    /runs/{runId}/preparations               200 missions:read        list_preparations
     sandboxTemplate        GET    /sandbox-templates/{templateId}          200 agents:read          get_sandbox_template
     sandboxTemplates       GET    /sandbox-templates                       200 agents:read          list_sandbox_templates
     secret                 GET    /secrets/{secretId}                      200 secrets:read         -

@@ -86,6 +86,11 @@ describe('connections', () => {
     expect(await report('reportConnections', { ...first, reportId: 'two', connections: [allowed] })).toEqual({
       ok: true,
     });
+    const listed = await world.rest('GET', `/runs/${run.runId}/connections`, { token: alice.token });
+    expect(listed.body.data).toMatchObject([
+      { verdict: 'blocked' },
+      { verdict: 'allowed', receivedBytes: 10_000_000_000 },
+    ]);
     const found = await world.knex('connections').where({ runId: run.runId }).orderBy('verdict');
     expect(found).toMatchObject([
       { verdict: 'allowed', count: 2, sentBytes: 20, receivedBytes: 10_000_000_000, templateId: 'standard' },

@@ -583,6 +583,36 @@ export interface ConnectIntegrationParameters {
   /** A server other than the vendor’s own, at a public address, by https on port 443: one of GitHub Enterprise Server, such as `https://github.example.com/api/v3`, or a compatible one of models; for `openai` with its version, such as `https://models.example.com/v1`. It cannot be changed later. */
   baseUrl?: string;
 }
+/** Connections of a run to one host and port, in one phase and with one verdict. */
+export interface Connection {
+  /** The id of the run. */
+  runId: string;
+  /** The sandbox template of the step that asked for it first. */
+  templateId: string;
+  /** As it was asked for; `*` stands for those beyond the first 500. */
+  host: string;
+  /** 0 with the host `*`. */
+  port: number;
+  /** When it was asked for. */
+  phase: 'setup' | 'agent';
+  /** What became of it. */
+  verdict: 'allowed' | 'blocked' | 'not_public' | 'unknown_host' | 'failed';
+  /** How many there were. */
+  count: number;
+  /** Sent to the host. */
+  sentBytes: number;
+  /** Received from the host. */
+  receivedBytes: number;
+  /** When it was first reported. */
+  createdAt: number;
+  /** When it was last reported. */
+  updatedAt: number;
+}
+/** The connections of a run. */
+export interface ConnectionList {
+  /** Those that were not allowed first; about 500 at most. */
+  data: Connection[];
+}
 /** The parameters of `continueRun`. */
 export interface ContinueRunParameters {
   /** The run that has ended. */
@@ -1680,6 +1710,36 @@ export interface OrganizationParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   orgId: string;
 }
+/** How the runtime of a run prepared an environment for its agents. */
+export interface Preparation {
+  /** Starts with `pre_`. */
+  id: string;
+  /** The id of the run. */
+  runId: string;
+  /** The sandbox template. */
+  templateId: string;
+  /** The runtime’s own id of the prepared environment. */
+  key: string;
+  /** The commit it was prepared at; null without one. */
+  commit: string | null;
+  /** How far it is. */
+  status: 'preparing' | 'ready' | 'failed';
+  /** The last lines of its log; null while there are none. */
+  lastLines: string | null;
+  /** How long it took; 0 for one that was there already; null until it is known. */
+  seconds: number | null;
+  /** On the disk of the runtime; null: unknown. */
+  bytes: number | null;
+  /** When it was first reported. */
+  createdAt: number;
+  /** When it was last reported. */
+  updatedAt: number;
+}
+/** The preparations of a run. */
+export interface PreparationList {
+  /** In the order in which they began; 50 at most. */
+  data: Preparation[];
+}
 /** A tracker, a repository and a language model, tied together. */
 export interface Project {
   /** Starts with `prj_`. */
@@ -1964,6 +2024,11 @@ export interface RunAutomationParameters {
   /** The id of the automation. */
   automationId: string;
 }
+/** The parameters of `runConnections`. */
+export interface RunConnectionsParameters {
+  /** The id of the run. */
+  runId: string;
+}
 /** What people said and decided about a run. */
 export interface RunHistory {
   /** In order. */
@@ -2021,6 +2086,11 @@ export interface RunPage {
 }
 /** The parameters of `run`. */
 export interface RunParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** The parameters of `runPreparations`. */
+export interface RunPreparationsParameters {
   /** The id of the run. */
   runId: string;
 }
@@ -3289,6 +3359,10 @@ export interface Operations {
   runMessages: { input: RunMessagesParameters; output: RunHistory };
   /** Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step begins. A message that no step has taken up when the work is done is one more step. Requires the scope `missions:run`. */
   sendMessage: { input: SendMessageParameters & SendMessageRequest; output: RunMessage };
+  /** The hosts that a run has asked for, and what became of it. Requires the scope `missions:read`. */
+  runConnections: { input: RunConnectionsParameters; output: ConnectionList };
+  /** How the environments of a run were prepared. Requires the scope `missions:read`. */
+  runPreparations: { input: RunPreparationsParameters; output: PreparationList };
   /** The MCP servers that a project declares and those that are bound to it. Requires the scope `mcp:read`. */
   projectMcp: { input: ProjectMcpParameters; output: ProjectMcpView };
   /** Sets where the config file is. A member that is left out stays. Requires the scope `mcp:write`. */
@@ -3466,6 +3540,8 @@ export const routes = {
   runSteps: 'GET /runs/{runId}/steps',
   runMessages: 'GET /runs/{runId}/messages',
   sendMessage: 'POST /runs/{runId}/messages',
+  runConnections: 'GET /runs/{runId}/connections',
+  runPreparations: 'GET /runs/{runId}/preparations',
   projectMcp: 'GET /mcp/projects/{projectId}',
   updateProjectMcp: 'PATCH /mcp/projects/{projectId}',
   mcpBindings: 'GET /mcp/bindings',

@@ -1,6 +1,10 @@
-// Words of connections in the graph.
+// Connections of a run on every surface.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { connectionPhases, connectionVerdicts } from './model.ts';
+import { Connection, connectionPhases, connectionVerdicts } from './model.ts';
+import * as operations from './operations.ts';
 
 export const ConnectionPhase = wordSet('ConnectionPhase', connectionPhases, 'When a run asked for a connection.', {
   setup: 'While its environment was prepared.',
@@ -17,4 +21,44 @@ export const ConnectionVerdict = wordSet(
     unknown_host: 'The name could not be resolved.',
     failed: 'The host is allowed, and could not be reached.',
   },
+);
+
+const ConnectionType = builder.modelType(Connection, 'Connection').implement({
+  description: 'Connections of a run to one host and port, in one phase and with one verdict.',
+  fields: (t) => ({
+    runId: t.exposeString('runId', { description: 'The id of the run.' }),
+    templateId: t.exposeString('templateId', {
+      description: 'The sandbox template of the step that asked for it first.',
+    }),
+    host: t.exposeString('host', { description: 'As it was asked for; `*` stands for those beyond the first 500.' }),
+    port: t.exposeInt('port', { description: '0 with the host `*`.' }),
+    phase: t.expose('phase', { type: ConnectionPhase.type, description: 'When it was asked for.' }),
+    verdict: t.expose('verdict', { type: ConnectionVerdict.type, description: 'What became of it.' }),
+    count: t.expose('count', { type: 'SafeInt', description: 'How many there were.' }),
+    sentBytes: t.expose('sentBytes', { type: 'SafeInt', description: 'Sent to the host.' }),
+    receivedBytes: t.expose('receivedBytes', { type: 'SafeInt', description: 'Received from the host.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was first reported.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last reported.' }),
+  }),
+});
+const ConnectionList = builder.objectRef<{ data: Row<Connection>[] }>('ConnectionList').implement({
+  description: 'The connections of a run.',
+  fields: (t) => ({
+    data: t.expose('data', {
+      type: [ConnectionType],
+      description: 'Those that were not allowed first; about 500 at most.',
+    }),
+  }),
+});
+
+builder.queryField('runConnections', (t) =>
+  t.field({
+    description: 'The hosts that a run has asked for, and what became of it.',
+    scope: 'missions:read',
+    rest: 'GET /runs/{runId}/connections',
+    tool: 'list_connections',
+    type: ConnectionList,
+    args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },
+    resolve: async (_, { runId }, { caller }) => ({ data: await operations.listConnections(caller, runId) }),
+  }),
 );

@@ -1,6 +1,12 @@
-// Words of preparations in the graph.
+// Preparations of the environments of a run on every surface.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { preparationStatuses } from './model.ts';
+import { weightOf } from '#graph/weight.ts';
+import { preparationBounds } from './bounds.ts';
+import { Preparation, preparationStatuses } from './model.ts';
+import * as operations from './operations.ts';
 
 export const PreparationStatus = wordSet(
   'PreparationStatus',
@@ -11,4 +17,56 @@ export const PreparationStatus = wordSet(
     ready: 'Agents work in it.',
     failed: 'The setup failed, or took too long: its last lines say why.',
   },
+);
+
+const PreparationType = builder.modelType(Preparation, 'Preparation').implement({
+  description: 'How the runtime of a run prepared an environment for its agents.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `pre_`.' }),
+    runId: t.exposeString('runId', { description: 'The id of the run.' }),
+    templateId: t.exposeString('templateId', { description: 'The sandbox template.' }),
+    key: t.exposeString('key', { description: 'The runtime’s own id of the prepared environment.' }),
+    commit: t.exposeString('commit', {
+      nullable: true,
+      description: 'The commit it was prepared at; null without one.',
+    }),
+    status: t.expose('status', { type: PreparationStatus.type, description: 'How far it is.' }),
+    lastLines: t.exposeString('lastLines', {
+      nullable: true,
+      complexity: weightOf(preparationBounds.lastLines.max),
+      description: 'The last lines of its log; null while there are none.',
+    }),
+    seconds: t.exposeFloat('seconds', {
+      nullable: true,
+      description: 'How long it took; 0 for one that was there already; null until it is known.',
+    }),
+    bytes: t.expose('bytes', {
+      type: 'SafeInt',
+      nullable: true,
+      description: 'On the disk of the runtime; null: unknown.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was first reported.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last reported.' }),
+  }),
+});
+const PreparationList = builder.objectRef<{ data: Row<Preparation>[] }>('PreparationList').implement({
+  description: 'The preparations of a run.',
+  fields: (t) => ({
+    data: t.expose('data', {
+      type: [PreparationType],
+      description: `In the order in which they began; ${preparationBounds.perRun} at most.`,
+    }),
+  }),
+});
+
+builder.queryField('runPreparations', (t) =>
+  t.field({
+    description: 'How the environments of a run were prepared.',
+    scope: 'missions:read',
+    rest: 'GET /runs/{runId}/preparations',
+    tool: 'list_preparations',
+    type: PreparationList,
+    args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },
+    resolve: async (_, { runId }, { caller }) => ({ data: await operations.listPreparations(caller, runId) }),
+  }),
 );
