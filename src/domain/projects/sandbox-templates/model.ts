@@ -4,9 +4,9 @@ import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
 import { columnsOf, type Source } from '#foundation/postgres/reads.ts';
 import { Organization } from '../../organization/organizations/model.ts';
-import type { NetworkPolicy, TemplateBase, TemplateSettings, Variable } from './settings.ts';
+import type { NetworkPolicy, TemplateBase, Variable } from './settings.ts';
 
-export class SandboxTemplate extends BaseModel implements TemplateSettings {
+export class SandboxTemplate extends BaseModel {
   static override tableName = 'sandbox_templates';
   static override noun = 'sandbox template';
   static override jsonAttributes = ['variables', 'setupNetwork', 'agentNetwork'];
