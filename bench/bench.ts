@@ -1,5 +1,5 @@
-// `npm run bench [-- --quick] [--only=page] [--check] [--save]`: the built service against what else could do the same work. How
-// to read the figures, and the last ones: bench/README.md.
+// `npm run bench [-- --quick] [--only=page] [--check] [--save]`: the built service compared with alternatives for the same work.
+// bench/README.md explains the figures, and has the last ones.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -51,12 +51,12 @@ const started = await Promise.all(
 );
 const servers = Object.fromEntries(started) as unknown as Servers;
 
-/** The figures of each contender, round by round. */
+/** Figures of each contender, round by round. */
 async function measure({ contenders }: Comparison): Promise<Figures[][]> {
   const turns: Figures[][] = contenders.map(() => []);
   for (let round = 0; round < rounds; round++) {
     for (let step = 0; step < contenders.length; step++) {
-      // Each round begins with another one, so that none always follows the same one.
+      // Each round begins with another contender, so that the order of contenders varies.
       const place = (round + step) % contenders.length;
       const one = contenders[place]!;
       await turn(one.server, one, seconds.warmUp);

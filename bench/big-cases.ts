@@ -1,5 +1,5 @@
-// What is asked of the big tables: pages at both ends, filters that match much and hardly anything, curves of many samples, and
-// the page that people look at all day.
+// Requests to the big tables: pages at both ends, filters that match many and hardly any rows, charts of many samples, and the page
+// that people keep open all day.
 import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Request } from 'autocannon';
@@ -90,7 +90,7 @@ export async function bigCases({ url }: Server, size: Size): Promise<Case[]> {
   ];
 }
 
-/** Throws when it is anything but a success. */
+/** The answer; throws unless it is a success. */
 export async function answerOf<A>(url: string, { path, method, headers, body }: Request): Promise<A> {
   const response = await fetch(url + path, {
     method: method ?? 'GET',
@@ -102,7 +102,7 @@ export async function answerOf<A>(url: string, { path, method, headers, body }: 
   return JSON.parse(text) as A;
 }
 
-/** Pages down to there as any client would. */
+/** The cursor at that depth, reached page by page like any client. */
 async function cursorAt(depth: number, next: (cursor: string) => Promise<string>): Promise<string> {
   let cursor = '';
   for (let at = 0; at < depth; at += 200) cursor = await next(cursor);

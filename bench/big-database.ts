@@ -1,5 +1,5 @@
-// The database of bench/big-tables.ts: a million runs in one organization beside ten with 100,000 each, and ten million samples
-// of ten thousand sandboxes. The rows lie on the disk as they would have come: in the order of their time.
+// The database of bench/big-tables.ts: a million runs in one organization beside ten with 100,000 each, and ten million samples of ten
+// thousand sandboxes. Rows are on disk in the order of their time, as in real use.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -12,20 +12,20 @@ import { migrate } from '#foundation/postgres/migrations.ts';
 import { metricRetentionMs } from '#limits.ts';
 import { idOf, urlOf } from './database.ts';
 
-/** The organization that has most of it; the others are 1 to 10. */
+/** The organization with most of the rows; the others are 1 to 10. */
 export const big = 0;
 const others = 10;
-/** Of each organization. Six of ten runs are the first project's. */
+/** Projects of each organization. The first one has six of ten runs. */
 const projects = 5;
 
-/** How much there is. */
+/** Number of rows. */
 export interface Size {
   runs: number;
   runsOfOthers: number;
   sandboxes: number;
-  /** Of each sandbox but the longest. */
+  /** Samples of each sandbox except the longest. */
   samples: number;
-  /** Of the one that ran for days. */
+  /** Samples of the sandbox that ran for days. */
   longest: number;
 }
 
@@ -38,14 +38,14 @@ export const fullSize: Size = {
 };
 
 const every = seconds(10);
-/** How long the runs of the database have gone on. */
+/** Period of the runs. */
 const since = days(90);
 
 export const names = {
   project: idOf('prj', 0),
-  /** It has six of ten runs. */
+  /** The task with six of ten runs. */
   task: idOf('sch', 0),
-  /** The sandboxes are numbered in the order of their time. */
+  /** Sandboxes are numbered in the order of their time. */
   sandbox: (n: number) => idOf('sbx', n),
 };
 
@@ -55,7 +55,7 @@ export interface BigDatabase {
   close(): Promise<void>;
 }
 
-/** `told` hears what is being done, and how long it took. */
+/** `told` receives the progress and its duration. */
 export async function openBigDatabase(size: Size, told: (line: string) => void): Promise<BigDatabase> {
   const home = mkdtempSync(path.join(tmpdir(), 'aep-big-'));
   chmodSync(home, 0o755);
@@ -63,7 +63,7 @@ export async function openBigDatabase(size: Size, told: (line: string) => void):
   const knex = openDatabase({ connection });
   await migrate(knex);
   await makePartitions();
-  // A connection of its own: what is done here takes longer than a statement of the service may.
+  // A separate connection, because this work exceeds the service's time limit of a statement.
   const client = new pg.Client(connection);
   await client.connect();
   const step = async (name: string, work: () => Promise<unknown>) => {
@@ -71,7 +71,7 @@ export async function openBigDatabase(size: Size, told: (line: string) => void):
     await work();
     told(`${name}: ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
   };
-  // References are not checked: what is made here is whole.
+  // References are not checked, because the generated rows are consistent.
   await client.query(`set session_replication_role = replica; set synchronous_commit = off`);
   await step('organizations and projects', () => client.query(parties.join(';')));
   await step(`${size.runs + others * size.runsOfOthers} runs`, () => insertRuns(client, size));
@@ -90,7 +90,7 @@ export async function openBigDatabase(size: Size, told: (line: string) => void):
   };
 }
 
-/** As the scheduler has made them over the weeks. */
+/** Creates the partitions that the scheduler would have created over the weeks. */
 async function makePartitions(): Promise<void> {
   const at = Date.now();
   for (let back = metricRetentionMs; back >= 0; back -= partitionMs) {
@@ -156,14 +156,14 @@ async function insertRuns(client: pg.Client, { runs: most, runsOfOthers }: Size)
   await client.query(costs);
 }
 
-/** The longest is the last but one hundred; of the others each begins a little after the one before, and the last 20 are running. */
+/** The longest is the last but one hundred; each of the others begins a little after the one before, and the last 20 are running. */
 export const longest = ({ sandboxes }: Size): number => sandboxes - 100;
 
 async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {
   const { sandboxes, samples } = size;
   const lasts = samples * every;
   const at = now();
-  // Over all the time that samples are kept.
+  // Over the whole retention period of samples.
   const span = metricRetentionMs - lasts - hours(1);
   await client.query(
     `insert into sandboxes (id, org_id, project_id, run_id, role, harness, status, instance_type, created_at, last_heartbeat_at,
@@ -176,7 +176,7 @@ async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {
      cross join lateral (select begun + case n when $4::int then ${size.longest * every} else ${lasts} end as ended) b
      left join lateral (select id, project_id from runs where org_id = ${id('org', String(big))} and created_at <= begun
        order by created_at desc, id desc limit 1) r on true`,
-    // Those that run will not become stale while the bench does.
+    // Running sandboxes must not become stale during the bench.
     [
       sandboxes,
       at - metricRetentionMs + hours(1),
@@ -188,7 +188,7 @@ async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {
   );
 }
 
-/** Of a stretch of time, in the order in which they were measured: the samples of one sandbox lie scattered among all others. */
+/** Samples of a period in the order of measurement, so that those of one sandbox are scattered among all others. */
 const samplesWithin = `insert into sandbox_metrics (sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct)
   select id, at, 50 + 40 * sin(at / 100000.0), 1500 + 900 * sin(at / 300000.0), 4096, 20 + at % 100000 / 2000.0
   from sandboxes cross join lateral generate_series(

@@ -1,33 +1,33 @@
-// What is asked, and of whom: each piece of work is done by several servers, or by the service in several ways, in turn.
+// The cases of the bench: each piece of work is done in turn by several servers, or by the service in several ways.
 import type { Request } from 'autocannon';
 import { idOf, ordinary, secretOf } from './database.ts';
 import type { Server } from './process.ts';
 
 export interface Case {
   name: string;
-  /** The organization that is asked about. */
+  /** The organization of the requests. */
   organization: number;
   requests: Request[];
-  /** How many requests are one piece of work, where it takes several. */
+  /** Number of requests in one piece of work, if it takes several. */
   together?: number;
-  /** Whether the organization has to be emptied after each turn. */
+  /** Whether the organization must be emptied after each turn. */
   writes?: true;
-  /** What of an answer is the same for everyone who does this work; without it all of it. */
+  /** The part of an answer that all contenders have in common; by default all of it. */
   sameOf?(answer: never): unknown;
 }
 
-/** One who does the work. */
+/** A server that does the work. */
 export interface Contender extends Case {
   server: Server;
 }
 
 export interface Comparison {
   name: string;
-  /** The last is held against each of the others. */
+  /** The last one is compared with each of the others. */
   contenders: Contender[];
 }
 
-/** Everyone who is measured. The service is last. */
+/** All measured servers; the service is last. */
 export interface Servers {
   bare: Server;
   fastify: Server;

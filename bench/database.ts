@@ -7,11 +7,11 @@ import { openDatabase } from '#foundation/postgres/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
 
-/** Numbers of organizations; 1 to 1,000 hold 100 projects each. */
+/** Numbers of organizations; 1 to 1,000 have 100 projects each. */
 export const ordinary = 500;
 export const big = 0;
 export const inBig = 100_000;
-/** Each server creates in an organization of its own, which is emptied after each turn. */
+/** Each server creates in a separate organization, which is emptied after each turn. */
 export const creating = (server: number): number => 1_001 + server;
 
 /** The bearer secret of an organization's first member. */
@@ -20,7 +20,7 @@ export const idOf = (prefix: string, n: number): string => `${prefix}_${n.toStri
 
 export interface BenchDatabase {
   url: string;
-  /** Takes back what a server has created. */
+  /** Deletes the records that a server has created. */
   empty(organization: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
   };
 }
 
-/** Of a cluster that may listen on a Unix socket. */
+/** The URL of a server that may listen on a Unix socket. */
 export function urlOf({ host, port, user, password, database }: DatabaseConnection): string {
   return `postgres://${user}:${encodeURIComponent(password)}@${encodeURIComponent(host)}:${port}/${database}`;
 }
@@ -75,7 +75,7 @@ const rows = [
   `insert into organizations (id, name, slug, created_by_user_id, created_at)
    select ${id('org', 'n')}, 'Organization ' || n, 'organization-' || n, ${id('usr', 'n')}, ${time('n')}
    from generate_series(0, ${organizations - 1}) n`,
-  // A plan without a limit of projects.
+  // A plan without a limit on projects.
   `insert into billing_settings (org_id, is_enterprise, updated_at)
    select ${id('org', 'n')}, true, 0 from generate_series(0, ${organizations - 1}) n`,
 
@@ -96,7 +96,7 @@ const rows = [
    from generate_series(0, ${organizations - 1}) n`,
 
   `${project('n', '(1 + n % 1000)')} from generate_series(1, 100000) n`,
-  // As a person has started them, without a schedule: each is the run of the project of the same number.
+  // Runs started by a person, without a schedule: each belongs to the project of the same number.
   `insert into runs (id, org_id, project_id, scheduled_for, kind, status, mission_title, mission_progress, billing_actor_user_id, created_at,
      started_at, finished_at, updated_at)
    select ${id('run', 'n')}, ${id('org', '(1 + n % 1000)')}, ${id('prj', 'n')}, ${time('n')}, 'manual', 'completed', 'Run ' || n, 100,

@@ -1,4 +1,4 @@
-// The database of bench/dispatch.ts: one organization with twenty projects, whose scheduled tasks are due when the bench says so.
+// The database of bench/dispatch.ts: one organization with twenty projects, whose scheduled tasks become due on the bench's command.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,7 +16,7 @@ const [org, owner] = [idOf('org', 0), idOf('usr', 0)];
 
 export interface Made {
   scheduledFor: number;
-  /** When the run was written, and when its issue was. */
+  /** Times at which the run and its issue were written. */
   begun: number;
   issued: number;
 }
@@ -39,11 +39,11 @@ export async function openDispatchDatabase(secretKey: Buffer) {
     /** Secrets of a person and of a runtime. */
     person: secretOf(0),
     runtime,
-    /** One of those that are planned. */
+    /** One of the planned tasks. */
     task: idOf('sch', 1),
-    /** So many tasks, due at a moment or evenly over some time after it. */
+    /** Plans `count` tasks, due at a moment or evenly distributed over some time after it. */
     plan: (count: number, due: number, over: number) => sql(planning, [count, due, over]),
-    /** How many have no issue yet. */
+    /** Number of runs without an issue. */
     async left(): Promise<number> {
       return (await sql<{ left: number }>(waiting))[0]!.left;
     },
@@ -72,12 +72,12 @@ const parties = [
   `insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, issue_code, created_at)
    select 'prj_' || n, '${org}', 'project-' || n, 'Project ' || n, 'active', 'builtin', 'acme', 'shop-' || n, 'P' || n, n
    from generate_series(1, ${projects}) n`,
-  // Whose runs are given to a runtime of the shell harness.
+  // The agent whose runs go to a runtime with the shell harness.
   `insert into agents (id, org_id, name, role, harness, model, skill_repos, sandbox_template_id, created_at, updated_at)
    values ('${idOf('agn', 0)}', '${org}', 'Shell', 'builder', 'shell', 'none', '{}', 'standard', 0, 0)`,
 ];
 
-/** Due once: the next time is almost a day later. */
+/** Tasks that are due once: the next time is almost a day later. */
 const planning = `insert into recurring_missions (id, kind, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open, enabled,
     next_run_at, created_by_user_id, created_at, updated_at)
   select 'sch_' || lpad(to_hex(n), 32, '0'), 'scheduled_task', '${org}', 'prj_' || 1 + n % ${projects}, 'Task ' || n, 'true',

@@ -1,6 +1,6 @@
-// `npm run bench:dispatch [-- --occurrences=3000] [--processes=4] [--sources]`: how many occurrences the scheduler runs in a
-// second and how late they are, and how long a mission takes from "run now" through a runtime to its end. How to read the
-// figures, and the last ones: bench/README.md.
+// `npm run bench:dispatch [-- --occurrences=3000] [--processes=4] [--sources]`: occurrences that the scheduler runs per second and their
+// delay, and the duration of a mission from "run now" through a runtime to its end. bench/README.md explains the figures, and has the
+// last ones.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -27,7 +27,7 @@ const [occurrences, processes, missions] = [options.occurrences, options.process
   number,
   number,
 ];
-/** Milliseconds between two questions of the runtime. */
+/** Milliseconds between polls of the runtime. */
 const poll = 100;
 
 if (!options.sources) buildService();
@@ -69,13 +69,13 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** One mission after the other; a runtime takes each and ends it at once. */
+/** Runs one mission after another; a runtime claims each and ends it at once. */
 async function runMissions({ url }: Server): Promise<void> {
   await database.plan(1, Date.UTC(2100, 0), 0);
   const [answered, claimed, finished]: [number[], number[], number[]] = [[], [], []];
   for (let n = 0; n < missions; n++) {
     const done = takeOne(url);
-    // Somewhere between two questions of the runtime.
+    // At a random time between two polls of the runtime.
     await wait(Math.random() * poll);
     const begun = performance.now();
     await ask(`${url}/v1/scheduled-tasks/${database.task}/run`, database.person);

@@ -1,5 +1,5 @@
-// The plans behind a case: its requests are sent to the service within this process, whose statements are seen, and each of
-// them is asked for its plan with the same values.
+// The plans of a case: its requests are sent to a service in this process, whose statements are recorded and then explained with the
+// same values.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
@@ -34,7 +34,7 @@ export async function explain({ requests }: Case, secretKey: Buffer): Promise<st
   bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
   app.on('request', createApp({ ...settings, log: openLog({ level: 'silent' }) }));
   try {
-    // The first time there are statements that come only then.
+    // The first request has statements that no later one has.
     await answerOf(url, requests[0]!);
     const { seen, stop } = watch();
     await answerOf(url, requests[0]!).finally(stop);
@@ -47,7 +47,7 @@ export async function explain({ requests }: Case, secretKey: Buffer): Promise<st
   }
 }
 
-/** Notes what goes over any connection of this process until it is stopped. */
+/** Records the statements of all connections of this process until it is stopped. */
 function watch(): { seen: Seen[]; stop: () => void } {
   const seen: Seen[] = [];
   const query = pg.Client.prototype.query;

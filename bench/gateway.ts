@@ -1,5 +1,5 @@
-// What a call through the gateway costs beside a direct one, against a running service: docs/mcp.md says
-// how to come by a run and its lease. Calls alternate, one at a time, so that what else the machine does weighs on both.
+// The cost of a call through the gateway compared with a direct one, against a running service: docs/mcp.md says how to get a run and
+// its lease. Calls alternate, one at a time, so that other load of the machine affects both.
 //   GATEWAY_URL, TOKEN, LEASE_ID, DIRECT_URL, CALLS (200)
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
@@ -17,7 +17,7 @@ async function connect(url: string, headers: Record<string, string> = {}): Promi
   return client;
 }
 
-/** Milliseconds of one call. */
+/** Duration of a call in milliseconds. */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();

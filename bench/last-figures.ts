@@ -1,23 +1,23 @@
-// The ratios that the service had when they were last written down (figures.json), and whether those of this run are as good.
+// The ratios of the service when they were last saved (figures.json), and the comparison with those of this run.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { median, type Ratio } from './measure.ts';
 
-/** By comparison, then by the contender that the service is held against. */
+/** Ratios by comparison, then by the other contender. */
 export type Ratios = Record<string, Record<string, Ratio>>;
 
 const file = new URL('figures.json', import.meta.url);
-/** How much more CPU a piece of work may take than last time. */
+/** Permitted increase of CPU per piece of work. */
 const tolerance = 0.1;
 
 export const readLastFigures = (): Ratios => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {});
 
-/** Comparisons that were not made this time keep their figures. */
+/** Saves the ratios; comparisons that were not made this time keep theirs. */
 export const saveFigures = (ratios: Ratios): void =>
   writeFileSync(file, `${JSON.stringify({ ...readLastFigures(), ...ratios }, null, 2)}\n`);
 
 /**
- * A line for each comparison that has become worse. CPU alone decides, because requests per second depend on what else the
- * machine does; and of several contenders their median, because one of them may be the one that has changed.
+ * A line for each comparison that has become worse. Only CPU counts, because requests per second depend on other load of the machine;
+ * and of several contenders their median counts, because a single one may have changed itself.
  */
 export function regressions(last: Ratios, ratios: Ratios): string[] {
   return Object.entries(ratios).flatMap(([name, now]) => {

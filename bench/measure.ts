@@ -1,22 +1,22 @@
-// Measures one contender under load, and makes figures of several such measurements.
+// Measures one contender under load, and computes figures from several such measurements.
 import autocannon from 'autocannon';
 import { bearer, type Case, type Comparison } from './cases.ts';
 import type { Server } from './process.ts';
 
 export interface Figures {
-  /** Pieces of work: requests, unless one takes several. */
+  /** Pieces of work per second: requests, unless one takes several. */
   perSecond: number;
   /** Milliseconds of a request. */
   p50: number;
   p99: number;
-  /** Microseconds of the server process for one piece of work, user and system. */
+  /** Microseconds of the server process per piece of work, user and system. */
   cpu: number;
 }
 
 /** Connections of the client, one request at a time on each. */
 const usual = 16;
 
-/** Loads the server for so many seconds. Throws when anything but a success comes back. */
+/** Loads the server for that many seconds. Throws at any answer that is not a success. */
 export async function turn(server: Server, one: Case, seconds: number, connections = usual): Promise<Figures> {
   const times: number[] = [];
   const before = await server.cpu();
@@ -39,7 +39,7 @@ export async function turn(server: Server, one: Case, seconds: number, connectio
   return { perSecond: done / elapsed, p50, p99, cpu: cpu / done };
 }
 
-/** The value below which such a share of the others is; they must be in their order. */
+/** The value below which that share of the sorted values is. */
 export const at = (sorted: readonly number[], share: number): number =>
   sorted[Math.floor((sorted.length - 1) * share)]!;
 
@@ -49,13 +49,13 @@ export function median(values: number[]): number {
   return Number.isInteger(middle) ? (sorted[middle - 1]! + sorted[middle]!) / 2 : sorted[Math.floor(middle)]!;
 }
 
-/** The last contender's figure as a multiple of another's: the median over the rounds of what one round measured. */
+/** The last contender's figure as a multiple of another's: the median over the rounds. */
 export interface Ratio {
   cpu: number;
   perSecond: number;
 }
 
-/** By the names of the others. `turns` has the figures of each contender, round by round. */
+/** Ratios by the names of the others. `turns` has the figures of each contender, round by round. */
 export function ratiosOf({ contenders }: Comparison, turns: Figures[][]): Record<string, Ratio> {
   const last = turns.at(-1)!;
   const ratio = (to: Figures[], figure: keyof Figures) =>
@@ -68,7 +68,7 @@ export function ratiosOf({ contenders }: Comparison, turns: Figures[][]): Record
   );
 }
 
-/** The table of one comparison: a line per contender, and in the last two columns the last one's multiple of it. */
+/** The table of one comparison: a line per contender, with the last contender's ratios to it in the last two columns. */
 export function table(comparison: Comparison, turns: Figures[][]): string {
   const { name, contenders } = comparison;
   const ratios = ratiosOf(comparison, turns);

@@ -1,4 +1,4 @@
-// A server of the bench: a process of its own that can be asked how much CPU it has used.
+// A server of the bench: a separate process that reports its CPU time.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -10,10 +10,10 @@ export interface Server {
   url: string;
   /** Microseconds of CPU, user and system, since its start. */
   cpu(): Promise<number>;
-  /** Bytes of memory that it holds. */
+  /** Bytes of memory in use. */
   rss(): Promise<number>;
   stop(): Promise<void>;
-  /** At once, as by a machine that is gone. */
+  /** Ends the process at once, like the loss of a machine. */
   kill(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ export interface Launch {
   env?(port: number): Record<string, string>;
   /** Options of node itself, such as a loader. */
   node?: string[];
-  /** Where its standard output goes. */
+  /** File of its standard output. */
   output: string;
 }
 

@@ -1,10 +1,10 @@
-// Asks everyone once and holds the answers against each other.
+// Sends one request to every contender and compares the answers.
 import assert from 'node:assert/strict';
 import type { Request } from 'autocannon';
 import { bearer, type Comparison, type Contender } from './cases.ts';
 import type { Server } from './process.ts';
 
-/** The answer to one request. Throws when it is no success. */
+/** The answer to one request. Throws if it is not a success. */
 export async function ask(server: Server, organization: number, request: Request): Promise<unknown> {
   const { path, method = 'GET', headers, body } = request;
   const response = await fetch(server.url + path, {
@@ -17,7 +17,7 @@ export async function ask(server: Server, organization: number, request: Request
   return JSON.parse(text);
 }
 
-/** What each makes up for itself is left out. */
+/** Compares the answers without the values that each server generates. */
 export async function assertSame({ name, contenders }: Comparison): Promise<void> {
   const answers = await Promise.all(contenders.map(answerOf));
   for (const [place, answer] of answers.entries()) {
@@ -31,7 +31,7 @@ export async function assertSame({ name, contenders }: Comparison): Promise<void
 
 const newBody = JSON.stringify({ name: 'The same', repoFullName: 'acme/the-same' });
 
-/** The answer to one piece of work: of several requests all of them, as a batch answers. */
+/** The answer to one piece of work: if it takes several requests, all their answers, like those of a batch. */
 async function answerOf(one: Contender): Promise<unknown> {
   const { server, organization, requests, together, writes = false, sameOf = (answer: unknown) => answer } = one;
   const asked = requests.slice(0, together ?? 1).map((request) => (writes ? { ...request, body: newBody } : request));

@@ -1,4 +1,4 @@
-// The service itself as a server of the bench: as it is deployed, built and in a process of its own.
+// The service as a server of the bench: built and in a separate process, as it is deployed.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import type { Launch } from './process.ts';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Ends the process when it can't be built. */
+/** Builds the service; ends the process if that fails. */
 export function buildService(): void {
   const build = spawnSync('npm', ['run', 'build'], {
     cwd: root,
@@ -18,10 +18,10 @@ export function buildService(): void {
 
 export interface ServiceSettings {
   databaseUrl: string;
-  /** Its data folder, and where its log goes. */
+  /** Folder of its data and log. */
   folder: string;
   secretKey: Buffer;
-  /** From the sources, unbuilt: begins sooner, and answers as quickly. */
+  /** Runs from the sources without a build: starts sooner, and answers as fast. */
   fromSources?: boolean;
 }
 
@@ -38,7 +38,7 @@ export const service = (
     DATABASE_URL: databaseUrl,
     DATA_DIR: folder,
     SECRET_KEY: secretKey.toString('base64'),
-    // The limiter counts and tells, but does not refuse.
+    // The limiter counts and reports, but does not refuse.
     REQUESTS_PER_MINUTE: '10000000',
     REQUESTS_PER_MINUTE_ORGANIZATION: '100000000',
     ...more,

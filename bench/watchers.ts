@@ -1,5 +1,5 @@
-// `npm run bench:watchers [-- --watchers=1000] [--runs=100] [--every=5]`: live pages of running missions, on one process of the
-// service: how soon a change is seen by all who watch, and what it costs. How to read the figures, and the last ones: bench/README.md.
+// `npm run bench:watchers [-- --watchers=1000] [--runs=100] [--every=5]`: live pages of running missions, on one process of the service:
+// the delay of a change for all watchers, and its cost. bench/README.md explains the figures, and has the last ones.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -51,7 +51,7 @@ const server = await start(
   ),
 );
 
-/** Milliseconds from a change to its arrival at one watcher. */
+/** Milliseconds from a change to its arrival at a watcher. */
 let times: number[] = [];
 const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
 try {
@@ -86,7 +86,7 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Tokens of several people, since each may watch so much; and missions that run. */
+/** Creates tokens of several people, because the number of streams per person is limited, and running missions. */
 async function seed(): Promise<void> {
   const org = idOf('org', 0);
   const person = `'usr_' || lpad(to_hex(n), 32, '0')`;
@@ -111,7 +111,7 @@ function runOf(n: number): string {
   return idOf('run', n);
 }
 
-/** As a runtime reports it: written, and announced. The activity holds when. */
+/** Writes and announces a change like a runtime. The activity contains the time. */
 async function change(n: number): Promise<void> {
   await sql(announcing('update runs set mission_activity = $2 where id = $1'), [runOf(n), String(performance.now())]);
 }

@@ -1,4 +1,4 @@
-// Which changes of the graph break a client, and whether the changelog owns up to them.
+// Changes of the graph that break a client, and the check that the changelog announces them.
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
 import { buildSchema } from 'graphql';
 
@@ -18,7 +18,7 @@ function announcements(changelog: string): string[] {
   return section.split(/^(?=- |#)/m).filter((entry) => entry.startsWith('- Breaking:'));
 }
 
-/** `Project` is not named by an entry about `Project.name`. */
+/** An entry about `Project.name` does not name `Project`. */
 function names(entry: string, path: string): boolean {
   const exact = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`(?<![\\w.])${exact}(?!\\w|\\.\\w)`).test(entry);

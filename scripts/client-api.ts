@@ -1,5 +1,5 @@
-// The operations of the typed client as a module: those of the OpenAPI document that take a token, and beside them the root fields
-// of the graph that have no route. `npm run client:types` writes it, `npm run schema:check` compares.
+// The operations of the typed client as a module: those of the OpenAPI document that accept a token, and the root fields of the graph
+// without a route. `npm run client:types` writes it, `npm run schema:check` compares it.
 import { fileURLToPath } from 'node:url';
 import {
   isIntrospectionType,
@@ -18,7 +18,7 @@ import { documentOf, type RootField } from '#graph/projection/operation.ts';
 import { schema } from '#schema.ts';
 import { clientTimes } from './client-times.ts';
 
-/** The file that is generated. */
+/** The generated file. */
 export const clientApiFile = fileURLToPath(new URL('../clients/typescript/src/api.ts', import.meta.url));
 
 const introduction = `// The operations of the API and their records, generated from the OpenAPI document and the GraphQL schema by
@@ -31,7 +31,7 @@ interface Operation {
   /** Names of TypeScript types. */
   inputs: string[];
   output: string;
-  /** \`POST /projects\`, or the GraphQL document. */
+  /** `POST /projects`, or the GraphQL document. */
   sent: string;
 }
 
@@ -81,7 +81,7 @@ export async function clientApi(document: Json): Promise<string> {
   ].join('\n');
 }
 
-/** Without what says how the types came about, and with short comments on one line. */
+/** Removes the generator's notes, and puts short comments on one line. */
 const tidy = (records: string): string =>
   records
     .replace(/^export interface Records \{\s*\}\n/m, '')
@@ -128,7 +128,7 @@ function restOperations(document: Json, definitions: Record<string, Json>): Oper
   );
 }
 
-/** The root fields without a route, but those for people with a session and for runtimes. */
+/** Root fields without a route, except those for people with a session and for runtimes. */
 function graphOperations(definitions: Record<string, Json>): { calls: Operation[]; streams: Operation[] } {
   for (const type of Object.values(schema.getTypeMap())) {
     if (isObjectType(type) && !isIntrospectionType(type)) definitions[type.name] ??= describedRecord(type);
@@ -165,7 +165,7 @@ function graphOperation(kind: OperationTypeNode, field: RootField, definitions: 
   };
 }
 
-/** Defines the record of the parameters, where there are some. */
+/** Defines the record of the parameters, if there are any. */
 function parametersOf(operation: string, parameters: Parameter[], definitions: Record<string, Json>): string[] {
   if (parameters.length === 0) return [];
   const name = `${operation[0]!.toUpperCase()}${operation.slice(1)}Parameters`;
@@ -184,7 +184,7 @@ function referenced(part: Json): string | undefined {
   return (content?.['application/json']?.schema.$ref as string | undefined)?.split('/').at(-1);
 }
 
-/** The names of all records that the operations reach. */
+/** Names of all records that the operations reach. */
 function referencedFrom(operations: Operation[], definitions: Record<string, Json>): string[] {
   const found = new Set<string>();
   const visit = (name: string) => {
@@ -196,7 +196,7 @@ function referencedFrom(operations: Operation[], definitions: Record<string, Jso
   return [...found].sort();
 }
 
-/** References as the generator of types reads them. */
+/** Rewrites references for the generator of types. */
 function local(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(local);
   if (value === null || typeof value !== 'object') return value;
@@ -205,7 +205,7 @@ function local(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, local(one)]));
 }
 
-/** Codes with their statuses, by which the client chooses the class of an error: GraphQL answers 200. */
+/** Statuses by error code. The client chooses the class of an error by them, because GraphQL answers 200. */
 const errorStatuses = (): string =>
   `/** The HTTP status of each code, also where GraphQL answers it. */\nexport const errorStatuses = {\n${Object.entries(
     problemCodes,
@@ -231,7 +231,7 @@ function table(name: string, comment: string, operations: Operation[]): string {
   return `/** ${comment} */\nexport const ${name} = {\n${members.join('\n')}\n} as const;\n`;
 }
 
-/** Which operations answer a page, and which of its members holds the records. */
+/** Operations that answer with a page, each with the member that holds the records. */
 function listings(operations: Operation[], definitions: Record<string, Json>): string {
   const members = operations.flatMap(({ name, inputs, output }) => {
     const page = definitions[output]!.properties as Record<string, Json>;

@@ -1,5 +1,5 @@
-// `npm run docs`: writes docs/configuration.md, every setting with its default. Names and defaults are read from the code; a setting
-// without a description, and a description without its setting, are errors of types or end with one. `--check` compares only.
+// `npm run docs`: writes docs/configuration.md, every setting with its default. Names and defaults are read from the code. A setting
+// without a description is a type error, and a description without its setting ends the program. `--check` only compares.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { namesOfRunnerSettings } from '#foundation/settings/setting-groups.ts';
@@ -14,7 +14,7 @@ type RunnerSetting = (typeof namesOfRunnerSettings)[number] | RunnerOnly;
 
 const schemas = { ...settings.shape, ...upstreamSettings.shape, ...stripeSettings.shape };
 
-/** What stands in the code, as it is typed in an environment. */
+/** The default in the code, as it is typed in an environment. */
 function defaultOf(schema: { safeParse(value: unknown): { success: boolean; data?: unknown } }): string | null {
   const { success, data } = schema.safeParse(undefined);
   return success && (typeof data === 'string' || typeof data === 'number') ? `\`${data}\`` : null;

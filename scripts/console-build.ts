@@ -1,5 +1,5 @@
 // Builds the console application, the part of the console that runs in the browser, into `dist/console`: files named by their content, and a
-// manifest that says which ones the page loads. Vitest resolves no `#layer` imports for this file.
+// manifest of the files that the page loads. Vitest resolves no `#layer` imports for this file.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Rolldown } from 'vite';
@@ -9,10 +9,10 @@ const source = path.join(root, 'src/console');
 const output = path.join(dist, 'console');
 const manifest = path.join(output, 'manifest.json');
 
-/** Returns false when there was nothing to do. Several may build at once: the manifest comes last, and in one step. */
+/** Returns false if there was nothing to do. Concurrent builds are safe: the manifest is written last, and in one step. */
 export async function buildConsole({ always = false } = {}): Promise<boolean> {
   if (!always && isFresh(manifest, path.dirname(source))) return false;
-  // Only here: it takes longer to load than to see that there is nothing to do.
+  // Imported here only, because loading it takes longer than finding that there is nothing to do.
   const { build } = await import('vite');
   const result = (await build({
     root: source,
@@ -21,7 +21,7 @@ export async function buildConsole({ always = false } = {}): Promise<boolean> {
     publicDir: false,
     base: '/console/application/',
     logLevel: 'warn',
-    // The same whoever builds it: tests say `test` in NODE_ENV.
+    // The same for every builder: tests have `test` in NODE_ENV.
     define: { 'process.env.NODE_ENV': '"production"' },
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     build: {

@@ -1,5 +1,5 @@
-// `npm run demo:agent`: a mission of a real harness on a sample repository, without a key: its model is a script. Starts a service of
-// its own on a temporary folder, which goes on until Ctrl-C, and uses it as its users do: operator commands and the public API.
+// `npm run demo:agent`: a mission of a real harness on a sample repository, without a key, because its model is a script. Starts a
+// separate service on a temporary folder until Ctrl-C, and uses operator commands and the public API.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { startModels } from '../test/support/stand-in-models.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'demo-agent-'));
-// As root the database has an ordinary account: where that cannot reach the folder, its data would be kept elsewhere, and stay.
+// Under root the database runs as an ordinary account: if that cannot reach the folder, the data would be kept elsewhere for good.
 if (process.getuid?.() === 0) chmodSync(folder, 0o711);
 const repository = path.join(folder, 'repositories/demo/dates');
 const git = (...args: string[]) => {
@@ -33,7 +33,7 @@ writeFileSync(path.join(repository, 'day.mjs'), `export const day = (date) => ${
 git('add', '.');
 git('commit', '-qm', 'A helper with a bug');
 
-/** What the model does, step by step (test/support/stand-in-models.ts). */
+/** Steps of the scripted model (test/support/stand-in-models.ts). */
 const steps = [
   { shell: 'node --test', think: 'First I check what fails.' },
   { read: 'day.mjs' },
@@ -48,7 +48,7 @@ const url = `http://localhost:${process.env.PORT ?? 4000}`;
 const env = {
   ...process.env,
   DATA_DIR: path.join(folder, 'data'),
-  // Kept for the next time.
+  // Kept for the next run.
   HARNESSES_DIR: path.resolve(process.env.HARNESSES_DIR || '.data/harnesses'),
   ...{ ANTHROPIC_BASE_URL: models.url, ANTHROPIC_API_KEY: 'script' },
   ...{ OPENAI_BASE_URL: `${models.url}/v1`, OPENAI_API_KEY: 'script' },
@@ -73,11 +73,11 @@ if (!harness) {
   service.kill('SIGTERM');
 } else await run(harness);
 
-/** The first harness that the local runner offers: one that is there at its start, or that it installs then. */
+/** The first harness that the local runner offers, found or installed at its start. */
 function offered(): Promise<string | undefined> {
   return new Promise((resolve) => {
     let isStarting = true;
-    // Read to the end: a full pipe would hold the service up.
+    // Read to the end, because a full pipe would block the service.
     createInterface({ input: service.stdout! }).on('line', (line) => {
       // The welcome leads to another organization than that of the demo.
       isStarting &&= !line.startsWith('Console ');
@@ -90,7 +90,7 @@ function offered(): Promise<string | undefined> {
 }
 
 async function run(harness: string): Promise<void> {
-  // An owner of its own: a person has the trial credits once, and the missions of the demo take those of its owner.
+  // A separate owner: a person gets the trial credits once, and the demo's missions use its owner's.
   const owner = 'workshop@example.com';
   admin('org:create', '--name', 'Workshop', '--owner', owner, '--slug', 'workshop');
   for (const [kind, ...more] of [

@@ -1,4 +1,4 @@
-// The folder of the builds, and whether a file in it is newer than its sources.
+// The folder of the builds, and the check whether a file in it is newer than its sources.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 export const output = path.join(root, 'dist');
 
-/** Whether `file` is there, and newer than everything in the folders `sources`, the libraries, the settings and the builds themselves. */
+/** Whether `file` exists and is newer than everything in the folders `sources`, the libraries, the settings and the build scripts. */
 export function isFresh(file: string, ...sources: string[]): boolean {
   if (!existsSync(file)) return false;
   const made = statSync(file).mtimeMs;

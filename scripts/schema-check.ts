@@ -1,6 +1,6 @@
-// `npm run schema:check [-- REVISION]`: fails when schema.graphql is not what the code says, or when it breaks clients of the
-// version in REVISION (a tag, a merge base; unless given, the version before the last change of the file) and CHANGELOG.md,
-// section Unreleased, does not say so.
+// `npm run schema:check [-- REVISION]`: fails if schema.graphql differs from the code, or if it breaks clients of the version in
+// REVISION (a tag, a merge base; by default the version before the last change of the file) and the section Unreleased of
+// CHANGELOG.md does not announce it.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ import { programs, typedOperations } from './typed-operations.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Null where there is none: a new file, an empty history, a copy without git. */
+/** Null if there is none: a new file, an empty history, a copy without git. */
 function attempt(read: () => string): string | null {
   try {
     return read();
@@ -27,7 +27,7 @@ const git = (...args: string[]) =>
 const readAt = (revision: string) => git('show', `${revision}:schema.graphql`);
 
 const after = printGraph(schema);
-/** HEAD while the change is being made; once it is committed, what stood before it. */
+/** HEAD while the change is not committed, afterwards the commit before it. */
 function beforeTheChange(): string {
   const last = git('log', '-1', '--format=%H', '--', 'schema.graphql')?.trim();
   return readAt('HEAD') === after && last ? `${last}^` : 'HEAD';

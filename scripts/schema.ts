@@ -1,4 +1,4 @@
-// `npm run schema`: writes schema.graphql, the whole graph as the code says it. It is read in review and never edited.
+// `npm run schema`: writes schema.graphql, the whole graph from the code. It is read in review and never edited.
 import { writeFileSync } from 'node:fs';
 import { printGraph } from '#graph/print.ts';
 import { schema } from '#schema.ts';

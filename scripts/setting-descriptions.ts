@@ -1,4 +1,4 @@
-// What each setting means, for docs/configuration.md. The types ask for an entry per setting of the service.
+// Descriptions of the settings, for docs/configuration.md. The types require an entry for each setting of the service.
 import type { namesOfRunnerSettings, stripeSettings, upstreamSettings } from '#foundation/settings/setting-groups.ts';
 import type { settings } from '../src/config.ts';
 

@@ -97,7 +97,7 @@ export async function typedOperations(program: Program, sdl: string): Promise<st
   return `${introductionOf(program)}\n${types.trim()}\n\n${texts(whole)}`;
 }
 
-/** What the operations can reach: a change elsewhere in the schema makes no other file. */
+/** The part of the schema that the operations can reach, so that other changes of the schema do not change the file. */
 function asked(schema: GraphQLSchema, { definitions }: DocumentNode): GraphQLSchema {
   const roots = new Set(
     definitions.flatMap((one) =>
@@ -128,7 +128,7 @@ function texts({ definitions }: DocumentNode): string {
     .join('\n');
 }
 
-/** The fragments that are spread in a definition, and in those. */
+/** Fragments that are spread in a definition, directly or within fragments. */
 function spreadIn(
   root: DocumentNode['definitions'][number],
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,

@@ -63,7 +63,7 @@ async function run(name: string, args: string[]): Promise<unknown> {
   }
 }
 
-/** Opens what the command needs: the configured database, that of the running service, or the embedded one until the command ends. */
+/** Opens the resources of the command: the configured database, that of the running service, or the embedded one until the command ends. */
 async function openPlace(config: Config, { needs }: Command): Promise<{ place: Place; close: () => Promise<void> }> {
   const place = {
     dataDir: config.dataDir,
@@ -101,7 +101,7 @@ async function openAnyDatabase(config: Config): Promise<OpenDatabase> {
   }
 }
 
-/** A command is short: it stays with the server that takes writes when it begins. */
+/** A command is short: it keeps using the server that is the primary when it begins. */
 async function openNamed(config: Config, url: string): Promise<OpenDatabase> {
   return open(config, { connection: await addressOfPrimary(url) });
 }

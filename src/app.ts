@@ -34,7 +34,7 @@ import { createRest } from './surfaces/rest/surface.ts';
 
 export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'report'> {
   version: string;
-  /** Per credential. */
+  /** Limit per credential. */
   requestsPerMinute: number;
   requestsPerMinuteOrganization?: number;
   subscriptionsPerOrganization?: number;
@@ -62,15 +62,15 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
   });
 
   const console = createConsole({ ...settings, report });
-  // A surface answers its own errors; what is thrown past it broke while answering.
+  // A surface handles its own errors; an error thrown beyond it occurred while responding.
   const guarded = (surface: Surface): Surface => ({ ...surface, handle: framed(surface.handle, { report }) });
   const rest = createRest({ schema, version, beside, ...callersOf('api') });
   const surfaces = [
-    // Before REST: some of their addresses are below /v1 too.
+    // Before REST, because some of their addresses are below /v1.
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
     createBillingEvents({ report }),
-    // Before the console: on a host of its own the endpoint may be that host's root.
+    // Before the console: on a separate host, the endpoint may be that host's root.
     createA2a({ ...settings, ...callersOf('a2a') }),
     console,
     rest,
@@ -111,14 +111,14 @@ export function createApp(settings: AppSettings): RequestListener {
       observeRequest(surface.name, exchange, milliseconds);
       log.request(surface.name, exchange, milliseconds);
     });
-    // One that a client sends ahead (pipelining) waits for the answer before it: that may decide what it finds (RFC 9112, 9.3.2). node
-    // closes only the answer that is next on a connection: what waits here holds nothing when the client leaves.
+    // A pipelined request waits for the previous response, whose changes it may depend on (RFC 9112, 9.3.2). Node closes only the next
+    // response of a connection: waiting requests hold no resources when the client disconnects.
     if (res.socket) void surface.handle(exchange);
     else res.once('socket', () => void surface.handle(exchange));
   };
 }
 
-/** Answers a request whose host no surface may act on. */
+/** Refuses a request whose host no surface may handle. */
 const refusing = (problem: () => Problem): Surface => ({
   name: 'none',
   owns: () => true,
@@ -134,7 +134,7 @@ const refusing = (problem: () => Problem): Surface => ({
     );
   },
 });
-/** A Host that is not one of the service's, which a page would send after DNS rebinding. */
+/** A Host other than the service's, sent by a page after DNS rebinding. */
 const misdirected = refusing(misdirectedRequest);
 const severalHosts = refusing(() => invalid.field('Host', 'must be sent once'));
 
@@ -157,7 +157,7 @@ function open(req: IncomingMessage, res: ServerResponse, trustProxy: boolean): E
   return exchange;
 }
 
-/** The client's when well-formed; else the trace id of a W3C `traceparent`; else a new one. */
+/** The client's id if well-formed; else the trace id of a W3C `traceparent`; else a new one. */
 function requestId({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   if (typeof sent === 'string' && /^[\w.:-]{8,128}$/.test(sent)) return sent;
@@ -166,7 +166,7 @@ function requestId({ headers }: IncomingMessage): string {
   return trace ? trace[1]! : `req_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** A proxy appends its peer's address: the last entry is the one that the trusted proxy wrote. */
+/** A proxy appends its peer's address: the last entry was written by the trusted proxy. */
 function clientAddress(req: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy
     ? String(req.headers['x-forwarded-for'] ?? '')
@@ -177,7 +177,7 @@ function clientAddress(req: IncomingMessage, trustProxy: boolean): string {
   return forwarded || (req.socket.remoteAddress ?? '');
 }
 
-/** Browsers name HTML when they load a page; programs don't. */
+/** Browsers accept HTML when they load a page; programs do not. */
 const wantsPage = ({ method, headers }: IncomingMessage): boolean =>
   (method === 'GET' || method === 'HEAD') && /\btext\/html\b/i.test(headers.accept ?? '');
 

@@ -1,5 +1,5 @@
-// Reads the settings from the environment into one frozen Config (docs/decisions/0033-settings-fail-together.md). Pure: opens and
-// writes nothing. An error names the setting and what it must be, never its value: half of the values are secrets.
+// Reads the settings from the environment into one frozen Config (docs/decisions/0033-settings-fail-together.md). Pure: opens and writes
+// nothing. An error names the setting and its required format, never its value: half of the values are secrets.
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
@@ -36,19 +36,19 @@ export interface Config {
   readonly port: number;
   /** Null: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | null;
-  /** Bypasses the pooler that `databaseUrl` names, for LISTEN. Null: there is no pooler, or no other address. */
+  /** Direct address for LISTEN, which bypasses the pooler in `databaseUrl`. Null: no pooler, or no other address. */
   readonly databaseDirectUrl: string | null;
-  /** A standby that reads go to. Null: there is none. */
+  /** A standby for reads. Null: none. */
   readonly databaseReplicaUrl: string | null;
   readonly databasePoolMax: number;
   /** False behind a pooler in transaction mode, which does not support prepared statements. */
   readonly namedStatements: boolean;
-  /** `plain` sends statements by pg's own means (src/foundation/postgres/README.md). */
+  /** `plain` uses only pg's public interfaces (src/foundation/postgres/README.md). */
   readonly databaseDriver: Driver;
   /** An absolute path. */
   readonly dataDir: string;
   readonly addresses: Readonly<Addresses>;
-  /** 32 bytes. Null only on loopback: then one is generated and kept in `dataDir`. */
+  /** 32 bytes. Null only on loopback: a key is then generated and stored in `dataDir`. */
   readonly secretKey: Buffer | null;
   /** Null: mail goes to the development mailbox. */
   readonly smtpUrl: string | null;
@@ -58,22 +58,22 @@ export interface Config {
   readonly trustedIssuers: readonly Readonly<TrustedIssuer>[];
   /** The API endpoints of the connectors' vendors. */
   readonly vendorAddresses: Readonly<{ linear: string; github: string }>;
-  /** Per source address. */
+  /** Limit per source address. */
   readonly registrationsPerHour: number;
-  /** Per organization. */
+  /** Limit per organization. */
   readonly invitesPerDay: number;
-  /** Per credential. */
+  /** Limit per credential. */
   readonly requestsPerMinute: number;
-  /** For all credentials of an organization together. */
+  /** Limit for all credentials of an organization together. */
   readonly requestsPerMinuteOrganization: number;
-  /** Open at the same time. */
+  /** Maximum of open subscriptions. */
   readonly subscriptionsPerOrganization: number;
-  /** Active personal access tokens. */
+  /** Maximum of active personal access tokens. */
   readonly tokensPerPerson: number;
-  /** Whether a trusted proxy forwards requests, whose entry in X-Forwarded-For is the client's address. */
+  /** Whether a trusted proxy forwards requests; its entry in X-Forwarded-For is then the client's address. */
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
-  /** Null: depends on whether standard output is a terminal. */
+  /** Null: selected by whether standard output is a terminal. */
   readonly logFormat: LogFormat | null;
   /** Null: a folder in `dataDir`. */
   readonly storageUrl: string | null;
@@ -82,16 +82,16 @@ export interface Config {
   readonly stripe: Readonly<{ secretKey: string; webhookSecret: string; apiUrl: string }> | null;
   /** Whether this process runs scheduled jobs (due missions, sweeps) and background jobs (mail). */
   readonly scheduler: boolean;
-  /** Processes that serve behind one port. More than 1: this process starts them, and serves nothing itself. */
+  /** Number of processes that serve one port. With more than 1, this process starts them and serves no requests itself. */
   readonly workers: number;
-  /** The environment of the runtime that `npm start` starts; null: it starts none. */
+  /** The environment of the runtime that `npm start` starts; null: none is started. */
   readonly localRunner: Readonly<{ PATH: string } & Record<string, string>> | null;
 }
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Every setting, in the order in which errors are listed. Defaults that depend on another setting are in `configOf`. */
+/** Every setting, in the order of the error list. Defaults that depend on another setting are in `configOf`. */
 export const settings = z.object({
   HOST: matching(
     'a host name or an IP address, without brackets or port',
@@ -145,12 +145,12 @@ export const settings = z.object({
   LOCAL_RUNNER: oneOf(['on', 'off']).default('on'),
 });
 
-/** Its message never quotes a value. */
+/** The message never contains a value. */
 export class SettingsError extends Error {}
 
 /** @throws one SettingsError that lists every invalid setting, one per line. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  // An empty setting counts as absent: compose files and shells write it that way.
+  // An empty setting counts as absent, because compose files and shells write absent ones that way.
   const set = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value?.trim() ? [[name, value.trim()]] : [])),
   );
@@ -241,7 +241,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
       }),
     scheduler: set.SCHEDULER === 'on',
     workers: set.WORKERS,
-    // It executes scripts of people with the right scopes: only where the service is reachable from this machine alone.
+    // The runner executes scripts of people with the right scopes: it starts only where the service is reachable only from this machine.
     localRunner: set.LOCAL_RUNNER === 'on' && hosts.every(isLoopback) ? Object.freeze(runnerEnvironment) : null,
   });
 }

@@ -1,5 +1,5 @@
-// The limits that clients meet: those of docs/contract.md#limits and those of several nouns. Those of one noun are in its folder;
-// tuning that no client sees is next to what it tunes. A unit is part of the name.
+// The limits that clients encounter: those of docs/contract.md#limits and those shared by several nouns. Limits of one noun are in its
+// folder; internal tuning is beside the code that it tunes. Units are part of the name.
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 
 /** Characters (docs/contract.md#limits; docs/decisions/0031-runtimes-report-over-graphql.md). */
@@ -39,7 +39,7 @@ export const text = {
   orchestratorBlurb: { max: 500 },
   userPrompt: { max: 20_000 },
   runtimeName: { min: 1, max: 120 },
-  /** What a runtime calls its own: sandboxes, environments, costs. */
+  /** Ids that a runtime chooses: of sandboxes, environments, costs. */
   runtimeKey: { min: 1, max: 100 },
   harnessVersion: { min: 1, max: 100 },
   activity: { max: 500 },
@@ -73,7 +73,7 @@ export const pages = {
 /** Personal access tokens (docs/contract.md#limits). */
 export const tokens = {
   scopesPerToken: 25,
-  /** Active ones; TOKENS_PER_PERSON changes it. */
+  /** Maximum of active tokens; set by TOKENS_PER_PERSON. */
   perPerson: 100,
   lifetimeDays: { min: 1, max: 365, default: 90 },
 } as const;
@@ -87,7 +87,7 @@ export const credits = {
   perGrant: { min: 1, max: 1_000_000 },
 } as const;
 
-/** Of one scheduled task or automation (docs/contract.md#scheduled-tasks-and-automations). */
+/** Bounds per scheduled task or automation (docs/contract.md#scheduled-tasks-and-automations). */
 export const recurring = {
   triggers: { min: 1, max: 10 },
   labels: 20,
@@ -95,8 +95,8 @@ export const recurring = {
 } as const;
 
 /**
- * A runtime's lease on a run: its length and the interval of heartbeats, how many runtimes may claim one run in turn, and the delay
- * before a run that was handed back can be claimed (docs/decisions/0031-runtimes-report-over-graphql.md).
+ * A runtime's lease on a run: its length and the interval of heartbeats, the number of runtimes that may claim one run in turn, and the
+ * delay before a handed-back run can be claimed (docs/decisions/0031-runtimes-report-over-graphql.md).
  */
 export const lease = { lastsMs: seconds(60), heartbeatMs: seconds(10), claims: 3, restMs: seconds(10) } as const;
 
@@ -111,32 +111,32 @@ export const report = {
   metricsPerSandbox: 120,
   fragments: 50,
   planItems: 50,
-  /** Pieces of one log. */
+  /** Maximum pieces of one log. */
   logPieces: 50_000,
   fragmentsPerSandbox: 100_000,
   usd: { min: 0, max: 10_000 },
   harnesses: { min: 1, max: 10 },
 } as const;
 
-/** Without a heartbeat until a running sandbox is stale, and until it and its run have failed (docs/contract.md#sandboxes). */
+/** Time without a heartbeat until a running sandbox is stale, and until the sandbox and its run fail (docs/contract.md#sandboxes). */
 export const silenceMs = { stale: minutes(2), failed: minutes(10) } as const;
 
-/** How long a runtime has to take down an expired environment before it has failed. */
+/** Time for a runtime to take down an expired environment before it counts as failed. */
 export const environmentGraceMs = minutes(10);
 
-/** How many related records a record includes, and points of a chart. */
+/** Numbers of related records in a record, and of points in a chart. */
 export const previewSizes = { perParent: 20, sessions: 100, fragments: 200, metrics: 240, sparkline: 60 } as const;
 
-/** `upcomingOccurrences` of an organization. */
+/** Bounds of `upcomingOccurrences` of an organization. */
 export const upcomingShown = { min: 1, max: 50, default: 10 } as const;
 
-/** How long samples of sandboxes are kept. */
+/** Retention of sandbox samples. */
 export const metricRetentionMs = days(28);
 
 /** Redirect addresses of one OAuth client. */
 export const redirectUrisPerClient = { min: 1, max: 20 } as const;
 
-/** How far the clocks of an identity provider and of the service may be apart. */
+/** Allowed difference between the clocks of an identity provider and of the service. */
 export const clockSkewMs = seconds(60);
 
 /** Lifetimes (docs/contract.md#limits). */
@@ -145,24 +145,24 @@ export const lifetimesMs = {
   oauthAccessToken: hours(1),
   claimWindow: hours(24),
   userCode: minutes(10),
-  /** After the person is done the agent has this long to collect, even when the claim window is over. */
+  /** Time for the agent to collect its tokens after the person's decision, even when the claim window is over. */
   claimCollection: minutes(10),
   authorizationCode: minutes(1),
   idJagLogin: hours(1),
-  /** From `iat` to `exp`, at most. */
+  /** Maximum time from `iat` to `exp`. */
   idJag: hours(1),
-  /** Our own assertion, issued for a provider's. */
+  /** The service's own assertion, issued for a provider's. */
   linkedAssertion: hours(1),
-  /** The greatest age of an accepted security event. */
+  /** Maximum age of an accepted security event. */
   securityEvent: days(7),
   signInCode: minutes(10),
   signInLink: minutes(10),
-  /** Of the memory that an email address has signed in. */
+  /** How long a browser remembers that an email address has signed in. */
   knownBrowser: days(180),
   passkeyChallenge: minutes(5),
   upstreamSignIn: minutes(10),
   mcpSignIn: minutes(10),
-  /** At least: an address is returned again for up to 15 minutes. */
+  /** Minimum: the same address is returned for up to 15 minutes. */
   downloadAddress: hours(1),
   uploadAddress: minutes(15),
   consoleSession: days(14),
@@ -171,10 +171,10 @@ export const lifetimesMs = {
   idempotencyKey: hours(24),
 } as const;
 
-/** Wrong codes until a code locks (docs/contract.md#limits). */
+/** Number of wrong codes that locks a code (docs/contract.md#limits). */
 export const tries = { wrongUserCodes: 5, wrongSignInCodes: 5 } as const;
 
-/** Between two polls of a claim, and what `slow_down` adds (RFC 8628, section 3.5). */
+/** Interval between polls of a claim, and the increase by `slow_down` (RFC 8628, section 3.5). */
 export const polling = { intervalSeconds: 5, slowDownSeconds: 5 } as const;
 
 /** Sizes in bytes. */
@@ -184,11 +184,11 @@ export const bytes = {
   graphqlAnswer: 8 * 1024 * 1024,
   oauthBody: 64 * 1024,
   consoleForm: 64 * 1024,
-  /** A piece of a log in one answer. */
+  /** A piece of a log in one response. */
   logContent: 1024 * 1024,
   repositoryFile: 1024 * 1024,
   artifact: 512 * 1024 * 1024,
-  /** The records of one MCP answer as JSON, and a resource in it. */
+  /** The records of one MCP response as JSON, and a resource in it. */
   mcpAnswer: 4 * 1024 * 1024,
   mcpContent: 1024 * 1024,
 } as const;
@@ -200,13 +200,13 @@ export const graphql = {
   aliases: 30,
   directives: 50,
   tokens: 2_000,
-  /** Of all operations of a batch together. */
+  /** Total of all operations of a batch. */
   cost: 20_000,
-  /** Cost that counts as one request against the rate limit; an operation counts as one at least. */
+  /** Cost equal to one request of the rate limit; an operation counts as at least one. */
   costPerRatePoint: 1_000,
 } as const;
 
-/** Open subscriptions, and how long one lasts before its reader must reconnect. */
+/** Maximum of open subscriptions, and the duration of one before its reader must reconnect. */
 export const subscriptions = {
   perCredential: 10,
   perPerson: 50,
@@ -215,19 +215,19 @@ export const subscriptions = {
   lifetimeMs: hours(1),
 } as const;
 
-/** Messages in one MCP batch, which only protocol version 2025-03-26 has. */
+/** Messages in one MCP batch, which only protocol version 2025-03-26 supports. */
 export const mcp = { messagesPerBatch: 20 } as const;
 
-/** Invites in 24 hours: of an organization by default (INVITES_PER_DAY), and to one email address from all senders. */
+/** Invites in 24 hours: the default per organization (INVITES_PER_DAY), and the maximum to one email address from all senders. */
 export const invitesPerDay = { organization: 100, recipient: 5 } as const;
 
 /** Rate limits. Those of registrations and requests are defaults of settings. */
 export const rates = {
   /** Per client network. */
   failedAuthenticationsPerMinute: 300,
-  /** Per network, whatever email addresses it names. */
+  /** Per network, for all email addresses together. */
   signInMailsPerHourAndNetwork: 120,
-  /** Per email address and network: one network does not reach the bound of an address. */
+  /** Per email address and network: one network cannot reach the limit of an address. */
   signInMailsPerDayToAddressFromNetwork: 20,
   /** Per email address, from browsers in which it has never signed in: each mail allows five guesses at a code. */
   signInMailsPerDayToAddress: 100,
@@ -236,7 +236,7 @@ export const rates = {
   upstreamSignInsPerHourAndNetwork: 120,
   /** Per source address. */
   registrationsPerHour: 60,
-  /** Per registration: each new code is five more guesses. */
+  /** Per registration: each new code allows five more guesses. */
   claimAttemptsPerHour: 10,
   /** Per source address: security events, counted before any signature is verified. */
   securityEventsPerMinute: 300,

@@ -48,7 +48,7 @@ async function open(): Promise<void> {
   });
   const scheduler = config.scheduler ? startScheduler(jobs, services.log) : null;
   const background = config.scheduler ? startBackground(deliveries, { log: services.log }) : null;
-  // Said once, by the process that all workers belong to.
+  // Logged once, by the parent of all workers.
   if (cluster.isPrimary) services.log.info({ host: config.host, port: config.port, version }, 'listening');
 
   let stopping = false;
@@ -61,7 +61,7 @@ async function open(): Promise<void> {
     });
   } else {
     const mailbox = mailboxAddress();
-    // Not logged: the address holds the secret of the mailbox.
+    // Not logged: the address contains the secret of the mailbox.
     if (mailbox) console.error(`Development mailbox: ${mailbox}`);
   }
 
@@ -78,7 +78,7 @@ async function open(): Promise<void> {
     if (stopping) return;
     stopping = true;
     services.log.info({ signal }, 'stopping');
-    // First, so that it can still hand back its runs.
+    // Stopped first, so that the runner can still hand back its runs.
     await runner?.then(
       (started) => started.stop(),
       () => {},
@@ -86,7 +86,7 @@ async function open(): Promise<void> {
     await front.close();
     await Promise.all([scheduler?.stop(), background?.stop()]);
     await services.close();
-    // The channel to the process that started it would keep a worker running.
+    // The channel to the parent process would keep a worker running.
     cluster.worker?.disconnect();
   }
 }
@@ -96,7 +96,7 @@ async function serve(config: Config, services: Services): Promise<Front> {
   const server = createHttpServer(createApp({ ...config, version, log: services.log }));
   const drain = drainable(server);
   await listen(server, config);
-  // A database that is away is reported at the start, not with the first request.
+  // An unavailable database is reported at the start, not with the first request.
   void database()
     .raw('select 1')
     .catch(() => {});

@@ -1,4 +1,4 @@
-// The table of contents: what the service knows. Importing a noun's schema announces it to the builder.
+// The schema of all nouns. Importing a noun's schema registers it with the builder.
 import './domain/organization/people/schema.ts';
 import './domain/organization/organizations/schema.ts';
 import './domain/organization/memberships/schema.ts';
@@ -44,5 +44,5 @@ import './domain/money/billing/schema.ts';
 import './domain/lifecycle/billing-summary/schema.ts';
 import { builder } from '#graph/builder.ts';
 
-/** Fields keep the order in which they are declared: it is the key order of REST bodies. */
+/** Fields keep their order of declaration, which is the key order of REST bodies. */
 export const schema = builder.toSchema({ sortSchema: false });

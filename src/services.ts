@@ -49,7 +49,7 @@ export function storageOf(config: Config): Storage | BucketStorage {
   return folder === null ? bucketStorage(readBucket(config.storageUrl!)!) : folderStorage(folder);
 }
 
-/** Checks a bucket in the background: without it everything but contents works, and it may become available later. */
+/** Checks a bucket in the background: everything except contents works without it, and it may become available later. */
 function checkBucket(bucket: BucketStorage, log: Log): void {
   bucket.check().then(
     () => log.info('the bucket of STORAGE_URL is available'),
@@ -58,13 +58,13 @@ function checkBucket(bucket: BucketStorage, log: Log): void {
 }
 
 /**
- * Whether only this machine reaches the service, at all of its addresses. Only then may providers, client documents and MCP servers
- * be on this machine too, because a caller could reach them directly (docs/contract.md#client-metadata-documents).
+ * Whether only this machine can reach the service, at all of its addresses. Only then may providers, client documents and MCP servers be
+ * on this machine too, because a caller could then reach them directly (docs/contract.md#client-metadata-documents).
  */
 export const servesOnlyThisMachine = ({ host, addresses }: Pick<Config, 'host' | 'addresses'>): boolean =>
   isLoopback(host) && Object.values(addresses).every((address) => isLoopback(new URL(address).hostname));
 
-/** PostgreSQL's own bound is 100 connections. */
+/** PostgreSQL's own default is 100 connections. */
 const connectionsFor = ({ workers, databasePoolMax }: Config) => ({
   max_connections: Math.max(100, (workers + 1) * (databasePoolMax + 2)),
 });
@@ -85,7 +85,7 @@ export async function openServices(config: Config): Promise<Services> {
   bindInvitesPerDay(config.invitesPerDay);
   bindContactUrl(config.contactUrl);
   bindTokenQuota(config.tokensPerPerson);
-  // Only a service with the settings loads the library.
+  // Loaded only with the settings of Stripe.
   if (config.stripe)
     bindPaymentProvider((await import('#domain/money/billing/stripe.ts')).stripeProvider(config.stripe));
   const embedded = config.databaseUrl
@@ -110,7 +110,7 @@ export async function openServices(config: Config): Promise<Services> {
         report: (line) => log.warn(line),
       })
     : null;
-  // LISTEN needs a connection of its own, which a pooler in transaction mode does not provide.
+  // LISTEN needs a dedicated connection, which a pooler in transaction mode does not provide.
   const listenConnection = config.namedStatements ? (config.databaseUrl ?? embedded!.connection) : null;
   const changes = openChanges({
     connection: config.databaseDirectUrl ?? listenConnection,

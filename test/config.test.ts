@@ -1,4 +1,4 @@
-// The settings, each at its edges; and that a complaint names everything wrong and repeats no secret (gaps, section 11).
+// The settings at their bounds, and error messages that name every invalid setting and repeat no secret.
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import { servesOnlyThisMachine } from '../src/services.ts';
 
 const key = Buffer.alloc(32, 7);
 
-/** What is wrong, a line for each setting; empty when nothing is. */
+/** Messages of invalid settings, one line each; empty if all are valid. */
 function complaints(env: NodeJS.ProcessEnv): string[] {
   try {
     readConfig(env);
@@ -22,7 +22,7 @@ function complaints(env: NodeJS.ProcessEnv): string[] {
 }
 
 describe('Without any setting', () => {
-  it('The service runs on loopback with everything of its own', () => {
+  it('The service runs on loopback and needs no external service', () => {
     expect(readConfig({})).toEqual({
       host: '127.0.0.1',
       port: 4000,
@@ -64,7 +64,7 @@ describe('Without any setting', () => {
     } satisfies Config);
   });
 
-  it('An empty setting is an absent one', () => {
+  it('An empty setting counts as absent', () => {
     const names = [
       'HOST',
       'PORT',
@@ -78,7 +78,7 @@ describe('Without any setting', () => {
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(readConfig({}));
   });
 
-  it('What was read can’t be changed, and neither can what it holds', () => {
+  it('The configuration is frozen at every depth', () => {
     const issuers = JSON.stringify([{ issuer: 'https://id.example', displayName: 'Id', clientIds: ['a'] }]);
     const oidc = { OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' };
     const stripe = { STRIPE_SECRET_KEY: 'sk_live_a', STRIPE_WEBHOOK_SECRET: 'whsec_b' };
@@ -199,7 +199,7 @@ describe('Good settings', () => {
     expect(readConfig(env)).toMatchObject(expected);
   });
 
-  it('All addresses follow the public one, in one spelling without trailing slash', () => {
+  it('All addresses derive from the public one, normalized, without a trailing slash', () => {
     expect(readConfig({ PUBLIC_URL: 'HTTPS://API.Example:443/', PORT: '4100' }).addresses).toEqual({
       baseHost: 'https://api.example',
       issuer: 'https://api.example',
@@ -209,7 +209,7 @@ describe('Good settings', () => {
     expect(readConfig({ PORT: '4100' }).addresses.baseHost).toBe('http://localhost:4100');
   });
 
-  it('Each address can be its own', () => {
+  it('Each address can be set separately', () => {
     const env = {
       PUBLIC_URL: 'https://api.example',
       ISSUER_URL: 'https://id.example/',
@@ -236,10 +236,10 @@ const storage =
 const identifier = 'must be an https address without query or fragment (http on loopback only)';
 const entry = 'must be an object with issuer and displayName, and at most jwksUri, clientIds and maySendEvents';
 
-describe('Reaching this machine from inside', () => {
+describe('servesOnlyThisMachine', () => {
   const loopback = { PUBLIC_URL: 'http://localhost:4000', MCP_URL: 'http://127.0.0.1:4001' };
 
-  it('is for a service that only this machine reaches', () => {
+  it('is true while every address is on loopback', () => {
     expect(servesOnlyThisMachine(readConfig({}))).toBe(true);
     expect(servesOnlyThisMachine(readConfig(loopback))).toBe(true);
   });
@@ -250,7 +250,7 @@ describe('Reaching this machine from inside', () => {
     ['MCP_URL', 'https://mcp.example'],
     ['A2A_URL', 'https://a2a.example/agents'],
     ['HOST', '0.0.0.0'],
-  ])('is refused as soon as %s leads elsewhere', (name, value) => {
+  ])('is false as soon as %s leads elsewhere', (name, value) => {
     const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
     expect(servesOnlyThisMachine(readConfig({ ...loopback, SECRET_KEY, [name]: value }))).toBe(false);
   });
@@ -351,7 +351,7 @@ describe('Wrong settings', () => {
   });
 
   it.each(['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', 'gateway.internal', '127.example'])(
-    'HOST=%s without SECRET_KEY: what others reach needs a key of its own',
+    'HOST=%s requires a SECRET_KEY',
     (HOST) => {
       expect(complaints({ HOST })).toEqual([
         'SECRET_KEY: is required when HOST is not a loopback address; `openssl rand -base64 32` makes one',
@@ -367,14 +367,14 @@ describe('Wrong settings', () => {
     { A2A_URL: 'https://a2a.example.com' },
     { PUBLIC_URL: 'http://localhost.example.com' },
     { LOCAL_RUNNER: 'off' },
-  ])('%j: no local runner where others reach the service, or when it is not wanted', (settings) => {
+  ])('%j: no local runner where others reach the service, or when it is switched off', (settings) => {
     expect(readConfig(settings).localRunner).toBeNull();
     expect(readConfig({ HOST: '::1', PUBLIC_URL: 'http://127.0.0.1:4000', PATH: '/bin' }).localRunner).toMatchObject({
       PATH: '/bin',
     });
   });
 
-  it('The local runner gets the settings that are its own, and no other', () => {
+  it('The local runner gets only its own settings', () => {
     const own = { PATH: '/bin', ANTHROPIC_API_KEY: 'key', CODEX_PROGRAM: '/opt/codex', ISOLATION: 'cell' };
     const env = { ...own, OPENAI_API_KEY: '', LOG_LEVEL: 'warn', DATA_DIR: '/srv/data', https_proxy: 'http://proxy' };
     const folders = { HARNESSES_DIR: '/srv/data/harnesses', DATA_DIR: '/srv/data' };
@@ -390,7 +390,7 @@ describe('Wrong settings', () => {
     ]);
   });
 
-  it('Stripe takes both of its secrets or none, and another address on this machine only', () => {
+  it('Stripe takes both of its secrets or none, and another address only on this machine', () => {
     const secrets = { STRIPE_SECRET_KEY: 'sk_test_a1', STRIPE_WEBHOOK_SECRET: 'whsec_b2' };
     expect(readConfig(secrets).stripe).toEqual({
       secretKey: 'sk_test_a1',
@@ -406,7 +406,7 @@ describe('Wrong settings', () => {
     ]);
   });
 
-  it('A replica is one server, beside a DATABASE_URL', () => {
+  it('DATABASE_REPLICA_URL names one server and requires DATABASE_URL', () => {
     const one = 'must be postgres://user:password@host:port/database of one server, special characters percent-encoded';
     expect(complaints({ DATABASE_REPLICA_URL: 'postgres://u:p@one,two/app' })).toEqual([
       'DATABASE_REPLICA_URL: needs DATABASE_URL, because the embedded PostgreSQL has no standby',
@@ -437,7 +437,7 @@ describe('Wrong settings', () => {
   });
 });
 
-describe('The service key of an installation that was given none', () => {
+describe('The generated service key', () => {
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'aep-key-'));
@@ -446,7 +446,7 @@ describe('The service key of an installation that was given none', () => {
   let count = 0;
   const fresh = () => path.join(folder, `data-${++count}`, 'inner');
 
-  it('Is made once, its owner’s alone, and read back ever after', async () => {
+  it('Is created once, readable by its owner only, and read back afterwards', async () => {
     const dataDir = fresh();
     const made = await readOrMakeSecretKey(dataDir);
     expect(made.length).toBe(32);
@@ -456,20 +456,20 @@ describe('The service key of an installation that was given none', () => {
     expect(await readdir(dataDir)).toEqual(['secret-key']);
   });
 
-  it('Is the same for fifty that ask at once', async () => {
+  it('Is the same for fifty concurrent callers', async () => {
     const dataDir = fresh();
     const keys = await Promise.all(Array.from({ length: 50 }, () => readOrMakeSecretKey(dataDir)));
     expect(new Set(keys.map((one) => one.toString('hex'))).size).toBe(1);
     expect(await readdir(dataDir)).toEqual(['secret-key']);
   });
 
-  it('Can be given as SECRET_KEY as it stands in its file', async () => {
+  it('Is accepted as SECRET_KEY in the form of its file', async () => {
     const dataDir = fresh();
     const made = await readOrMakeSecretKey(dataDir);
     expect(readConfig({ SECRET_KEY: await readFile(secretKeyFile(dataDir), 'utf8') }).secretKey).toEqual(made);
   });
 
-  it.each(['', 'short', `${key.toString('base64')}x`])('Is never made anew over a file that holds %j', async (text) => {
+  it.each(['', 'short', `${key.toString('base64')}x`])('Is not replaced when its file holds %j', async (text) => {
     const dataDir = fresh();
     await readOrMakeSecretKey(dataDir);
     await writeFile(secretKeyFile(dataDir), text);

@@ -1,5 +1,5 @@
-// The contract, pinned: every root field with its route, scope, status and tool; every endpoint and record of the contract, key by
-// key (fixtures/spec.json); the OpenAPI document. A change here is a change of the contract.
+// The pinned contract: every root field with its route, scope, status and tool; every endpoint and record, member by member
+// (fixtures/spec.json); the OpenAPI document. A change here is a change of the contract.
 import { validate } from '@readme/openapi-parser';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
@@ -42,7 +42,7 @@ interface Endpoint {
   query: (Member & { name: string; required: boolean })[];
   body: { schema: string } | null;
   response: { schema?: string; fields?: Members };
-  /** Of success, where a POST creates no record. */
+  /** Status of a success, where a POST creates no record. */
   status?: number;
 }
 
@@ -278,7 +278,7 @@ describe('an endpoint of the contract', () => {
     restore = await keepRows(world.knex);
   });
   it.each(endpoints.map((one) => [one.id, one] as const))(
-    '%s · answers its record, key by key',
+    '%s · answers with its record, member by member',
     async (_, endpoint) => {
       const root = routeOf(endpoint);
       if (!root) throw new Error(`${endpoint.id} is not served.`);
@@ -362,7 +362,7 @@ describe('a record of the contract', () => {
     expect(second.body.conflictingProjectId).toBe(first.body.id);
   });
 
-  it.each(Object.entries(spec.gaps.words))('%s · holds the words that were decided, and no other', (name, words) => {
+  it.each(Object.entries(spec.gaps.words))('%s · has exactly the decided values', (name, words) => {
     expect(nonNullSchema(schema.getType(name)!)).toMatchObject({ type: 'string', enum: words });
   });
 });
@@ -430,7 +430,7 @@ describe('the OpenAPI document', () => {
     expect((await world.request('POST', '/v1/openapi.json')).status).toBe(405);
   });
 
-  it('says of every operation who may, and what can go wrong', () => {
+  it('states for each operation its credentials and its possible errors', () => {
     const kinds = Object.keys(document.components.securitySchemes);
     for (const [name, { security, responses, summary, operationId }] of operations()) {
       expect([name, security?.flatMap(Object.keys).every((kind: string) => kinds.includes(kind))]).toEqual([
@@ -456,7 +456,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  /** The records that some route reads; others are of the graph alone. */
+  /** Records that some route reads; the others are used by GraphQL only. */
   const restRecords = () => new Set(bodyRoots.flatMap((root) => (root.route ? [recordOf(root)!.name] : [])));
 
   it('bounds every parameter, and every member of a request', () => {
@@ -481,7 +481,7 @@ describe('the OpenAPI document', () => {
     ajv.addSchema({ $id: 'openapi', ...document });
     const valid = (name: string, example: unknown) =>
       ajv.validate({ $ref: `openapi#/components/schemas/${name}` }, example) ? null : ajv.errorsText();
-    // The members of the others are arguments: the example of their operation is checked below.
+    // Members of the other records are arguments: the example of their operation is checked below.
     for (const record of [...restRecords()].filter((name) => requestRecords.has(name))) {
       const { examples } = document.components.schemas[record];
       expect([record, examples?.length > 0]).toEqual([record, true]);
@@ -506,7 +506,7 @@ describe('the OpenAPI document', () => {
       const successes = Object.entries<Json>(responses).filter(([status]) => status < '300');
       const bodies = [requestBody, ...successes.map(([, response]) => response)];
       for (const { schema, example } of bodies.flatMap((body) => Object.values<Json>(body?.content ?? {}))) {
-        // A reference is followed from the document, as its readers do.
+        // References are resolved from the root of the document.
         const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/'));
         expect([name, example !== undefined, ajv.validate(absolute, example) || ajv.errorsText()]).toEqual([
           name,
@@ -533,7 +533,7 @@ describe('the OpenAPI document', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('refers to nothing that is not there, and leaves no schema without a type', () => {
+  it('has no dangling reference and no schema without a type', () => {
     for (const [name, schema] of schemas())
       expect([name, schema.type ?? ((schema.anyOf ?? schema.oneOf) && 'any of')]).not.toContain(undefined);
     for (const [reference] of JSON.stringify(document).matchAll(/#\/components\/\w+\/\w+/g)) {
@@ -543,7 +543,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** The world's service, its answers held against the OpenAPI document. */
+/** Calls the world's service and checks the answer against the OpenAPI document. */
 const checked = (method: string, path: string, ask?: Ask) => world.rest(method, path.slice('/v1'.length), ask);
 
 const pick = (from: Json, keys: string[]) =>
@@ -562,7 +562,7 @@ const isBounded = (schema: Json): boolean => {
   return schema.minimum !== undefined && schema.maximum !== undefined;
 };
 
-/** What an answer has that the record does not, lacks, has in another place, or has of another type. */
+/** Members of an answer that are additional, missing, misplaced or of another type than in the record. */
 function complaints(members: Members, value: Json, where: string): string[] {
   if (value === null || typeof value !== 'object') return [`${where} is no record: ${JSON.stringify(value)}`];
   const wanted = Object.keys(members).filter((key) => members[key]!.req !== false || key in value);
@@ -586,7 +586,7 @@ function misfit(member: Member, value: Json, where: string): string[] {
   return type === 'any' || typeof value === type ? [] : wrong;
 }
 
-/** What the document says of a field otherwise than the contract. */
+/** Differences between the document and the contract in one field. */
 function misfits(member: Member, schema: Json): string[] {
   const types: string[] = [schema.type, schema.anyOf?.map((one: Json) => one.type)].flat(2).filter(Boolean);
   if (member.type === 'any') return [];

@@ -1,4 +1,4 @@
-// The documents of this repository: links and citations lead somewhere, and the README stays short.
+// Documents of this repository: links and citations have targets, and the README stays short.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ const sources = ['src', 'test', 'scripts', 'bench', 'examples', 'clients', 'migr
   filesOf(folder, /\.(ts|tsx|mjs|sh|sql|css|json)$/),
 );
 
-/** Anchors of the headings, as GitHub makes them. */
+/** Anchors of the headings, as GitHub creates them. */
 function anchorsOf(file: string): Set<string> {
   const prose = read(file).replace(/^```[\s\S]*?^```/gm, '');
   const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map((match) => match[1]!);

@@ -1,5 +1,5 @@
-// A copy of the database opens nothing: every kind of secret is made, used, and then looked for in every row of every table
-// (docs/contract.md#tokens-and-resources). Those of OAuth and of agents are looked for where their stories are told.
+// A copy of the database gives no access: every kind of secret is created, used, and then searched in every row of every table
+// (docs/contract.md#tokens-and-resources). The tests of OAuth and of agents search for their own secrets.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Everything the service has just given out, by name. */
+/** Every secret that the service has just issued, by name. */
 async function giveOut(): Promise<Record<string, string>> {
   const alice = await world.person('Alice');
   const acme = await world.found(alice, 'Acme');
@@ -47,7 +47,7 @@ async function giveOut(): Promise<Record<string, string>> {
   };
 }
 
-it('no secret that was given out stands in any row, nor a code that a bare digest would betray', async () => {
+it('no issued secret is in any row, nor a code that a bare digest would betray', async () => {
   const secrets = await giveOut();
   const dump = (await rowsOf(world.knex)).join('\n');
   expect(dump.length).toBeGreaterThan(1_000);
@@ -56,7 +56,7 @@ it('no secret that was given out stands in any row, nor a code that a bare diges
     const spellings = [secret, bare, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64')];
     expect([name, spellings.filter((spelling) => dump.includes(spelling))]).toEqual([name, []]);
   }
-  // The mail with the code waits in the rows, too; and it is that mail.
+  // The mail with the code is among the rows: as a job that waits.
   expect(await world.knex('background.job').where({ name: 'mail' })).toHaveLength(1);
   await world.delivered();
   const code = /\b\d{6}\b/.exec(developmentMailbox()!.find(({ text }) => /\b\d{6}\b/.test(text))!.text)![0];

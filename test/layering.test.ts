@@ -1,4 +1,4 @@
-// The layering rules applied to this tree, and each rule against a tree that violates it.
+// The layering rules applied to this source tree, and each rule applied to trees that violate it.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import * as layering from './support/layering-rules.ts';
@@ -23,7 +23,7 @@ const cases: Record<string, Case> = {
     { 'src/console/missions/run.tsx': "import { now } from '#foundation/clock.ts';" },
     'src/console/missions/run.tsx imports #foundation/clock.ts: the console uses the public schema, its own files and its framework only.',
   ],
-  'nor anything that it was not built for': [
+  'the dashboard must not import other packages': [
     layering.theConsoleUsesTheSchemaOnly,
     { 'src/console/missions/run.tsx': "import { z } from 'zod';" },
     'src/console/missions/run.tsx imports zod: the console uses the public schema, its own files and its framework only.',
@@ -38,7 +38,7 @@ const cases: Record<string, Case> = {
     { 'src/console/kit/client.ts': "const at = Date.now();\nawait fetch('/graphql');" },
     null,
   ],
-  'an example knows what everybody outside knows': [
+  'an example uses the public interfaces only': [
     layering.examplesUsePublicInterfaces,
     { 'examples/client.ts': "import { now } from '#foundation/clock.ts';\nimport { a } from './call.ts';" },
     'examples/client.ts imports #foundation/clock.ts: an example uses the public interfaces only.',
@@ -55,7 +55,7 @@ const cases: Record<string, Case> = {
     },
     'clients/typescript/src/client.ts imports zod: the typed client has no dependency.',
   ],
-  'the command line knows what the typed client exports': [
+  'the command line imports only the exports of the typed client': [
     layering.theClientsArePackagesOfTheirOwn,
     {
       'clients/cli/src/main.ts':
@@ -76,17 +76,17 @@ const cases: Record<string, Case> = {
     },
     "src/runner/runner.ts imports ../foundation/clock.ts: the runner imports Node's modules and its own files only.",
   ],
-  'nor does it import a package': [
+  'the runner does not import a package': [
     layering.theRunnerIsAProgramOfItsOwn,
     { 'src/runner/runner.ts': "import { z } from 'zod';" },
     "src/runner/runner.ts imports zod: the runner imports Node's modules and its own files only.",
   ],
-  'and nobody imports the runner': [
+  'the service does not import the runner': [
     layering.theRunnerIsAProgramOfItsOwn,
     { 'src/main.ts': "import { connect } from './runner/protocol/platform.ts';" },
     'src/main.ts imports src/runner/protocol/platform.ts: the runner is a separate program, started by path.',
   ],
-  'a folder of the runner imports those below it': [
+  'a folder of the runner imports only the folders before it': [
     layering.theRunnerImportsDownwards,
     {
       'src/runner/runner.ts': "import { connect } from './protocol/platform.ts';",
@@ -95,12 +95,12 @@ const cases: Record<string, Case> = {
     },
     'src/runner/isolation/place.ts imports src/runner/workspace/git.ts: isolation must not depend on workspace.',
   ],
-  'a folder of the runner has a rank': [
+  'a folder of the runner is a known one': [
     layering.theRunnerImportsDownwards,
     { 'src/runner/cellar/wine.ts': '' },
     'src/runner/cellar/wine.ts is in no known folder of the runner: generated, contract.ts, text.ts, network, isolation, harness, protocol, workspace.',
   ],
-  'cycles of the runner are found, by types too': [
+  'import cycles in the runner are found, also of types': [
     layering.importsHaveNoCycle,
     {
       'src/runner/mission.ts': "import { work } from './step.ts';",
@@ -117,7 +117,7 @@ const cases: Record<string, Case> = {
     },
     'src/console/billing/balance.tsx → src/console/billing/billing.tsx → src/console/billing/balance.tsx: an import cycle.',
   ],
-  'the runner reads its settings at the top': [
+  'the runner reads its settings in few files': [
     layering.theRunnerReadsSettingsAndSendsRequestsInFewFiles,
     {
       'src/runner/runner.ts': 'process.env.POLL_MS;',
@@ -135,19 +135,19 @@ const cases: Record<string, Case> = {
     { 'src/foundation/http/http.ts': "import { Project } from '#domain/projects/projects/model.ts';" },
     'src/foundation/http/http.ts imports src/domain/projects/projects/model.ts: foundation must not depend on domain.',
   ],
-  'a type is an import too, and so is a lazy one': [
+  'imports of types and lazy imports count': [
     layering.layersImportDownwards,
     {
       'src/graph/page.ts': "import type { A } from '#access/roles.ts';\nconst b = () => import('#surfaces/bearer.ts');",
     },
     'src/graph/page.ts imports src/surfaces/bearer.ts: graph must not depend on surfaces.',
   ],
-  'an import over several lines is seen': [
+  'an import over several lines counts': [
     layering.layersImportDownwards,
     { 'src/access/gate.ts': "import {\n  a,\n  type B,\n} from '#graph/builder.ts';" },
     'src/access/gate.ts imports src/graph/builder.ts: access must not depend on graph.',
   ],
-  'limits are read by anyone and read nobody': [
+  'every layer may import the limits, which import only units of the clock': [
     layering.layersImportDownwards,
     {
       'src/foundation/http/http.ts': "import { bytes } from '#limits.ts';",
@@ -155,7 +155,7 @@ const cases: Record<string, Case> = {
     },
     'src/limits.ts imports src/access/roles.ts: limits.ts imports nothing but the units of clock.ts.',
   ],
-  'the configuration is handed down': [
+  'only an entry point reads the configuration': [
     layering.layersImportDownwards,
     {
       'src/main.ts': "import { readConfig } from './config.ts';",
@@ -183,7 +183,7 @@ const cases: Record<string, Case> = {
     { 'src/domain/projects/projects/model.ts': "import { listProjects } from './operations.ts';" },
     'src/domain/projects/projects/model.ts imports src/domain/projects/projects/operations.ts: a model must not import operations.',
   ],
-  'a model knows of another noun its model': [
+  'a model imports only the model of another noun': [
     layering.nounFilesKeepTheirRoles,
     {
       'src/domain/projects/projects/model.ts':
@@ -196,7 +196,7 @@ const cases: Record<string, Case> = {
     { 'src/domain/projects/projects/operations.ts': "import { ProjectType } from './schema.ts';" },
     'src/domain/projects/projects/operations.ts imports src/domain/projects/projects/schema.ts: only schemas import a schema.',
   ],
-  'a schema knows of another noun its schema': [
+  'a schema imports only the schema of another noun': [
     layering.nounFilesKeepTheirRoles,
     {
       'src/domain/projects/projects/schema.ts':
@@ -215,7 +215,7 @@ const cases: Record<string, Case> = {
     },
     'src/domain/organization/invites/operations.ts names the table projects: call the operations of projects.',
   ],
-  'also where the table is an argument': [
+  'a table as an argument counts as named': [
     layering.tablesAreNamedByTheirNoun,
     {
       'src/domain/projects/projects/model.ts':
@@ -224,7 +224,7 @@ const cases: Record<string, Case> = {
     },
     'src/surfaces/console/home.ts names the table projects: call the operations of projects.',
   ],
-  'or the table name of a model': [
+  'the table name of a model counts as named': [
     layering.tablesAreNamedByTheirNoun,
     {
       'src/domain/projects/projects/model.ts':
@@ -233,7 +233,7 @@ const cases: Record<string, Case> = {
     },
     'src/domain/organization/invites/operations.ts names the table projects: call the operations of projects.',
   ],
-  'a table without a model has one home too': [
+  'a table without a model is named in one folder': [
     layering.tablesWithoutAModelHaveOneHome,
     {
       'src/domain/money/credits/missions.ts': "sql('delete from credit_reviews where run_id = $1');",
@@ -247,7 +247,7 @@ const cases: Record<string, Case> = {
     { 'src/domain/projects/projects/schema.ts': "import { sql } from '#foundation/database.ts';" },
     'src/domain/projects/projects/schema.ts imports the database: a schema contains no SQL.',
   ],
-  'neither are its subscriptions hidden': [
+  'the subscriptions of a noun are registered': [
     layering.schemasAreRegistered,
     {
       'src/schema.ts': "import './domain/work/sandboxes/schema.ts';",
@@ -261,7 +261,7 @@ const cases: Record<string, Case> = {
     { 'src/surfaces/console/surface.ts': "import { ProjectType } from '#domain/projects/projects/schema.ts';" },
     'src/surfaces/console/surface.ts imports src/domain/projects/projects/schema.ts: outside the domain only src/schema.ts imports schemas.',
   ],
-  'a noun is announced': [
+  'the schema of a noun is registered': [
     layering.schemasAreRegistered,
     {
       'src/schema.ts': "import './domain/organization/people/schema.ts';",
@@ -270,7 +270,7 @@ const cases: Record<string, Case> = {
     },
     'src/domain/projects/projects/schema.ts is not imported in src/schema.ts, so it is not part of the graph.',
   ],
-  'surfaces do not import surfaces, but who is asking': [
+  'surfaces do not import each other, except the shared modules': [
     layering.surfacesAreIndependent,
     {
       'src/surfaces/graphql/surface.ts':
@@ -287,17 +287,17 @@ const cases: Record<string, Case> = {
     },
     'src/surfaces/rest/surface.ts imports src/domain/projects/projects/operations.ts: rest must go through the graph.',
   ],
-  'nothing is exported again': [
+  're-exports are refused': [
     layering.importsAreWellFormed,
     { 'src/graph/page.ts': "export { type A } from './builder.ts';" },
     'src/graph/page.ts re-exports: import the symbol from its own module.',
   ],
-  'exports have names': [
+  'default exports are refused': [
     layering.importsAreWellFormed,
     { 'src/graph/page.ts': 'export default 1;' },
     'src/graph/page.ts has a default export: use a named export.',
   ],
-  'an ordinary export is none of these': [
+  'ordinary exports are accepted': [
     layering.importsAreWellFormed,
     { 'src/graph/page.ts': "export const from = 'x';\nexport function a() {\n  return 'from';\n}" },
     null,
@@ -307,12 +307,12 @@ const cases: Record<string, Case> = {
     { 'src/graph/page.ts': "import { a } from '#graph/builder.ts';" },
     "src/graph/page.ts imports '#graph/builder.ts': inside a layer write './' or '../'.",
   ],
-  'across layers they are not': [
+  'across layers imports are not relative': [
     layering.importsAreWellFormed,
     { 'src/graph/page.ts': "import { a } from '../access/gate.ts';" },
     "src/graph/page.ts imports '../access/gate.ts': across layers write '#layer/…', which shows the direction.",
   ],
-  'a file is named whole': [
+  'an import names the file with its extension': [
     layering.importsAreWellFormed,
     { 'src/graph/page.ts': "import { a } from './builder';" },
     "src/graph/page.ts imports './builder': write the file name with its extension.",
@@ -340,12 +340,12 @@ const cases: Record<string, Case> = {
     },
     'src/access/gate.ts makes a request: outbound requests go through foundation/http/outbound.ts, which guards against SSRF.',
   ],
-  'and by no other means': [
+  'node:http is a request too': [
     layering.clockNetworkAndEnvironmentHaveOneModule,
     { 'src/access/gate.ts': "import { request } from 'node:http';" },
     'src/access/gate.ts makes a request: outbound requests go through foundation/http/outbound.ts, which guards against SSRF.',
   ],
-  'a schema and a surface query no record': [
+  'a surface does not query records': [
     layering.recordsAreQueriedByTheirNoun,
     {
       'src/domain/organization/organizations/model.ts': organization,
@@ -380,12 +380,12 @@ const cases: Record<string, Case> = {
     },
     'src/domain/projects/agents/operations.ts has "select *": list the columns, because a later release may add some while this one runs.',
   ],
-  'also of an alias': [
+  'a statement names the columns of an alias': [
     layering.columnsAreNamed,
     { 'src/domain/work/runs/operations.ts': 'const a = `update runs r set b = 1 returning r.*`;' },
     'src/domain/work/runs/operations.ts has "r.*": list the columns, because a later release may add some while this one runs.',
   ],
-  'also where a builder writes the statement': [
+  'a statement of a query builder names its columns': [
     layering.columnsAreNamed,
     {
       'src/domain/work/runs/operations.ts':
@@ -403,7 +403,7 @@ const cases: Record<string, Case> = {
     },
     'src/graph/a.ts → src/graph/b.ts → src/graph/c.ts → src/graph/a.ts: an import cycle.',
   ],
-  'an area depends on the areas below it': [
+  'an area depends only on the areas before it': [
     layering.areasDependDownwards,
     {
       'src/domain/money/credits/ledger.ts':
@@ -424,7 +424,7 @@ const cases: Record<string, Case> = {
     },
     'organizations → projects → organizations: these noun folders import each other.',
   ],
-  'a name means one thing, but for the types of a schema': [
+  'an exported name means one thing, except for types of a schema': [
     layering.exportedNamesMeanOneThing,
     {
       'src/domain/projects/agents/model.ts': 'export type Effort = string;\nexport interface Grant {}',
@@ -434,17 +434,17 @@ const cases: Record<string, Case> = {
     },
     'Grant is exported by src/domain/projects/agents/model.ts and src/surfaces/oauth/grants.ts: name what differs.',
   ],
-  'a name says what is inside': [
+  'folders and files have specific names': [
     layering.namesAreSpecific,
     { 'src/graph/utils/page.ts': '', 'src/domain/identity/tokens/service-tokens.ts': '' },
     'src/graph/utils/page.ts: "utils" does not say what it contains.',
   ],
-  'a file introduces itself': [
+  'a file opens with a comment': [
     layering.filesOpenWithAComment,
     { 'src/graph/page.ts': 'import a;', 'src/graph/context.ts': '// What a resolver is handed.\n' },
     'src/graph/page.ts does not open with a comment that says what it contains.',
   ],
-  'nobody parses a description': [
+  'no code parses a description': [
     layering.errorsCarryData,
     {
       'src/surfaces/rest/answers.ts': "if (problem.description.startsWith('name:')) answer();",
@@ -465,7 +465,7 @@ const cases: Record<string, Case> = {
     },
     'src/domain/agents/operations.ts names a field in a sentence: write invalid.field(path, message).',
   ],
-  'a test is told in at most 100 lines': [
+  'a test has at most 100 lines': [
     layering.testsHaveAtMost100Lines,
     {
       'test/a.test.ts': `describe('a', () => {\n${'  x();\n'.repeat(200)}});\n`,
@@ -492,7 +492,7 @@ const cases: Record<string, Case> = {
     },
     'src/graph/page.ts readPage has 61 lines: cut functions of more than 60 lines by what they decide.',
   ],
-  'a file fits on a page': [
+  'a file has at most 250 lines': [
     layering.filesHaveAtMost250Lines,
     {
       'src/graph/page.ts': 'a\n'.repeat(251),

@@ -1,5 +1,5 @@
-// Every bound of the contract's Limits table at its edge and one beyond, and everything else that a caller can get wrong: types,
-// bytes, ids, cursors, methods. Always a 4xx in the promised body that names the field, never a 500, nothing written.
+// Every limit of the contract's Limits table at its bound and one beyond, and all other invalid input: types, bytes, ids, cursors,
+// methods. The answer is always a 4xx that names the field, never a 500, and nothing is written.
 import { request as sendRaw } from 'node:http';
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,7 +37,7 @@ import { type Answer, type Ask, openWorld, type World } from './support/world.ts
 
 let world: World;
 let sample: SampleOrganization;
-/** The owner, in the console: who may ask everything but what a runtime asks. */
+/** The owner in the console, who may call everything except the runtime's fields. */
 let owner: Ask;
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ const ask = (surface: Surface, root: RootField, args: Arguments): Promise<Outcom
 const asker = ({ exposure: { scope } }: RootField): Ask =>
   scope === 'runtime:report' ? { token: sample.serviceToken } : owner;
 
-/** Right arguments but for one: of the field itself, or a member of its body. */
+/** Valid arguments except one: of the field itself, or a member of its body. */
 function argumentsWith(root: RootField, name: string, value: unknown): Arguments {
   const args = argumentsOf(root, sample);
   if (root.field.args.some((argument) => argument.name === name)) return { ...args, [name]: value };
@@ -67,7 +67,7 @@ async function untouched(work: () => Promise<unknown>): Promise<void> {
   expect(written(before, await rowsOf(world.knex))).toEqual(nothing);
 }
 
-/** A sentence when an answer is not the 400 that names the field. */
+/** A complaint if an answer is not the 400 that names the field. */
 function unlessNamed(what: string, name: string, { status, problem, data }: Outcome): string[] {
   const fine = status === 400 && problem?.code === 'invalid_request' && problem.description.includes(name);
   return fine ? [] : [`${what}: ${status} ${JSON.stringify(problem ?? data)}`];
@@ -80,15 +80,15 @@ const letter = (): string => 'abcdefghijklmnopqrstuvwxyz'[made++ % 26]!;
 
 interface Bound {
   bound: string;
-  /** Values at the edges: new ones at each call. */
+  /** Values at the bounds: new ones at each call. */
   fits: () => unknown[];
-  /** Values beyond them, and what the description says. */
+  /** Values beyond the bounds, and the expected words of the description. */
   beyond: [value: unknown, words: string][];
 }
 
 const length = (min: number, max: number): Bound => ({
   bound: `${min} to ${max} characters`,
-  // A character outside of the Basic Multilingual Plane is one, though JavaScript counts two.
+  // A character outside the Basic Multilingual Plane counts as one, although JavaScript counts two.
   fits: () => [x(min), x(max), '😀'.repeat(max)],
   beyond: [
     [x(min - 1), `must be at least ${min} character`],
@@ -240,7 +240,7 @@ describe('a bound of the Limits table, at its edge and one beyond, in REST and G
   );
 
   const parameters = rootFields.flatMap((root) =>
-    // A server's name has a pattern of its own.
+    // The name of a server has its own pattern.
     (root.route?.parameters ?? []).filter((name) => name !== 'serverName').map((name) => [root, name] as const),
   );
   it.each(parameters.map(([root, name]) => [`${root.route!.method} ${root.route!.template}`, name, root] as const))(
@@ -287,11 +287,11 @@ describe('a bound of the Limits table, at its edge and one beyond, in REST and G
     const most = await world.rest('GET', '/projects?limit=100', { session });
     expect([most.body.data.length, typeof most.body.nextCursor]).toEqual([100, 'string']);
     const rest = await world.rest('GET', `/projects?limit=100&cursor=${most.body.nextCursor}`, { session });
-    // 101 here and the two that every organization of these tests has.
+    // 101 here, and two in every organization of these tests.
     expect([rest.body.data.length, rest.body.nextCursor]).toEqual([3, null]);
   });
 
-  it('POST /tokens · 90 days and no scope unless asked; a token always ends', async () => {
+  it('POST /tokens · 90 days and no scope by default; a token always expires', async () => {
     const { body } = await world.rest('POST', '/tokens', { ...owner, body: { name: 'Usual' } });
     expect([body.expiresAt - body.createdAt, body.scopes, body.projectId]).toEqual([days(90), [], null]);
     for (const expiresInDays of [1, 365]) {
@@ -339,7 +339,7 @@ interface Property {
   enum?: string[];
 }
 
-/** Word sets are named: their words stand in the schema. */
+/** Resolves references: enums are named schemas. */
 const named = ({ $ref, ...property }: Property): Property =>
   $ref ? (nonNullSchema(schema.getType($ref.split('/').at(-1)!)!) as Property) : property;
 const choices = (property: Property): Property[] =>
@@ -370,7 +370,7 @@ const requiredOf = ({ properties = {}, required = [] }: Property): Record<string
   );
 
 interface Wrong {
-  /** What the description must hold. */
+  /** Names that the description must contain. */
   names: string[];
   value: unknown;
   surfaces: Surface[];
@@ -378,10 +378,10 @@ interface Wrong {
 
 const both: Surface[] = ['REST', 'GraphQL'];
 
-/** Everything that one member of a record, or something within it, must not be. */
+/** All invalid values of a record's member, and of its own members. */
 function wrongs(names: string[], property: Property, right: unknown): Wrong[] {
   const list = wrongValues(property).map((value): Wrong => {
-    // GraphQL makes a list of a single value (October 2021, section 3.11).
+    // GraphQL coerces a single value to a list (October 2021, section 3.11).
     const single = property.type === 'array' && value !== null && !wrongValues(property.items!).includes(value);
     return { names, value, surfaces: single ? ['REST'] : both };
   });
@@ -393,7 +393,7 @@ function wrongs(names: string[], property: Property, right: unknown): Wrong[] {
     if (words) add('nonsense', '', words[0]!.toUpperCase(), ` ${words[0]}`);
     else if (type === 'string') for (const bad of ['\0', '\ud800', '\udc00']) add(`${right ?? 'text'}${bad}`);
     if (type === 'integer') add(1e308, -1e308, 2 ** 53, -(2 ** 31) - 1, 1e-7, 10 ** 21);
-    // GraphQL's Int ends here; times are scalars of their own.
+    // The upper bound of GraphQL's Int; times are scalars of their own.
     if (type === 'integer' && choice.format !== 'int64') add(2 ** 31);
     if (items) within(wrongs(names, items, [right].flat()[0]), (value) => [value]);
     for (const [name, inner] of Object.entries(properties)) {
@@ -404,11 +404,11 @@ function wrongs(names: string[], property: Property, right: unknown): Wrong[] {
   return list;
 }
 
-/** Whatever text it is: a scope that is not declared is refused as such, each by its name (docs/contract.md#errors). */
+/** An undeclared scope is refused by name, whatever its text (docs/contract.md#errors). */
 const isUndeclaredScope = ([name]: string[], value: unknown): boolean =>
   name === 'scopes' && Array.isArray(value) && typeof value[0] === 'string';
 
-describe('400 · a member of a body that is not what it must be is named, in REST and GraphQL', () => {
+describe('400 · an invalid member of a body is named, in REST and GraphQL', () => {
   it.each(bodyRoots.map((root) => [`${root.name}(${recordOf(root)!.name})`, root] as const))('%s', async (_, root) => {
     const { json, beyondRest } = recordOf(root)!;
     const bodyIn = (args: Arguments) => (inputOf(root.field) ? (args.input as Arguments) : args);
@@ -443,7 +443,7 @@ describe('400 · a member of a body that is not what it must be is named, in RES
   });
 });
 
-/** Bodies that are no JSON object, or none that can be read. */
+/** Bodies that are not JSON objects, or not readable. */
 const unreadable: Record<string, string | Uint8Array> = {
   'an empty body': '',
   'white space': ' \n ',
@@ -473,7 +473,7 @@ const unreadable: Record<string, string | Uint8Array> = {
   'a deep list that ends': `${'['.repeat(30_000)}${']'.repeat(30_000)}`,
   'a deep object': '{"a":'.repeat(40_000),
 };
-/** Every route that reads a body. Whose path it is does not matter: the body is checked before. */
+/** Every route that reads a body. The record in its path is irrelevant, because the body is checked first. */
 const bodyRoutes = bodyRoots.flatMap(({ route }): [method: string, path: string][] =>
   route ? [[route.method, pathOf(route, Object.fromEntries(route.parameters.map((name) => [name, 'none'])))]] : [],
 );
@@ -486,7 +486,7 @@ describe('400 · a body that cannot be read', () => {
         expect([path, answer.status, answer.body.code]).toEqual([path, 400, 'invalid_request']);
       }
       const graph = await world.request('POST', '/graphql', { ...owner, body });
-      // A list is a batch: answered as one, each operation by itself.
+      // A list is a batch: one answer, with a result for each operation.
       const isBatch = Array.isArray(graph.body);
       const { extensions } = (isBatch ? graph.body[0] : graph.body).errors[0];
       expect([graph.status, extensions.code]).toEqual([isBatch ? 200 : 400, 'invalid_request']);
@@ -513,7 +513,7 @@ describe('a body of the wrong size or kind', () => {
   const targets = [...bodyRoutes, ['POST', '/graphql'] as const];
   const codeOf = ({ body }: Answer) => body.code ?? body.errors[0].extensions.code;
 
-  it('413 · one megabyte, whether its length is told or not', async () => {
+  it('413 · one megabyte, with and without a declared length', async () => {
     await untouched(async () => {
       for (const [method, path] of targets) {
         const told = await checked(method, path, { ...owner, body: megabyte });
@@ -524,7 +524,7 @@ describe('a body of the wrong size or kind', () => {
     });
   });
 
-  it('the largest body that is read is 256 KiB', async () => {
+  it('the largest accepted body is 256 KiB', async () => {
     const full = (size: number) => {
       const body = JSON.stringify({ name: 5, more: '' });
       return body.replace('""', JSON.stringify(x(size - body.length)));
@@ -559,7 +559,7 @@ describe('a body of the wrong size or kind', () => {
     });
   });
 
-  /** Sent without a length. The service may answer, and hang up, before it has heard all. */
+  /** Sends a body without a length. The service may answer and close the connection before it has read all of it. */
   function chunked(method: string, path: string, body: string): Promise<{ status: number; body: Answer['body'] }> {
     const { secret, csrf } = owner.session!;
     const headers = {
@@ -581,7 +581,7 @@ describe('a body of the wrong size or kind', () => {
   }
 });
 
-describe('400 · a query that is not what it must be', () => {
+describe('400 · an invalid query parameter', () => {
   const queries = rootFields.flatMap((root) =>
     root.kind === 'Query' && root.route
       ? root.route.field.args
@@ -596,7 +596,7 @@ describe('400 · a query that is not what it must be', () => {
     return checked('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`, owner);
   };
 
-  it.each(queries)('%s · given twice, badly encoded, or of a wrong kind', async (_, root, name, type) => {
+  it.each(queries)('%s · repeated, badly encoded, or of a wrong kind', async (_, root, name, type) => {
     const texts = ['%00', '%', '%zz', '%ff', '%c3%28', '%ed%a0%80', 'a%0', '%u0041'];
     const numbers = [
       '',
@@ -715,7 +715,7 @@ describe('400 · a query that is not what it must be', () => {
 describe('404 · an id of another kind', () => {
   const takers = rootFields.flatMap((root) =>
     root.field.args
-      // A lease is no record: with another one it is the run that is held by somebody else (409).
+      // A lease is not a record: with a wrong one the run is held by another runtime (409).
       .filter(
         ({ name, ...argument }) => isRequired({ name, ...argument }) && /^id$|Id$/.test(name) && name !== 'leaseId',
       )
@@ -725,11 +725,11 @@ describe('404 · an id of another kind', () => {
   it.each(takers)('%s · %s', async (_, name, root) => {
     await untouched(async () => {
       const others = Object.entries({ ...sample.ids, userId: sample.outsiderId }).filter(
-        // The connectors of the first project are integrations too.
+        // The connectors of the first project are integrations as well.
         ([kind]) => kind !== name && !(name === 'integrationId' && kind.endsWith('ConnectorId')),
       );
       const surfaces = surfacesOf(root);
-      // A caller has few subscriptions at once.
+      // The number of open subscriptions per caller is limited.
       await atOnce(root.kind === 'Subscription' ? 1 : 8, [...others.entries()], async ([i, [kind, id]]) => {
         const surface = surfaces[i % surfaces.length]!;
         const { status, problem } = await ask(surface, root, argumentsWith(root, name, id));
@@ -755,13 +755,13 @@ describe('404 · an id of another kind', () => {
   });
 });
 
-describe('a path or method that is not there', () => {
+describe('an unknown path or method', () => {
   const templates = [...new Set(rootFields.flatMap(({ route }) => (route ? [route.template] : [])))];
   const methodsOf = (template: string) =>
     rootFields.flatMap(({ route }) => (route?.template === template ? [route.method as string] : []));
 
   it.each(templates)(
-    '%s · 405 with Allow for other methods, HEAD as GET without its body, OPTIONS tells',
+    '%s · 405 with Allow for other methods, HEAD as GET without its body, OPTIONS lists methods',
     async (template) => {
       const root = rootFields.find(({ route }) => route?.template === template)!;
       const path = pathOf(root.route!, argumentsOf(root, sample));
@@ -771,7 +771,7 @@ describe('a path or method that is not there', () => {
       await untouched(async () => {
         for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
           if (allow.includes(method)) continue;
-          // Whoever asks: what a path allows is no secret.
+          // For every caller: the methods of a path are not secret.
           for (const as of [owner, {}]) {
             const answer = await world.request(method, path, as);
             expect([method, answer.status, told(answer)]).toEqual([method, 405, allow]);

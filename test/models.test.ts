@@ -90,8 +90,8 @@ describe('the columns of a model', () => {
     expect([...model.columns.map(snake), ...internal].sort()).toEqual(await columnsOfTable(model.tableName));
   });
 
-  // What the reads of pages rely on that share a message (base-model.ts).
-  test('whose records are listed have an index by each owner in the order of pages', async () => {
+  // The page reads that share a message rely on these indexes (base-model.ts).
+  test('listed models have an index by each owner in the order of pages', async () => {
     const texts = Object.values(tree).join('\n');
     const listed = declared.filter(([name]) => new RegExp(`\\b${name}\\.page\\(`).test(texts));
     expect(listed.map(([name]) => name)).toContain('Project');

@@ -1,4 +1,4 @@
-// schema.graphql is what the code says, and what breaks a client is announced (scripts/schema-check.ts).
+// schema.graphql matches the code, and breaking changes are announced (scripts/schema-check.ts).
 import { readFileSync } from 'node:fs';
 import { isEnumType, isInputObjectType, isIntrospectionType, isObjectType, isSpecifiedScalarType } from 'graphql';
 import { expect, test } from 'vitest';
@@ -6,14 +6,14 @@ import { printGraph } from '#graph/print.ts';
 import { schema } from '#schema.ts';
 import { unannounced } from '../scripts/breaking-changes.ts';
 
-test('schema.graphql is what the code says; run `npm run schema` when you meant the change', () => {
+test('schema.graphql matches the code; run `npm run schema` after an intended change', () => {
   expect(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8')).toBe(printGraph(schema));
 });
 
 const before = 'type Query { project(id: String): Project } type Project { id: String! name: String }';
 const withoutName = 'type Query { project(id: String): Project } type Project { id: String! }';
 
-test('a field that is gone breaks clients unless the changelog names its path under Unreleased', async () => {
+test('a removed field breaks clients unless the changelog names its path under Unreleased', async () => {
   const complaint = ["Project.name: Field 'name' was removed from object type 'Project'"];
   expect(await unannounced(before, withoutName, '')).toEqual(complaint);
 

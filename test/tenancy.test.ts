@@ -1,6 +1,6 @@
-// The tenancy matrix (docs/decisions/0036-another-organization-does-not-exist.md): every root field of the schema, asked by every
-// kind of foreign or lesser caller through every surface that shows it. Each is refused in the right words, sees nothing, and
-// touches no row.
+// The tenancy matrix (docs/decisions/0036-another-organization-does-not-exist.md): every root field of the schema, called by every
+// kind of foreign or less privileged caller through every surface that has it. Each call is refused with the right error, reveals
+// nothing, and changes no row.
 import { type GraphQLOutputType, getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
@@ -36,16 +36,16 @@ import {
 } from './support/sample-organization.ts';
 import { type Ask, openWorld, present, type Session, type World } from './support/world.ts';
 
-/** What must come of it: a refusal, or an answer in which nothing of the sample is to be seen; undefined is not asked at all. */
+/** Expected result: a refusal, or an answer without any data of the sample; undefined if the call is not made. */
 type Verdict = [status: number, code: string, words?: string] | 'served' | 'finds nothing' | undefined;
 
 interface Stranger {
   name: string;
   ask: (root: RootField) => Ask;
   verdict: (root: RootField, args: Arguments, surface: Surface) => Verdict;
-  /** Texts that no answer to this caller may hold. */
+  /** Texts that must not be in any answer to this caller. */
   unseen?: () => string[];
-  /** Where it asks; the world's own service, its REST answers checked against the OpenAPI document, unless said. */
+  /** Service to call; by default the world's own, whose REST answers are checked against the OpenAPI document. */
   through?: () => Request;
 }
 
@@ -72,7 +72,7 @@ const forbidden: Verdict = [403, 'forbidden'];
 const missing = (scope: string): Verdict => [403, 'missing_scope', `missing-scope:${scope}.`];
 
 beforeAll(async () => {
-  // Bad credentials are counted per address: each request comes from one of its own.
+  // Invalid credentials are counted per address, so each request has another one.
   world = await openWorld({ trustProxy: true });
   impersonation = await openImpersonation();
   acme = await seedOrganization(world, 'Acme');
@@ -85,14 +85,14 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A verdict for a bearer of scopes, when the rule of the field does not let it in. */
+/** Verdict for a bearer whose scopes do not satisfy the field's rule. */
 function short({ exposure: { scope } }: RootField, held: ReadonlySet<string>): Verdict {
   if (scope === 'any-caller') return undefined;
   if (scope === 'person') return forbidden;
   return held.has(scope) ? undefined : missing(scope);
 }
 
-/** Those who are no longer anybody here, or never were. */
+/** Callers without any access, or no longer with any. */
 async function nobodies(): Promise<Stranger[]> {
   const change = async (table: string, secret: string, changes: object) =>
     expect(
@@ -134,7 +134,7 @@ async function nobodies(): Promise<Stranger[]> {
   return Object.entries(credentials).map(([name, ask]) => ({ name, ask: () => ask, verdict: () => unauthenticated }));
 }
 
-/** Members who may do less, credentials that were given less. */
+/** Members with a lesser role, and credentials with fewer scopes. */
 async function lesser(): Promise<Stranger[]> {
   const all = presetScopes('all', scopesOfRole('owner'));
   const without = new Map<string, string>();
@@ -200,13 +200,13 @@ async function unclaimedAgent(): Promise<string> {
   return accessToken;
 }
 
-/** To another person of the organization, too, the credentials of a person are none. */
+/** Credentials of a person do not exist for another person of the organization either. */
 function another({ kind }: RootField, args: Arguments): Verdict {
   if (Object.keys(args).some((name) => name in acme.ofOwner)) return notFound;
   return kind === 'Mutation' ? undefined : 'served';
 }
 
-/** Was the owner when the token was made, and granted all: at each use the present role counts. */
+/** The owner's token with all scopes, after a demotion: the current role counts at each use. */
 async function demoted(role: OrgRole): Promise<Stranger> {
   const person = await world.person(`Former-owner-${role}`);
   await world.join(acme.organization, person, 'owner');
@@ -219,7 +219,7 @@ async function demoted(role: OrgRole): Promise<Stranger> {
   };
 }
 
-/** What a credential that is bound to one project may ask although it is not of that project, each with the reason. */
+/** Fields that a project-bound credential may use for records outside its project, each with the reason. */
 const openToBound: Record<string, string> = {
   me: 'the caller itself',
   scopes: 'the catalog is the same for everyone',
@@ -233,9 +233,9 @@ const openToBound: Record<string, string> = {
   project: 'project records stay readable across the organization (docs/contract.md#project-bound-credentials)',
   mcpBindings: 'shows the bindings of its own project alone',
 };
-/** Beside their scope they take a person in the console. */
+/** Fields that require a person in the console beside their scope. */
 const ofPeople: ReadonlySet<string> = new Set(['createRuntimeToken']);
-/** Of another project, though no id in `ofProject` says so: named by the project itself, or by what is in the body. */
+/** Fields about another project, although no id in `ofProject` says so: it is named directly, or in the body. */
 const ofOtherProject = [
   'projectMcp',
   'mcpToolReview',
@@ -244,7 +244,7 @@ const ofOtherProject = [
   'deleteMcpBinding',
   'refreshMcpTools',
 ].concat(['startMcpOAuth', 'completeMcpOAuth', 'startMission', 'createSecret']);
-/** Of its own project a credential sees all; of the others nothing; and what is the whole organization's is refused to it. */
+/** A bound credential sees everything of its project and nothing of others; fields of the whole organization are refused. */
 function bound(root: RootField, args: Arguments): Verdict {
   const { exposure, name, field } = root;
   if (exposure.scope === 'person') return forbidden;
@@ -257,12 +257,12 @@ function bound(root: RootField, args: Arguments): Verdict {
   return field.args.some((argument) => argument.name === 'projectId' && !isRequired(argument)) ? 'served' : forbidden;
 }
 
-/** Those who are somebody, but elsewhere. */
+/** Callers with an identity in another organization. */
 async function foreigners(): Promise<Stranger[]> {
   const token = await world.token(globex.owner, globex.organization);
   const session = await world.session(globex.owner, globex.organization.id);
   const boundToken = await world.token(acme.owner, acme.organization, { projectId: acme.otherProjectId });
-  // A token holds at most 25 scopes: those that the preset `all` leaves out are on one of their own.
+  // A token holds at most 25 scopes, so those that the preset `all` leaves out are on a separate token.
   const scopes = ['billing:read', 'billing:write', 'setup:read', 'setup:write', 'secrets:read', 'secrets:write'];
   const otherToken = await world.token(globex.owner, globex.organization, { scopes });
   const otherBoundToken = await world.token(acme.owner, acme.organization, { scopes, projectId: acme.otherProjectId });
@@ -293,15 +293,15 @@ async function foreigners(): Promise<Stranger[]> {
       name: 'a token that is bound to another project',
       ask: (root) => ({ token: isLeftOut(root) ? otherBoundToken : boundToken }),
       verdict: bound,
-      // Records of projects may name the organization; what it is called, and who belongs to it, they don't tell.
+      // Records of projects may contain the organization's id, but not its name or its members.
       unseen: () => [...acme.words, ...Object.values(acme.ofProject)],
     },
   ];
 }
 
-/** Records of another organization don't exist; a filter by them finds nothing; one's own organization is one's own. */
+/** Records of another organization do not exist; a filter by them finds nothing; the caller's own organization is served. */
 function foreign({ field, name }: RootField, args: Arguments): Verdict {
-  // Says of each whether it is to stop: what does not exist is.
+  // The answer says for each run whether to stop, also for an unknown one.
   if (name === 'heartbeat') return 'served';
   const naming = field.args.filter(({ name }) =>
     Object.values(acme.ids).some((id) => JSON.stringify(args[name] ?? null).includes(id)),
@@ -310,7 +310,7 @@ function foreign({ field, name }: RootField, args: Arguments): Verdict {
   return naming.length > 0 ? 'finds nothing' : 'served';
 }
 
-/** The owner's own cookie, sent by somebody else's page. */
+/** Requests with the owner's cookie, sent by another site. */
 async function cookies(): Promise<Stranger[]> {
   const cookie = `session=${ownerSession.secret}`;
   const csrf = { 'x-csrf-token': ownerSession.csrf };
@@ -337,7 +337,7 @@ async function cookies(): Promise<Stranger[]> {
   ];
 }
 
-/** The world's service; what REST answers is held against the OpenAPI document. */
+/** The world's service; REST answers are checked against the OpenAPI document. */
 const checked: Request = (method, path, ask) =>
   path.startsWith('/v1/') ? world.rest(method, path.slice(3), ask) : world.request(method, path, ask);
 
@@ -347,9 +347,9 @@ const elsewhere = (ask: Ask): Ask => ({
   headers: { ...ask.headers, 'x-forwarded-for': `10.0.${++places >> 8}.${places & 255}` },
 });
 
-/** A sentence about every answer that is not what the verdict says; undefined when all is well. */
+/** A sentence about an answer that differs from the verdict; otherwise undefined. */
 function complaint(stranger: Stranger, verdict: Verdict, args: Arguments, { status, data, problem }: Outcome) {
-  // Who is served is told back what they named.
+  // A served caller may see the ids that it sent.
   const named = verdict === 'served' ? JSON.stringify(args) : '';
   const seen = stranger
     .unseen?.()
@@ -367,7 +367,7 @@ function complaint(stranger: Stranger, verdict: Verdict, args: Arguments, { stat
   return `should have got ${wanted} ${code} ${words}, and got ${status} ${JSON.stringify(problem ?? data)}`;
 }
 
-/** Each root field; and, where it takes filters by records, once more without them. */
+/** Each root field, and those with filters by records a second time without them. */
 const asked: [string, RootField, (root: RootField) => Arguments][] = rootFields.flatMap((root) => {
   const all = (of: RootField) => argumentsOf(of, acme);
   const required = (of: RootField) =>
@@ -407,14 +407,14 @@ describe('refused, and no row is touched', () => {
     const { gone, come } = written(before, await rowsOf(world.knex));
     expect(gone).toEqual([]);
     if (!mayAdd) expect(come).toEqual([]);
-    // Who is somebody elsewhere writes there.
+    // A caller of another organization writes there.
     for (const text of [...Object.values(acme.ids), ...acme.words]) {
       expect(come.filter((row) => row.includes(text))).toEqual([]);
     }
   });
 });
 
-describe('served, so that it was the caller and not the request that was refused', () => {
+describe('served, so the refusals above are about the caller and not the request', () => {
   let before: string[];
   let restore: () => Promise<void>;
   beforeAll(async () => {
@@ -428,13 +428,13 @@ describe('served, so that it was the caller and not the request that was refused
         const { status, problem } = await askField(checked, surface, root, argumentsOf(root, acme), ask);
         expect([status, problem]).toEqual([surface === 'REST' ? root.route!.status : 200, undefined]);
       } finally {
-        // What changes something finds the organization as the one before it did; only a closed one has a closure and an export.
+        // The next call finds the organization unchanged; only a closed one has a closure and an export.
         if (changesSample(root)) await restore();
       }
     }
   });
 
-  it('and each was asked of the same rows', async () => {
+  it('each was asked of the same rows', async () => {
     await restore();
     expect(written(before, await rowsOf(world.knex))).toEqual(nothing);
   });
@@ -451,7 +451,7 @@ interface Link {
   rules: string[];
 }
 
-/** Every relation of every record, with the shortest way that leads to it. */
+/** Every relation of every record, with the shortest path to it. */
 function links(): Link[] {
   const found: Link[] = [];
   const seen = new Set<string>();
@@ -480,7 +480,7 @@ function links(): Link[] {
   return found;
 }
 
-describe('a relation is followed by those alone who may', () => {
+describe('a relation is followed only with its scope, organization and project', () => {
   const caller = ({ owner, organization }: SampleOrganization, changes: Partial<Caller>): Caller => ({
     ...nobody,
     userId: owner.id,
@@ -489,7 +489,7 @@ describe('a relation is followed by those alone who may', () => {
     scopes: scopesOfRole('owner'),
     ...changes,
   });
-  /** As a person where the way begins at what only a person may ask. */
+  /** Follows a relation; as a person where the path begins at a field for persons only. */
   const follow = async ({ root, way, target }: Link, sample: SampleOrganization, changes: Partial<Caller> = {}) => {
     const principalType = root.exposure.scope === 'person' ? 'cookie' : 'user';
     const args = argumentsOf(root, acme);

@@ -1,4 +1,4 @@
-// The next release migrates the database while this one serves: nobody is to notice (deploy/README.md).
+// The next release migrates the database while this one serves, without failed calls (deploy/README.md).
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -71,11 +71,11 @@ const everything = `{
   sandboxes(limit: 5) { data { id sessions { sessionId } } }
 }`;
 
-/** Credentials and billing are read by a signed-in person, everything else with a token. */
+/** Caller of a request: a signed-in person for credentials and billing, a token for everything else. */
 const callerOf = (name: string) =>
   /^\/(tokens|agent-delegations|setup|notices|billing\/.*)$/.test(name) ? { session } : { token };
 
-/** Revoked again, because a person may have 100 live tokens. */
+/** The token is revoked again, because a person may have 100 live tokens. */
 async function createAndRevokeToken() {
   const created = await world.request('POST', '/v1/tokens', { session, body: { name: 'more', expiresInDays: 1 } });
   if (created.status >= 400) return created;
@@ -83,14 +83,14 @@ async function createAndRevokeToken() {
 }
 
 const ownFolder = fileURLToPath(new URL('../migrations', import.meta.url));
-/** A copy of our migrations, which the test may change. */
+/** A copy of the migrations that the test may change. */
 function copyMigrations(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'aep-migrations-'));
   cpSync(ownFolder, folder, { recursive: true });
   return folder;
 }
 
-/** With the migrations up to this one, and a project. */
+/** Migrates up to this file, and adds a project. */
 async function migrateUpTo(knex: Knex, last: string): Promise<void> {
   const folder = copyMigrations();
   for (const name of readdirSync(folder)) if (name.slice(0, last.length) > last) rmSync(path.join(folder, name));
@@ -102,7 +102,7 @@ async function migrateUpTo(knex: Knex, last: string): Promise<void> {
 }
 
 let made = 0;
-/** One call of each kind at once; what was not answered well. */
+/** Sends one call of each kind at once; returns the failures. */
 async function callAll(): Promise<string[]> {
   const n = ++made;
   const answers = await Promise.all([
@@ -119,7 +119,7 @@ async function callAll(): Promise<string[]> {
     .map(([name, { status, body }]) => `${name}: ${status} ${JSON.stringify(body).slice(0, 200)}`);
 }
 
-/** Calls everything again and again for as long as the work takes, and once more after it; the failures of all. */
+/** Repeats all calls while the work runs, and once after it; returns the failures. */
 async function underLoad(work: () => Promise<unknown>): Promise<string[]> {
   const failures: string[] = [];
   let over = false;
@@ -136,7 +136,7 @@ describe('While the next release migrates', () => {
   it('200 · every call is answered, whichever table gets a column', { timeout: 240_000 }, async () => {
     expect(tables.length).toBeGreaterThan(30);
     expect(await callAll()).toEqual([]);
-    // Several at a time, each changed while calls run: what a call finds changed is the same.
+    // Several tables at a time, each changed while calls run: the effect on a call is the same.
     for (let at = 0; at < tables.length; at += 6) {
       const names = tables.slice(at, at + 6);
       const failures = await underLoad(async () => {
@@ -168,7 +168,7 @@ describe('While the next release migrates', () => {
 });
 
 describe('While scheduled tasks and automations become one table', () => {
-  /** What the release before that sends, of either kind: `of` is the column of a run. */
+  /** Statements of the previous release for either kind: `of` is the column of a run. */
   const kinds = [
     { table: 'scheduled_tasks', noun: 'scheduledTask', of: 'scheduled_task_id', other: 'automation_id' },
     { table: 'automations', noun: 'automation', of: 'automation_id', other: 'scheduled_task_id' },
@@ -194,7 +194,7 @@ describe('While scheduled tasks and automations become one table', () => {
       const [id, runId] = [newId(noun), newId('run')];
       const client = await pool.connect();
       const ask = async (text: string, values: unknown[]) => (await client.query(text, values)).rows;
-      // Finders and statement texts of the service are prepared; what Objection builds is not.
+      // The service prepares the statements of finders and its own texts; those built by Objection are not prepared.
       const askPrepared = async (text: string, values: unknown[]) =>
         (await client.query({ name: text.slice(0, 60), text, values })).rows;
       try {
@@ -222,7 +222,7 @@ describe('While scheduled tasks and automations become one table', () => {
     }
   }
 
-  it('the previous release reads and writes both, before, meanwhile and after; nothing is lost', async () => {
+  it('the previous release reads and writes both, before, during and after; nothing is lost', async () => {
     const fresh = await emptyDatabase();
     const [knex, pool] = [
       knexFactory({ client: 'pg', connection: fresh.connection }),
@@ -250,7 +250,7 @@ describe('While scheduled tasks and automations become one table', () => {
       expect(rows).toEqual([
         { kind: 'automation', missions, runs: missions, of_tasks: 0, of_automations: missions },
         { kind: 'scheduled_task', missions, runs: missions, of_tasks: missions, of_automations: 0 },
-        // Those whose mission was deleted.
+        // Runs whose mission was deleted.
         { kind: null, missions: 0, runs: expect.any(Number), of_tasks: 0, of_automations: 0 },
       ]);
     } finally {
@@ -261,7 +261,7 @@ describe('While scheduled tasks and automations become one table', () => {
 });
 
 describe('A large table', () => {
-  /** Those that grow with every mission. */
+  /** Tables that grow with every mission. */
   const large = `array['runs', 'mission_costs', 'issues', 'artifacts', 'sandboxes', 'sandbox_sessions', 'sandbox_log_parts',
     'sandbox_fragments', 'sandbox_metrics']::regclass[]`;
   const runs = 2500;
@@ -278,7 +278,7 @@ describe('A large table', () => {
         select 'run_' || n, 'org_1', 'prj_1', 'sch_1', n, 'scheduled', 'completed', 1, 1 from generate_series(1, ${runs}) n`);
       await migrate(knex);
 
-      // Every transaction that has changed a table; `create index concurrently` and the like run outside of them.
+      // Every transaction that changed a table; `create index concurrently` and the like run outside transactions.
       const { rows } = await knex.raw(`
         with ddl as (
           select distinct a.xmin::text as xid from pg_attribute a join pg_class c on c.oid = a.attrelid

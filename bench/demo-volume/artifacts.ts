@@ -6,7 +6,7 @@ import { storage } from '#foundation/storage/storage.ts';
 import { bytes, lifetimesMs } from '#limits.ts';
 import { type DemoParties, type Filled, fill, momentOf, numbered } from './runs.ts';
 
-/** Concurrent writes to the storage, and artifacts per transaction. */
+/** Number of concurrent writes to the storage, and of artifacts per transaction. */
 const [atOnce, batch] = [32, 1_000];
 
 interface Missing {

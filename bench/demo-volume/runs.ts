@@ -1,6 +1,6 @@
 // Inserts the demo's past runs with their costs and sandboxes, in bulk: ids and values derive from a row number, so repeated and
-// concurrent calls add only what is missing. All of them have ended, so that no runtime and no scheduler touches them. Going
-// through the functions of the nouns would take hours for a million runs, and cannot create a run in the past.
+// concurrent calls add only missing ones. All runs have ended, so that no runtime and no scheduler acts on them. The functions of the
+// nouns would take hours for a million runs, and cannot create past runs.
 import { dayOf } from '#domain/work/mission-costs/cap.ts';
 import { keepMetricPartitions } from '#domain/work/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds } from '#foundation/clock.ts';
@@ -10,7 +10,7 @@ import { metricRetentionMs } from '#limits.ts';
 export interface DemoParties {
   orgId: string;
   ownerId: string;
-  /** The projects that have missions; at least one. */
+  /** The projects with missions; at least one. */
   projects: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export interface Filled {
   created: number;
 }
 
-/** At most so many projects have missions. */
+/** Maximum number of projects with missions. */
 export const projectsWithMissions = 100;
 
 /** Rows per statement, which keeps each well below the statement timeout. */
@@ -29,7 +29,7 @@ const batch = 50_000;
 /** The id of the n-th record of a kind, in SQL; $1 is the organization. */
 export const numbered = (prefix: string, n = 'n'): string => `'${prefix}_' || md5($1 || ' demo ${prefix} ' || ${n})`;
 
-/** An integer below 2^32: the golden ratio spreads any number of them evenly. */
+/** An integer below 2^32: the golden ratio distributes any number of them evenly. */
 const spread = (n = 'n'): string => `(${n}::bigint * 2654435761 % 4294967296)`;
 /** A time within `span` milliseconds before another, in SQL. */
 export const momentOf = (before: string, span: number): string =>
@@ -48,7 +48,7 @@ export async function fill(
   return { total: row!.total, created };
 }
 
-/** Inserts the records of these numbers; returns how many were missing. */
+/** Inserts the records of these numbers; returns the number of missing ones. */
 type InsertRange = (first: number, last: number) => Promise<number>;
 
 const countInserted = async (text: string, values: unknown[]): Promise<number> =>
@@ -56,7 +56,7 @@ const countInserted = async (text: string, values: unknown[]): Promise<number> =
 
 const taskOf = `'sch_' || md5($1 || ' demo sch ' || project)`;
 const schedule = { interval: 'daily', time: '03:00', timezone: 'UTC' };
-// Disabled, or the scheduler would run it.
+// Disabled, because the scheduler would otherwise run it.
 const insertTasksSql = `insert into recurring_missions (id, kind, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open,
     enabled, created_by_user_id, created_at, updated_at)
   select ${taskOf}, 'scheduled_task', $1, project, $4, 'echo "All checks passed."', $5, '{}', true, false, $2, $6, $6
@@ -102,7 +102,7 @@ export async function fillRuns({ orgId, ownerId, projects }: DemoParties, count:
       JSON.stringify([{ kind: 'schedule', schedule }]),
       at,
     ]);
-  // All have ended by now, and all but the first thousand before today.
+  // All have ended by now, and all except the first thousand before today.
   const room = minutes(40);
   const before = [at - room, dayOf(at) - room];
   const filled = await fill('runs', orgId, count, batch, (first, last) =>

@@ -1,5 +1,5 @@
-// What the GraphQL peers serve: the part of the service's schema that the bench asks for, with the same types, and its relations
-// in batches. The statements are those of (a) and (b).
+// The schema of the GraphQL peers: the part of the service's schema that the bench uses, with the same types, and its relations in
+// batches. The statements are those of (a) and (b).
 import { readFileSync } from 'node:fs';
 import {
   type Caller,
@@ -22,7 +22,7 @@ export const Query = {
   project: (_: unknown, { projectId }: { projectId: string }, { caller }: Context) => findProject(caller, projectId),
 };
 
-/** Each in the order of its keys, as both kinds of loader want it. */
+/** Batch functions, with results in the order of their keys, as both kinds of loader require. */
 export const batches = {
   organizations: async (ids: readonly string[]) => inOrder(ids, await findOrganizations(ids)),
   memberships: async (orgIds: readonly string[]) => {

@@ -1,4 +1,4 @@
-// Mercurius on Fastify, as its documentation advises for speed: operations compiled at once, relations through its loaders.
+// Mercurius on Fastify, as its documentation recommends for speed: operations compiled at once, relations through its loaders.
 // `mercurius.ts PORT DATABASE_URL [--prepared]`.
 import mercurius from 'mercurius';
 import { createApp } from '../servers/app.ts';

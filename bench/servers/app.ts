@@ -1,4 +1,4 @@
-// The Fastify of (b) and of Mercurius: looks the caller up before anything else.
+// The Fastify app of (b) and of Mercurius, which looks up the caller first.
 import { fastify } from 'fastify';
 import { type Caller, callerOf } from './work.ts';
 

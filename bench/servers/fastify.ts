@@ -1,4 +1,4 @@
-// (b) What a careful engineer writes with Fastify 5 and pg. `fastify.ts PORT DATABASE_URL [--prepared]`.
+// (b) The work of a careful engineer with Fastify 5 and pg. `fastify.ts PORT DATABASE_URL [--prepared]`.
 import { createApp } from './app.ts';
 import { createProject, findProject, listNested, listProjects, type NewProject } from './work.ts';
 

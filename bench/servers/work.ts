@@ -1,5 +1,5 @@
-// What (a) and (b) do by hand, as anyone would write it with pg: the caller by the digest of its token, then the rows, in one
-// statement each, with the names that the wire has. The bench holds their answers against the service's own.
+// The handwritten data access of (a) and (b), as usual with pg: the caller by the digest of its token, then the rows, in one statement
+// each, with the member names of the API. The bench compares the answers with the service's own.
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 
@@ -7,7 +7,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.argv[3]!, max: 16 });
 
 const names = new Map<string, string>();
-/** With `--prepared` statements get a name, and PostgreSQL parses each only once per connection. */
+/** With `--prepared` statements have names, and PostgreSQL parses each only once per connection. */
 const prepared = process.argv.includes('--prepared');
 const nameOf = (text: string): string => names.get(text) ?? names.set(text, `s${names.size}`).get(text)!;
 
@@ -23,7 +23,7 @@ export interface Caller {
   scopes: string[];
 }
 
-/** Null: 401. */
+/** The caller; null for a 401. */
 export async function callerOf(authorization: string | undefined): Promise<Caller | null> {
   const secret = authorization?.replace(/^Bearer /, '') ?? '';
   const [caller] = await rows<Caller>(
@@ -58,7 +58,7 @@ function shown(project: Project): Project {
   return { ...project, missingConnectorKinds: missing };
 }
 
-/** Undefined: 404. */
+/** The project; undefined for a 404. */
 export async function findProject({ orgId }: Caller, id: string): Promise<Project | undefined> {
   const [project] = await rows<Project>(`select ${columns} from projects p where p.id = $1 and p.org_id = $2`, [
     id,
@@ -95,7 +95,7 @@ export interface NewProject {
   tracker?: string;
 }
 
-/** The connectors, whether the slug is taken, and the insert. A taken repository is the unique index's to refuse. */
+/** The connectors, whether the slug is taken, and the insert. The unique index refuses a taken repository. */
 export async function createProject({ orgId }: Caller, input: NewProject): Promise<Project> {
   const { name, repoFullName, tracker = 'builtin' } = input;
   const [scmOwner, scmRepo] = repoFullName.split('/');
@@ -136,7 +136,7 @@ interface Organization {
   id: string;
 }
 
-/** In any order. */
+/** The organizations, in any order. */
 export const findOrganizations = (ids: readonly string[]): Promise<Organization[]> =>
   rows(
     `select id, name, slug, created_by_user_id as "createdByUserId", created_at as "createdAt", name_pending as "namePending"
@@ -149,7 +149,7 @@ interface Membership {
   userId: string;
 }
 
-/** Of several organizations, the oldest first. */
+/** The memberships of several organizations, oldest first. */
 export const findMemberships = (orgIds: readonly string[]): Promise<Membership[]> =>
   rows(
     `select org_id as "orgId", user_id as "userId", role, created_at as "createdAt"
@@ -161,7 +161,7 @@ interface Person {
   id: string;
 }
 
-/** In any order. */
+/** The people, in any order. */
 export const findPeople = (ids: readonly string[]): Promise<Person[]> =>
   rows('select id, email, name, created_at as "createdAt" from people where id = any($1)', [ids]);
 
@@ -176,7 +176,7 @@ interface Member {
   personCreatedAt: number;
 }
 
-/** What the nested query of the bench asks: projects, each with its organization, its memberships and their people. */
+/** The nested query of the bench: projects, each with its organization, its memberships and their people. */
 export async function listNested(caller: Caller, limit: number): Promise<unknown> {
   const page = await listProjects(caller, limit);
   const orgIds = [...new Set(page.data.map((project) => project.orgId))];

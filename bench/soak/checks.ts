@@ -1,4 +1,4 @@
-// What must hold once the load has ended: nothing hangs, nothing acknowledged is lost or there twice, the books balance.
+// Checks after the load: nothing hangs, nothing acknowledged is lost or duplicated, and the books balance.
 import { setTimeout as wait } from 'node:timers/promises';
 import { minutes, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -6,13 +6,13 @@ import { silenceMs } from '#limits.ts';
 import type { Acknowledged } from './load.ts';
 import { organization } from './platform.ts';
 
-/** What is not at its end, by kind. */
+/** Counts of unfinished records, by kind. */
 const open = `select (select count(*) from runs where status in ('dispatching', 'running')) as runs,
   (select count(*) from background.job where state = 'active') as jobs,
   (select count(*) from (select distinct on (lot_id, run_id) balance_after from credit_entries
     where account = 'reserved' order by lot_id, run_id, seq desc) reserved where balance_after <> 0) as reservations`;
 
-/** Waits until all has come to its end. Gives the milliseconds, or what still hangs after five minutes. */
+/** Waits until everything has ended. Returns the milliseconds, or the unfinished records after five minutes. */
 export async function settle(): Promise<number | string> {
   const begun = performance.now();
   for (;;) {
@@ -23,7 +23,7 @@ export async function settle(): Promise<number | string> {
   }
 }
 
-/** Each gives the rows that should not be. */
+/** Statements that return rows only on an error. */
 const none: Record<string, string> = {
   'runs that are open': `select id, status from runs where status in ('dispatching', 'running')`,
   'runs that have ended and are still held': `select id, status, claimed_by from runs
@@ -46,7 +46,7 @@ const none: Record<string, string> = {
     where balance_after <> total or (total < 0 and account <> 'issued')`,
 };
 
-/** What was found, in words; empty when all is well. */
+/** Findings in words; empty if there are none. */
 export async function findings({ projects, runs, tasks }: Acknowledged): Promise<string[]> {
   const found: string[] = [];
   for (const [what, text] of Object.entries(none)) {

@@ -1,4 +1,4 @@
-// What breaks during the soak: a process of the service, connections to the database, the runner, and once the primary.
+// Failures during the soak: of a process of the service, of database connections, of the runner, and once of the primary.
 import { setTimeout as wait } from 'node:timers/promises';
 import { seconds } from '#foundation/clock.ts';
 import type { Platform } from './platform.ts';
@@ -11,7 +11,7 @@ export interface Kills {
   stop(): Promise<void>;
 }
 
-/** One every `every` milliseconds, in turn; the primary at `primaryAt` after the start. */
+/** Causes a failure every `every` milliseconds, in turn; the primary's at `primaryAt` after the start. */
 export function startKills(platform: Platform, every: number, primaryAt: number): Kills {
   const counts: Record<string, number> = { services: 0, connections: 0, runners: 0, primaries: 0 };
   const stopping = new AbortController();

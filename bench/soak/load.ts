@@ -1,5 +1,5 @@
-// What callers do during the soak, each in a loop of its own. A call is repeated until it is answered, with a key where it writes;
-// every answer that a caller should not get is noted.
+// Calls during the soak, each kind in a separate loop. A call is repeated until it is answered, with a key if it writes; every
+// unexpected answer is recorded.
 import { setTimeout as wait } from 'node:timers/promises';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { eventsOf } from '../../test/support/server-sent-events.ts';
@@ -10,31 +10,31 @@ type Json = any;
 
 interface Call {
   body?: object;
-  /** Whether it may be done twice, as a read, or by its key. */
+  /** The key of a write; a read can be repeated without one. */
   key?: string;
 }
 
 interface Tally {
   answered: number;
-  /** To be sent again: 503, and 409 while the first call with the key still runs. */
+  /** Answers after which the call is repeated: 503, and 409 while the first call with the key still runs. */
   refused: number;
-  /** The connection ended, or nothing came. */
+  /** Lost connections and missing answers. */
   unanswered: number;
   times: number[];
 }
 
-/** What was acknowledged, and so must be there in the end, once. */
+/** Acknowledged records, which must exist exactly once in the end. */
 export interface Acknowledged {
   projects: Set<string>;
   runs: Set<string>;
-  /** The id of a scheduled task and when it was due. */
+  /** Ids of scheduled tasks with the time at which each was due. */
   tasks: Map<string, number>;
 }
 
 export interface Load {
   tallies: ReadonlyMap<string, Tally>;
   acknowledged: Acknowledged;
-  /** Answers that nobody should get, in words. */
+  /** Unexpected answers, in words. */
   unexpected: string[];
   stop(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export function startLoad({ url, token }: Platform): Load {
   const authorization = `Bearer ${token}`;
   let count = 0;
 
-  /** Null when the soak ends before an answer. */
+  /** The answer; null if the soak ends before there is one. */
   async function call(name: string, method: string, path: string, { body, key }: Call = {}): Promise<Json | null> {
     const tally = tallies.get(name) ?? { answered: 0, refused: 0, unanswered: 0, times: [] };
     tallies.set(name, tally);
@@ -70,7 +70,7 @@ export function startLoad({ url, token }: Platform): Load {
       'content-type': 'application/json',
       ...(key && { 'idempotency-key': key }),
     };
-    // What was begun is brought to its end, so that it is known whether it was done.
+    // A call with a key is repeated after the end of the soak too, so that its outcome is known.
     for (let tries = 0; key ? tries < 600 : !signal.aborted; tries++) {
       const begun = performance.now();
       const answer = await fetch(url + path, {
@@ -162,7 +162,7 @@ export function startLoad({ url, token }: Platform): Load {
     await seen;
   }
 
-  /** Watches a run until it has ended, again where the stream breaks off. */
+  /** Watches a run until it has ended, with a new stream when one breaks off. */
   async function follow(runId: string): Promise<void> {
     const query = 'subscription ($runId: String!) { runUpdated(runId: $runId) { status } }';
     const headers = { authorization, accept: 'text/event-stream', 'content-type': 'application/json' };

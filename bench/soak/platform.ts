@@ -1,5 +1,5 @@
-// The platform of the soak: two database servers, of which one takes writes; several processes of the service behind one address;
-// a runner. All of them can be killed and started again.
+// The platform of the soak: two database servers, one of which is the primary; several processes of the service behind one address; a
+// runner. All of them can be killed and restarted.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -26,7 +26,7 @@ export type Platform = Awaited<ReturnType<typeof openPlatform>>;
 
 export async function openPlatform(count: number) {
   const folder = mkdtempSync(path.join(tmpdir(), 'aep-soak-'));
-  // Scripts of a runner that is root have a user of their own.
+  // Scripts of a runner that is root run as separate users.
   chmodSync(folder, 0o755);
   const secretKey = randomBytes(32);
   bindSecretKey(secretKey);
@@ -46,13 +46,13 @@ export async function openPlatform(count: number) {
   };
   const services: (Server | null)[] = await Promise.all(Array.from({ length: count }, (_, n) => startService(n)));
   let turn = 0;
-  /** Those that live, beginning with another one each time. */
+  /** Live processes, beginning with another one each time. */
   const backends = (): Server[] => {
     const alive = services.filter((one) => one !== null);
     return [...alive.splice(turn++ % Math.max(1, alive.length)), ...alive];
   };
 
-  /** Why programs ended that nobody has ended. */
+  /** Output of programs that ended unasked. */
   const leavers: string[] = [];
   let runner = startRunner();
   function startRunner(): ChildProcess {
@@ -74,7 +74,7 @@ export async function openPlatform(count: number) {
     url,
     token: secretOf(0),
     servers,
-    /** The first process of the service is never killed: its memory is measured. */
+    /** The first process of the service, which is never killed, because its memory is measured. */
     survivor: services[0]!,
     services,
     leavers,
@@ -106,7 +106,7 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   await once(child, 'exit');
 }
 
-/** Connects to the first that accepts; closes the connection when none does. */
+/** Connects to the first backend that accepts; closes the connection if none does. */
 function forward(socket: Socket, backends: Server[]): void {
   const [backend, ...others] = backends;
   if (!backend) return void socket.destroy();
@@ -118,7 +118,7 @@ function forward(socket: Socket, backends: Server[]): void {
   });
 }
 
-/** One organization, its owner with a token, five projects and an agent that runs scripts. */
+/** Creates an organization, its owner with a token, five projects and an agent for scripts. */
 async function found(): Promise<void> {
   const owner = idOf('usr', 0);
   const scopes = `array['projects:read', 'projects:write', 'missions:read', 'missions:run', 'sandboxes:read', 'scheduled-tasks:read', 'scheduled-tasks:write']`;

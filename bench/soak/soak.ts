@@ -1,6 +1,6 @@
 // `npm run soak [-- --minutes=30] [--services=3] [--every=20]`: mixed load, while processes, connections and the primary are killed.
-// It fails when a caller gets an answer that it should not get, when something acknowledged is lost or there twice, when something
-// hangs in the end, when the books do not balance, or when memory grows. Figures: bench/README.md.
+// It fails on an unexpected answer, when something acknowledged is lost or duplicated, when something hangs in the end, when the books
+// do not balance, or when memory grows. Figures: bench/README.md.
 import { cpus } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -20,7 +20,7 @@ const { values: options } = parseArgs({
   },
 });
 const duration = minutes(Number(options.minutes));
-/** What the memory of a process may be at the end, against the time after it has warmed up. */
+/** Permitted memory of a process at the end, relative to the time after its warm-up. */
 const growth = 1.25;
 
 buildService();
@@ -41,7 +41,7 @@ await load.stop();
 const settled = await settle();
 const found = [...load.unexpected, ...platform.leavers, ...(await findings(load.acknowledged))];
 await platform.close();
-// Until here it keeps this process alive: database servers do not.
+// The timer has kept this process alive until here: database servers do not.
 clearInterval(sampling);
 if (typeof settled === 'string') found.push(`five minutes after the load there were still ${settled}`);
 const median = (values: number[]) =>

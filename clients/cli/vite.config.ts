@@ -1,4 +1,4 @@
-// Bundles the command line into one file, so that the package needs no other.
+// Bundles the command line into one file, so that the package has no dependencies.
 import { defineConfig } from 'vite';
 
 export default defineConfig({

@@ -1,11 +1,11 @@
-// Authority: no credential has more than its grantor holds (docs/contract.md#authority), and what a console may offer.
+// Authority: no credential exceeds its grantor's (docs/contract.md#authority), and the capabilities for a console.
 import { forbidden, invalid, organizationClosed } from '#foundation/problem.ts';
 import { tokens } from '#limits.ts';
 import type { Caller } from './principal.ts';
 import { isAtLeast, type OrgRole } from './roles.ts';
 import { isGrantable, type Scope, scopesOfRole } from './scopes.ts';
 
-/** The granted scopes that a role holds. Computed at each use, so that a lost role takes effect at once. */
+/** The granted scopes that the role holds. Computed at each use, so that a lost role takes effect at once. */
 export function narrowed(granted: readonly string[], role: OrgRole): ReadonlySet<Scope> {
   const held = scopesOfRole(role);
   return new Set(granted.filter((scope): scope is Scope => held.has(scope as Scope)));
@@ -14,7 +14,7 @@ export function narrowed(granted: readonly string[], role: OrgRole): ReadonlySet
 const narrowedByText = new Map<string, ReadonlySet<Scope>>();
 const maxKept = 1_000;
 
-/** `narrowed` for scopes separated by spaces, cached: each request needs it, and few pairs occur. */
+/** `narrowed` for scopes separated by spaces, cached: each request needs it, and there are few pairs. */
 export function narrowedText(granted: string, role: OrgRole): ReadonlySet<Scope> {
   const key = `${role} ${granted}`;
   let scopes = narrowedByText.get(key);
@@ -30,7 +30,7 @@ export function narrowedText(granted: string, role: OrgRole): ReadonlySet<Scope>
 export const refusedScopes = (requested: readonly string[], caller: Caller): string[] =>
   requested.filter((scope) => !isGrantable(scope) || !caller.scopes.has(scope));
 
-/** @throws 400 for more scopes than one credential may hold, whichever way it is created */
+/** @throws 400 for more scopes than one credential may hold, for every way to create it */
 export function requireFewScopes(scopes: readonly string[]): void {
   const { scopesPerToken: max } = tokens;
   if (scopes.length > max) throw invalid.field('scopes', `must be at most ${max} entries`);
@@ -62,7 +62,7 @@ export function manageOrganization(caller: Caller): void {
   if (!canManageOrganization(caller)) throw forbidden('Only an admin or an owner of the organization can change it.');
 }
 
-/** What a console may offer the caller. A project-bound credential manages nothing org-wide. */
+/** The capabilities that a console may offer the caller. A project-bound credential manages nothing org-wide. */
 export function capabilitiesOf(caller: Caller): Capability[] {
   return capabilities.filter((capability) => {
     if (capability === 'org.manage') return caller.projectId === null && canManageOrganization(caller);

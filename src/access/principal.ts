@@ -1,4 +1,4 @@
-// The caller of an operation, of one of five kinds, as all layers above see it.
+// The caller of an operation, of one of five kinds, as passed to all layers above.
 import type { Id } from '#foundation/ids.ts';
 import type { Bookmark } from '#foundation/postgres/replica.ts';
 import type { OrgRole } from './roles.ts';
@@ -10,7 +10,7 @@ export type PrincipalType = (typeof principalTypes)[number];
 export interface Caller {
   /** `cookie`: a person in the console. `user`: a credential that acts for a person. `agent`: an unclaimed agent. */
   readonly principalType: PrincipalType;
-  /** The id of the token, session or registration: rate limits count by it and log lines name it. Never the secret. */
+  /** The id of the token, session or registration, used by rate limits and log lines. Never the secret. */
   readonly credentialId: string;
   readonly userId: Id<'person'> | null;
   readonly orgId: Id<'organization'> | null;
@@ -18,11 +18,11 @@ export interface Caller {
   readonly role: OrgRole | null;
   /** Whether `orgId` is closed: its owners can still read it in the console. */
   readonly isOrgClosed?: boolean;
-  /** What the credential may do now: its granted scopes, as far as the role still holds them. */
+  /** The effective scopes of the credential: the granted ones that the role still holds. */
   readonly scopes: ReadonlySet<Scope>;
   /** Set when the credential is bound to one project. */
   readonly projectId: Id<'project'> | null;
-  /** What the reads of the request must not be older than; absent where they all go to the primary. */
+  /** The position that the reads of the request must not be older than; absent when all of them use the primary. */
   readonly bookmark?: Bookmark | undefined;
 }
 

@@ -1,9 +1,9 @@
-// Which records a caller reaches: those of its organization, or of one project when the credential is bound to one.
+// The records that a caller reaches: those of its organization, or of one project for a project-bound credential.
 import type { Id } from '#foundation/ids.ts';
 import { forbidden } from '#foundation/problem.ts';
 import type { Caller } from './principal.ts';
 
-/** The caller's organization. @throws 403 for a caller that has none */
+/** The caller's organization. @throws 403 for a caller without one */
 export function ownOrganization(caller: Caller): Id<'organization'> {
   if (caller.orgId) return caller.orgId;
   throw forbidden('This credential belongs to no organization.');
@@ -15,7 +15,7 @@ export function ownPerson(caller: Caller): Id<'person'> {
   throw forbidden('This credential acts for no person.');
 }
 
-/** @throws 403 for a project-bound credential, where a record of the whole organization is read or changed */
+/** @throws 403 for a project-bound credential, on reads and changes of records of the whole organization */
 export function beyondOneProject(caller: Caller): void {
   if (caller.projectId) throw forbidden('A project-bound credential cannot act on anything org-wide.');
 }

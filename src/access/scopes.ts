@@ -3,7 +3,7 @@ import { isAtLeast, type OrgRole } from './roles.ts';
 
 interface Group {
   name: string;
-  /** No operation requires its scopes yet: they can be granted, but no page or preset offers them. */
+  /** No operation requires these scopes yet: they can be granted, but no page or preset offers them. */
   isPlanned?: true;
   actions: Record<string, [description: string, requiredRole: OrgRole]>;
 }
@@ -124,14 +124,14 @@ type Groups = typeof scopeGroups;
 export type GrantableScope = {
   [G in keyof Groups & string]: `${G}:${keyof Groups[G]['actions'] & string}`;
 }[keyof Groups];
-/** `runtime:report` is for service principals only: no person can grant it, and the catalog does not list it. */
+/** `runtime:report` is for service principals only: no person can grant it, and the catalog omits it. */
 export type Scope = GrantableScope | 'runtime:report';
 
 export interface CatalogScope {
   scope: GrantableScope;
   description: string;
   requiredRole: OrgRole;
-  /** Whether pages for people offer it. */
+  /** Whether pages for people offer the scope. */
   isOffered: boolean;
 }
 
@@ -171,7 +171,7 @@ const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
   docs: (scope) => !/^(?:(?:organizations|members|sandboxes|environments):write|secrets:\w+)$/.test(scope),
 };
 
-/** What it takes to set up missions, run them and see what they do. */
+/** The scopes for setting up missions, running them and reading their results. */
 const missionScopes: ReadonlySet<string> = new Set<GrantableScope>([
   'missions:read',
   'missions:run',

@@ -1,5 +1,5 @@
-// The pages of the application by address, each loaded when it is first opened. A link to one of them changes the page without a
-// request for it; the menu around is the server's and is marked here.
+// Maps addresses to pages, each loaded when it is first opened. Links between pages request no document. The server renders the menu;
+// this module marks the current page in it.
 import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
@@ -49,7 +49,7 @@ interface PageProperties {
   id: string;
 }
 
-/** Another record is another page: nothing of the one before stays in it. */
+/** A page of another record is mounted anew, so that no state of the previous record remains. */
 function page(load: () => Promise<ComponentType<PageProperties>>) {
   const Page = lazy(() => loaded(load));
   const Keyed = ({ id = '' }: Partial<PageProperties>) => <Page key={id} id={id} />;
@@ -76,7 +76,7 @@ export const App = () => (
   </LocationProvider>
 );
 
-/** Marks the page, or the list that it belongs to, in the menu; other organizations are opened at the same page. */
+/** Marks the current page, or the list it belongs to, in the menu, and points the organization switcher to the same page. */
 function Marks() {
   const { path } = useLocation();
   useLayoutEffect(() => {

@@ -14,7 +14,7 @@ const picture =
   'SSdrMUBAQEBAwFGNAQImAc5mgIC7lh8QEBBw830DBAQEBPwNuPqFAQJ+ATwxAwQEBAR8EXgLAwgICAgICAgICAgICAgICAiYG9gBi38aXNUGQtwAAAAASUVO' +
   'RK5CYII=';
 
-// POSIX sh and nothing else, so that it runs wherever the service does.
+// Only POSIX sh, so that the script runs wherever the service does.
 const script = `# Lines that begin with :: report progress; all others are the log.
 echo "::plan Look around | Measure | Write it down"
 echo "::step Look around"
@@ -62,7 +62,7 @@ df -h . | tee "$ARTIFACTS/disk.txt"
 echo "::response Measured: see the log."
 `;
 
-/** Creates each of them unless one of its name exists, so that changes by people stay. */
+/** Creates each mission unless one with its name exists, so that people's changes are kept. */
 export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
   transaction(async (trx) => {
     const { orgId } = caller;
@@ -83,7 +83,7 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
         enabled: true,
       });
     } else if (task.agentId === null && task.prompt === script) {
-      // It is of an earlier release.
+      // The task was created by an earlier release.
       await changeRecurring(ScheduledTask, caller, task.id, { templateKey: 'script' });
     }
     if (!(await Automation.find({ orgId, name: 'Disk space' }))) {

@@ -19,7 +19,7 @@ export const demoOwner = 'demo@example.com';
 export const demoSlug = 'demo';
 
 const names = ['Web shop', 'Mobile app', 'Billing service', 'Search', 'Documentation'];
-/** The number of projects by default. */
+/** Default number of projects. */
 export const demoProjects = names.length;
 
 export interface Demo {
@@ -47,7 +47,7 @@ export async function seedDemo({ projects }: { projects: number }): Promise<Demo
   };
 }
 
-/** The caller that the demo's owner is in the console. */
+/** The caller of the demo's owner in the console. */
 export const demoCaller = (owner: Row<Person>, organization: Row<Organization>): Caller => ({
   principalType: 'cookie',
   credentialId: 'operator',
@@ -58,7 +58,7 @@ export const demoCaller = (owner: Row<Person>, organization: Row<Organization>):
   projectId: null,
 });
 
-/** The demo's owner and organization; null unless both exist and belong together. */
+/** The demo's owner and organization; null unless both exist and are related. */
 export async function findDemo(): Promise<{ owner: Row<Person>; organization: Row<Organization> } | null> {
   const owner = await Person.find({ email: demoOwner });
   const organization = await Organization.find({ slug: demoSlug });

@@ -12,8 +12,8 @@ import { missionName } from './recurring-missions.ts';
 import { demoCaller, demoOwner, demoProjects, findDemo, seedDemo } from './seed.ts';
 
 /**
- * Seeds the demo when there is no account yet. Every start creates a new token, which expires after a day.
- * @param hasModelKey whether the local runner has a key of a vendor of models
+ * Seeds the demo if no account exists yet. Every start creates a new token, which expires after a day.
+ * @param hasModelKey whether the local runner has a model vendor's key
  */
 export async function welcome(hasModelKey: boolean): Promise<string> {
   const { issuer, baseHost } = addresses();
@@ -41,7 +41,7 @@ export async function welcome(hasModelKey: boolean): Promise<string> {
     `  curl ${authorization} ${baseUrl()}/projects`,
   );
   const unmet = (await readRequirements(demo.organization.id)).filter(({ isMet }) => !isMet);
-  // The local runner reports its keys when it first asks for work, which may be after this.
+  // The local runner reports its keys with its first claim, possibly later than this check.
   const missing = unmet.filter(({ id }) => id !== 'model' || !hasModelKey);
   const names = { model: 'a model', source_host: 'a source host with credentials' };
   if (missing.length > 0)

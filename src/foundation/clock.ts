@@ -1,16 +1,16 @@
-// The only reader of time. Tests turn it by hand; the database never asks its own clock.
+// The only source of time. Tests set it; the database's own clock is never read.
 
 type Reader = () => number;
 const system: Reader = Date.now;
 let reader: Reader = system;
 
-/** The present, in epoch milliseconds. */
+/** The present time, epoch milliseconds. */
 export const now = (): number => reader();
 
-/** The present, and in any case after `earlier`: two changes within a millisecond differ. */
+/** The present time, but at least a millisecond after `earlier`: two changes within a millisecond differ. */
 export const nowAfter = (earlier: number): number => Math.max(now(), earlier + 1);
 
-/** Replaces the source of time; without an argument the system's clock is back. */
+/** Replaces the source of time; without an argument, restores the system clock. */
 export function setClock(next: Reader = system): void {
   reader = next;
 }
@@ -20,7 +20,7 @@ export const minutes = (n: number): number => seconds(n * 60);
 export const hours = (n: number): number => minutes(n * 60);
 export const days = (n: number): number => hours(n * 24);
 
-/** The last time written, for log lines within one millisecond. */
+/** The last formatted time, for log lines within one millisecond. */
 let [lastMs, lastText] = [0, new Date(0).toISOString()];
 export function isoTime(epochMs: number): string {
   if (epochMs !== lastMs) [lastMs, lastText] = [epochMs, new Date(epochMs).toISOString()];

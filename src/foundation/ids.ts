@@ -1,5 +1,5 @@
-// Ids, typed by noun: a project's id cannot be passed where an organization's is expected. After the prefix an id is a UUIDv7 in
-// hex, which sorts by time and cannot be guessed.
+// Ids, typed by noun: a project's id cannot be passed where an organization's is expected. After the prefix, an id is a UUIDv7 in hex,
+// which sorts by time and cannot be guessed.
 import { createHash, randomFillSync } from 'node:crypto';
 import { now } from './clock.ts';
 
@@ -49,7 +49,7 @@ export const prefixes = {
 export type Noun = keyof typeof prefixes;
 export type Id<N extends Noun> = `${(typeof prefixes)[N]}_${string}`;
 
-/** The id when it is one of that noun, else null. */
+/** The id if it is one of that noun, else null. */
 export const idOfNoun = <N extends Noun>(noun: N, id: string | null): Id<N> | null =>
   id?.startsWith(`${prefixes[noun]}_`) ? (id as Id<N>) : null;
 
@@ -58,7 +58,7 @@ export function newId<N extends Noun>(noun: N): Id<N> {
   return `${prefixes[noun]}_${now().toString(16).padStart(12, '0')}${randomHex()}`;
 }
 
-/** Asking for bytes costs more than the bytes do. */
+/** Random bytes are drawn in blocks: a call for few costs more than the bytes. */
 const drawn = { bytes: Buffer.alloc(10 * 256), used: 10 * 256 };
 
 function randomHex(): string {
@@ -71,7 +71,7 @@ function randomHex(): string {
   return bytes.toString('hex', drawn.used - 10, drawn.used);
 }
 
-/** When an id of `newId` was created, in epoch milliseconds; meaningless for a derived one. */
+/** The time at which `newId` created the id, epoch milliseconds; meaningless for a derived id. */
 export const madeAt = (id: string): number => Number.parseInt(id.slice(id.indexOf('_') + 1).slice(0, 12), 16);
 
 /** An id derived from names within `scope`: the same names return the same id, so that a repeated request creates nothing new. */

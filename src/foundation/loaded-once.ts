@@ -1,7 +1,7 @@
-// What is loaded at its first use, and kept.
+// Lazy loading at first use.
 
 /**
- * A load that fails (no file can be opened, say) is repeated at the next use. Node 20 keeps the failure of a module until a restart,
+ * A failed load (no file can be opened, for example) is repeated at the next use. Node 20 caches the failure of a module until a restart,
  * later releases do not.
  */
 export function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {

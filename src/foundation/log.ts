@@ -1,5 +1,5 @@
-// Structured logs: one JSON line per event, written in the background, or short readable lines for a terminal. Every finished line
-// passes `withoutSecrets`, except the line of a request, which has known parts only.
+// Structured logs: one JSON line per event, written in the background, or short readable lines for a terminal. Every finished line passes
+// `withoutSecrets`, except the line of a request, whose parts are all known.
 import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
 import { type PrettyOptions, prettyFactory } from 'pino-pretty';
 import { isoTime, now } from './clock.ts';
@@ -7,11 +7,11 @@ import type { Exchange } from './http/http.ts';
 import { prefixes } from './ids.ts';
 
 export interface Log extends Logger {
-  /** The line of a request that has ended. It has no path: paths contain ids and sometimes secrets. */
+  /** The line of a request that has ended. The path is omitted: paths contain ids and sometimes secrets. */
   request(surface: string, exchange: Exchange, milliseconds: number): void;
-  /** Text for the operator's terminal, in order with the lines. It may contain secrets and is not filtered. */
+  /** Text for the operator's terminal, in order with the lines. The text may contain secrets and is not filtered. */
   print(text: string): void;
-  /** An error of the service while answering; the caller only sees the request id. */
+  /** An internal error while responding; the caller sees only the request id. */
   failure(exchange: Exchange, error: unknown): void;
 }
 
@@ -20,13 +20,13 @@ export type LogFormat = (typeof logFormats)[number];
 
 export interface LogSettings {
   level: LevelWithSilent;
-  /** Absent: `pretty` where standard output is a terminal, else `json`. */
+  /** Absent: `pretty` if standard output is a terminal, else `json`. */
   format?: LogFormat | undefined;
   /** Standard output when absent. */
   destination?: DestinationStream;
 }
 
-/** Lines are buffered up to this many bytes or milliseconds; a `kill -9` loses no more. */
+/** Maximum bytes and milliseconds of buffered lines, which a `kill -9` loses. */
 const gather = { bytes: 8 * 1024, milliseconds: 200 };
 
 /** Opens the log. The buffer is written before the process ends. */
@@ -46,11 +46,11 @@ export function openLog({ level, format, destination }: LogSettings): Log {
     request(surface: string, exchange: Exchange, milliseconds: number) {
       const status = statusOf(exchange);
       const { requestId, route, address, credentialId, req } = exchange;
-      // A runtime polls and reports every second.
+      // A runtime polls and sends reports every second.
       const usual = status < 400 && credentialId?.startsWith(`${prefixes.service}_`) ? 'debug' : 'info';
       const level = status < 500 ? usual : 'error';
       if (!log.isLevelEnabled(level)) return;
-      // Only the id and the address of this line come from outside; the rest cannot hold a secret.
+      // Only the id and the address in this line come from outside; the rest cannot contain a secret.
       const line = {
         level,
         time: isoTime(now()),
@@ -94,7 +94,7 @@ function prettified(to: { write(line: string): unknown }): DestinationStream {
 /** The status that was sent; 499 when the client disconnected before. */
 export const statusOf = ({ res }: Exchange): number => (res.headersSent ? res.statusCode : 499);
 
-/** Name, message and stack; not the other members, where drivers keep statements, clients and settings. */
+/** Name, message and stack; not the other members, which in errors of drivers contain statements, clients and settings. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;
@@ -133,7 +133,7 @@ const secretParameter = new RegExp(
   'gi',
 );
 
-/** The text with everything that looks like a secret removed, for messages and stacks of any origin. */
+/** The text with everything resembling a secret removed, for messages and stacks of any origin. */
 export const scrub = (text: string): string =>
   text
     .replace(secretText, (_, prefix?: string, stripe = prefix, kin = stripe, slashes?: string, code?: string) => {
@@ -142,6 +142,6 @@ export const scrub = (text: string): string =>
     })
     .replace(secretParameter, (whole, name?: string, sign?: string, scheme?: string) => {
       if (scheme) return `${scheme} [redacted]`;
-      // The first pass has redacted members named `code`; what is left is an error code.
+      // The first pass has redacted members named `code`; the remaining ones are error codes.
       return name === 'code' && sign === '":"' ? whole : `${name}${sign}[redacted]`;
     });

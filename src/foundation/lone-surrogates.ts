@@ -1,13 +1,13 @@
-// Half a surrogate pair is not Unicode text (RFC 8259 §8.2): neither UTF-8 nor PostgreSQL can hold it.
+// Half a surrogate pair is not Unicode text (RFC 8259 §8.2): neither UTF-8 nor PostgreSQL can represent it.
 import { invalid } from './problem.ts';
 
 /** UTF-8 has no surrogates, so only an escape can contain one. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 
-/** @throws 400 that names the position of a lone surrogate in a parsed JSON `text` */
+/** @throws 400 naming the position of a lone surrogate in a parsed JSON `text` */
 export function refuseLoneSurrogates(text: string, value: unknown): void {
   if (!surrogateEscape.test(text)) return;
-  // Not recursive: a body may be nested more deeply than the stack.
+  // Iterative, because a body may be nested more deeply than the stack.
   const open: [path: string, value: unknown][] = [['', value]];
   for (let next = open.pop(); next; next = open.pop()) {
     const [path, one] = next;

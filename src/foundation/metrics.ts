@@ -1,5 +1,5 @@
-// What Prometheus reads: requests, the process, the database pool. Labels come from bounded sets: a route's template,
-// never a path, or one scanner would fill the memory with series.
+// Metrics for Prometheus: requests, the process, the database pool. Labels come from bounded sets, such as a route's template, never a
+// path: otherwise a scanner would fill the memory with series.
 import cluster from 'node:cluster';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Exchange } from './http/http.ts';
@@ -9,9 +9,9 @@ import { database } from './postgres/database.ts';
 import { replicaState } from './postgres/replica.ts';
 import { tooBusy } from './problem.ts';
 
-// Not prom-client's global registry: tests load several copies of this module, and names must be unique.
+// A registry of its own instead of prom-client's global one: tests load several copies of this module, and names must be unique.
 const registry = new Registry();
-/** Metrics of other modules belong to it. */
+/** Registries of the metrics, including those of other modules. */
 export const registers = [registry];
 const labelNames = ['surface', 'method', 'route', 'status'] as const;
 
@@ -25,7 +25,7 @@ const duration = new Histogram({
   registers,
 });
 
-// Derived from the histogram: every request that it has seen.
+// Derived from the histogram, which counts every request.
 new Counter({
   name: 'http_requests_total',
   help: 'Requests that have ended.',
@@ -103,7 +103,7 @@ new Gauge({
   aggregator: 'first',
   async collect() {
     this.reset();
-    // The other metrics are available while the database is not.
+    // The other metrics remain available without the database.
     const counts = await countJobs().catch(() => []);
     for (const { queue, waiting, failed } of counts) {
       this.set({ queue, state: 'waiting' }, waiting);
@@ -118,7 +118,7 @@ export function observeRequest(surface: string, exchange: Exchange, milliseconds
   duration.observe({ surface, method: req.method!, route, status: statusOf(exchange) }, milliseconds / 1_000);
 }
 
-/** Asks the workers of this process for their numbers, and answers the worker that was asked: null when one does not answer. */
+/** Collects the metrics of this process's workers, and sends them to the worker that requested them; null when one does not respond. */
 export function collectFromWorkers(): void {
   const ofWorkers = new AggregatorRegistry();
   cluster.on('message', (worker, message: unknown) => {
@@ -135,7 +135,7 @@ if (cluster.isWorker) {
   new AggregatorRegistry();
 }
 
-/** Of this process and the other workers. @throws 503 when one of them does not answer within five seconds */
+/** The metrics of all workers. @throws 503 when one does not respond within five seconds */
 const textOfAll = (): Promise<string> =>
   new Promise((resolve, reject) => {
     const hear = (message: unknown) => {
@@ -147,6 +147,6 @@ const textOfAll = (): Promise<string> =>
     process.on('message', hear).send!(question);
   });
 
-/** The text that Prometheus reads (exposition format 0.0.4). */
+/** The metrics in Prometheus' text format (exposition format 0.0.4). */
 export const metricsText = (): Promise<string> => (cluster.isWorker ? textOfAll() : registry.metrics());
 export const metricsType = registry.contentType;

@@ -1,4 +1,4 @@
-// The folder of package.json, from a source as from a bundled file: they lie at different depths below it.
+// The folder of package.json, for a source as well as for a bundled file: they are at different depths below it.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 

@@ -1,4 +1,4 @@
-// Every code that a problem can have: its status, and for those who meet it, what it means and what to do.
+// Every code of a problem: its status, its meaning and the remedy.
 
 interface ProblemCodeEntry {
   status: number;
@@ -163,5 +163,5 @@ const entries = {
 export type ProblemCode = keyof typeof entries;
 export const problemCodes: Readonly<Record<ProblemCode, ProblemCodeEntry>> = entries;
 
-/** Where the page with all codes is, below the public address; a code is its anchor. */
+/** Path of the page with all codes, below the public address; a code is its anchor. */
 export const errorsPath = '/reference/errors';

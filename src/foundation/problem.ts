@@ -6,13 +6,13 @@ import { type ProblemCode, problemCodes } from './problem-codes.ts';
 
 export type Category = 'auth' | 'rate_limit' | 'timeout' | 'validation' | 'infrastructure' | 'agent' | 'unknown';
 
-/** What is wrong with one member of the input, or with a header; an empty path is the whole input. */
+/** An error in one member of the input, or in a header; an empty path refers to the whole input. */
 export interface FieldError {
   path: string;
   message: string;
 }
 
-/** What programs act on. The description is printed from it. */
+/** Machine-readable data; the description is generated from it. */
 export interface ProblemData {
   fields?: readonly FieldError[];
   missingScopes?: readonly string[];
@@ -37,7 +37,7 @@ type ProblemOptions = ProblemData & { headers?: ProblemHeaders; noun?: string };
 
 export class Problem extends GraphQLError {
   readonly status: number;
-  /** The contract's record alone. */
+  /** Only the contract's record. */
   readonly body: ErrorBody;
   /** The record and the data. */
   readonly details: ProblemDetails;
@@ -70,7 +70,7 @@ function problemFactory(category: Category, title: string, code: ProblemCode, re
     new Problem(problemCodes[code].status, { category, title, description, retryable, code }, options);
   const fields = (fields: readonly FieldError[], options?: ProblemOptions) =>
     create(describeFields(fields), { fields, ...options });
-  /** A message has no full stop at its end: the description prints it. */
+  /** The message has no full stop at its end: the description adds it. */
   const field = (path: string, message: string, options?: ProblemOptions) => fields([{ path, message }], options);
   return Object.assign(create, { field, fields });
 }
@@ -94,7 +94,7 @@ export const methodNotAllowed = (allow: string) =>
   });
 export const conflict = problemFactory('validation', 'Conflict', 'conflict');
 const recordChanged = problemFactory('validation', 'Record changed', 'record_changed');
-/** @throws 409 when the record was changed since the caller has seen it */
+/** @throws 409 when the record was changed since the caller read it */
 export function refuseChanged({ updatedAt }: { updatedAt: number }, seen: number | null | undefined): void {
   if (seen != null && updatedAt !== seen)
     throw recordChanged.field('ifUpdatedAt', 'the record was changed meanwhile. Read it again');
@@ -148,7 +148,7 @@ export const missingScopes = (scopes: readonly string[]) =>
     'missing_scope',
   )(`The credential lacks ${scopes.map((scope) => `missing-scope:${scope}`).join(', ')}.`, { missingScopes: scopes });
 
-/** 404: unknown, or of another organization; the answer is the same. */
+/** 404: unknown, or of another organization; both get the same response. */
 export const notFound = (noun: string) =>
   problemFactory('validation', 'Not found', 'not_found')(`No such ${noun}.`, { noun });
 

@@ -1,6 +1,6 @@
-// Whether a name shows all that it contains (Unicode Technical Report 36, section 2: visual spoofing).
+// Checks that a name has no invisible content (Unicode Technical Report 36, section 2: visual spoofing).
 
-/** Control characters, line breaks, and what reorders or hides text: bidirectional and zero-width characters. */
+/** Control characters, line breaks, and characters that reorder or hide text: bidirectional and zero-width ones. */
 const invisible = /[\p{Cc}\p{Zl}\p{Zp}]|(?![\uFE0E\uFE0F])\p{Default_Ignorable_Code_Point}/u;
 /** Emoji may be joined by zero-width characters. */
 // biome-ignore lint/complexity/useRegexLiterals: the compiler's target predates the flag v

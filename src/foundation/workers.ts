@@ -1,5 +1,5 @@
-// WORKERS: several processes that serve behind one port on one machine (node's cluster). The process that starts them keeps the
-// embedded database, the scheduler, the local runner and the counts of limits, and serves nothing itself.
+// WORKERS: several processes that serve one port on one machine (node's cluster). The process that starts them runs the embedded
+// database, the scheduler, the local runner and the counts of limits, and serves no requests itself.
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { seconds } from './clock.ts';
@@ -8,7 +8,7 @@ import type { Log } from './log.ts';
 import { collectFromWorkers } from './metrics.ts';
 import type { DatabaseConnection } from './postgres/embedded/database.ts';
 
-/** A worker that ends is replaced after this pause. */
+/** Pause before a worker that ended is replaced. */
 const restartPauseMs = seconds(1);
 
 export interface Front {
@@ -18,11 +18,11 @@ export interface Front {
 
 export interface WorkersSettings {
   log: Log;
-  /** The cluster that this process keeps for them; null with a DATABASE_URL. */
+  /** The cluster that this process runs for the workers; null with a DATABASE_URL. */
   embedded: { connection: DatabaseConnection } | null;
 }
 
-/** Resolves when all of them serve. @throws when one of them ends before that; it has printed why. */
+/** Resolves when all workers serve. @throws when one ends before that, after printing the reason */
 export async function startWorkers(count: number, { log, embedded }: WorkersSettings): Promise<Front> {
   let closing = false;
   shareThrottles();

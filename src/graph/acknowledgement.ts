@@ -1,4 +1,4 @@
-// Answers without a record: `{ ok }` and `{ ok, id }`.
+// Responses without a record: `{ ok }` and `{ ok, id }`.
 import { builder } from './builder.ts';
 
 const description = 'Confirms that the call succeeded.';
@@ -8,7 +8,7 @@ const ok = { type: 'True', description: 'Always true: a call that fails returns 
 export const okAnswer = (name: string) =>
   builder.objectRef<{ ok: true }>(name).implement({ description, fields: (t) => ({ ok: t.expose('ok', ok) }) });
 
-/** `{ ok: true, id }`: the answer of a delete. */
+/** `{ ok: true, id }`: the response of a deletion. */
 export const okIdAnswer = (name: string) =>
   builder.objectRef<{ ok: true; id: string }>(name).implement({
     description,

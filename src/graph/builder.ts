@@ -1,4 +1,4 @@
-// The one Pothos builder and its plugins. It defines no noun; domain/*/schema.ts do.
+// The Pothos builder and its plugins. Nouns are defined in domain/*/schema.ts.
 import SchemaBuilder from '@pothos/core';
 import './exposure.ts';
 import './relations.ts';

@@ -5,19 +5,17 @@ import type { Caller } from '#access/principal.ts';
 export interface Context {
   caller: Caller;
   requestId: string;
-  /** By relation. A plain member, because yoga copies contexts with Object.assign. */
+  /** Loaders by relation. A plain member, because yoga copies contexts with Object.assign. */
   loaders: Map<unknown, DataLoader<string, unknown>>;
-  /**
-   * Set by a resolver whose record has no member for the cursor of the next page; REST answers it in a `Link` header.
-   */
+  /** Set by a resolver whose record has no member for the cursor of the next page; REST sends it in a `Link` header. */
   nextCursor: string | null;
   /** For subscriptions; throws on a surface without them. */
   follow: Follow;
 }
 
 /**
- * Continues at once, and then whenever one of these records has changed; each time with a function that looks the caller up, to be
- * called before anything is read. Throws the problem when the caller is no longer authorized; ends after the longest lifetime.
+ * Yields at once, and after each change of one of these records: each time a function that looks up the caller, to be called before
+ * anything is read. Throws the problem when the caller is no longer authorized; ends after the maximum lifetime.
  */
 export type Follow = (...ids: readonly string[]) => AsyncIterable<() => Promise<Caller>>;
 

@@ -1,5 +1,5 @@
-// The options by which a field declares its exposure for every surface: `scope`, `rest` and `tool` on root fields, `link`,
-// `graphOnly`, `beyondRest` and `absent` on the fields of a record. A root field without a scope is an error.
+// The options with which a field declares its exposure on every surface: `scope`, `rest` and `tool` on root fields, `link`, `graphOnly`,
+// `beyondRest` and `absent` on the fields of a record. A root field without a scope is an error.
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
 import { admit, type Rule } from '#access/gate.ts';
@@ -13,15 +13,18 @@ export interface RestExposure {
   route: Route;
   /** Status of success; 200 by default. */
   status?: number;
-  /** Name of the request record whose members are the arguments beside those of the path; without it the argument `input` is the body. */
+  /**
+   * Name of the request record whose members are the arguments other than those of the path; without it, the argument `input` is the
+   * body.
+   */
   body?: string;
   /** Whether the cursor of the next page is in a `Link` header (RFC 8288), because the body has no member for it. */
   linksNext?: true;
   /** A `Link` header of the answer (RFC 8288), from its record. */
   link?: { description: string; of(record: never): string };
-  /** Statuses beyond those that every route can answer, for the OpenAPI document. */
+  /** Statuses in addition to those of every route, for the OpenAPI document. */
   errors?: number[];
-  /** Arguments that the graph and tools alone have: the contract names those of the route. */
+  /** Arguments only in the graph and in tools: the contract specifies those of the route. */
   without?: readonly string[];
 }
 
@@ -35,7 +38,7 @@ export interface ToolExposure {
   idempotent?: boolean;
   /** Whether a call reaches systems outside this service: trackers, mail. */
   openWorld?: boolean;
-  /** Whether the result is a run that begins, or its `runId` and `status`: a client may ask to follow it. */
+  /** Whether the result is a new run, or its `runId` and `status`, which a client may follow. */
   startsRun?: boolean;
 }
 
@@ -46,22 +49,22 @@ export interface RootExposure {
 }
 
 interface RootOptions {
-  /** Who may call: checked before the resolver, on every surface. */
+  /** The required authority, checked before the resolver on every surface. */
   scope: Rule;
-  /** Its place in the REST API. Without it there is no route. */
+  /** The route in the REST API. Absent: no route. */
   rest?: Route | RestExposure;
-  /** Its name as an MCP tool, with annotations where the defaults (an addition inside this service) are wrong. */
+  /** The name as an MCP tool, with annotations where the defaults (an addition inside this service) are wrong. */
   tool?: string | ToolExposure;
 }
 
 interface MemberOptions {
-  /** A relation: the scope it takes to follow it. In the graph only, as REST and tools answer a record without its relations. */
+  /** A relation: the scope required to follow it. Only in the graph: REST and tools return a record without its relations. */
   link?: Rule;
-  /** Neither in REST nor in tools; who reads the record may ask for it in the graph. */
+  /** Omitted in REST and in tools; available in the graph to every reader of the record. */
   graphOnly?: true;
   /** In the graph and in tools only: the record of the contract has no such member. */
   beyondRest?: true;
-  /** Optional in REST: the member is omitted where GraphQL answers null. */
+  /** Optional in REST: the member is omitted when GraphQL returns null. */
   absent?: true;
 }
 
@@ -100,7 +103,7 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
     const { scope, link } = optionsOf(field);
     const rule = roots.has(field.kind) ? scope : link;
-    // A subscription admits its caller when it is opened, and again whenever its surface looks the caller up.
+    // A subscription admits its caller when it is opened, and again whenever its surface looks up the caller.
     return !rule || field.kind === 'Subscription' ? resolver : admitting(rule, resolver);
   }
 
@@ -123,10 +126,10 @@ const optionsOf = (field: { pothosOptions: unknown }) => field.pothosOptions as 
 
 SchemaBuilder.registerPlugin('exposure', ExposurePlugin);
 
-/** What a root field of a built schema declared. */
+/** The exposure that a root field of a built schema declared. */
 export const exposureOf = (field: { extensions: object }): RootExposure =>
   (field.extensions as { exposure: RootExposure }).exposure;
-/** Its own resolver, for a caller that is admitted and arguments that are validated. */
+/** The field's own resolver, for an admitted caller and validated arguments. */
 export const resolverOf = <T>(field: { extensions: object }): GraphQLFieldResolver<unknown, T> =>
   (field.extensions as { resolveAdmitted: GraphQLFieldResolver<unknown, T> }).resolveAdmitted;
 export const isGraphOnly = ({ extensions }: { extensions: object }): boolean =>

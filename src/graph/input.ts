@@ -1,5 +1,5 @@
-// Request records: one zod object, with the contract's name, becomes the GraphQL input type, its validation, the check of the REST
-// body, and the body in the OpenAPI document.
+// Request records: one zod object, with the contract's name, defines the GraphQL input type, its validation, the check of the REST body,
+// and the body in the OpenAPI document.
 import type { InputRef } from '@pothos/core';
 import { z } from 'zod';
 import { text } from '#limits.ts';
@@ -19,11 +19,11 @@ interface JsonSchema {
   default?: unknown;
 }
 
-/** A request record of the contract: REST checks a body with it, and OpenAPI prints it. */
+/** A request record of the contract: REST validates bodies with it, and OpenAPI includes it. */
 export interface RequestRecord {
   zod: z.ZodObject;
   json: JsonSchema;
-  /** Members that REST does not know: the record of the contract has no such ones. */
+  /** Members that REST omits, because the contract's record lacks them. */
   beyondRest: readonly string[];
 }
 
@@ -65,7 +65,7 @@ const scalars: Record<string, string> = { string: 'String', integer: 'Int', numb
 function typeOf(name: string, json: JsonSchema): unknown {
   const notNull = json.anyOf?.filter((option) => option.type !== 'null') ?? [];
   if (notNull.length === 1) return typeOf(name, notNull[0]!);
-  // An enum has its name (`.meta({ id })`): the input uses the type that the output uses.
+  // An enum has a name (`.meta({ id })`): input and output use the same type.
   if (json.$ref) return json.$ref.split('/').at(-1);
   if (json.type === 'array') return [typeOf(name, json.items ?? {})];
   if (json.type === 'object' && json.properties) return inputType(name, json);
@@ -78,10 +78,10 @@ export const pathId = {
   description: 'An id that is unknown, or of another organization, is a 404.',
   validate: { schema: boundedText(text.pathId) },
 } as const;
-/** For an update in the graph and in tools; the routes of the contract have no such condition. */
+/** For an update in the graph and in tools; the contract's routes have no such condition. */
 export const ifUpdatedAt = {
   description:
-    'The `updatedAt` of the record that the caller has seen: when it is another by now, the answer is a 409 and nothing changes.',
+    'The `updatedAt` of the record as the caller read it: if the record has changed since, the response is a 409 and nothing changes.',
   validate: { schema: epochMs },
 } as const;
 /** An optional filter of a list. */

@@ -1,4 +1,4 @@
-// Pages of a list: `{ data, nextCursor }`, newest first, and the two arguments that page through it.
+// Pages of a list: `{ data, nextCursor }`, newest first, and the two paging arguments.
 import type { ObjectRef } from '@pothos/core';
 import { z } from 'zod';
 import { type Page, pageOrders } from '#foundation/postgres/cursor.ts';
@@ -16,7 +16,7 @@ export function pageOf<Row extends object>(name: string, row: ObjectRef<Types, R
     fields: (t) => ({
       data: t.field({
         type: [row],
-        description: 'Newest first, where no `order` says otherwise.',
+        description: 'Newest first, unless `order` specifies otherwise.',
         resolve: (page) => page.data,
       }),
       nextCursor: t.exposeString('nextCursor', {

@@ -1,5 +1,5 @@
 // Graph fields of relations: `t.belongsTo('organization', { link: 'organizations:read' })` and `t.hasMany('runs', { link, limit })`.
-// Their type, resolver and batch loader follow from the relation that the model declares (foundation/postgres/base-model.ts).
+// Their type, resolver and batch loader are derived from the relation that the model declares (foundation/postgres/base-model.ts).
 import SchemaBuilder, {
   type FieldKind,
   FieldRef,
@@ -16,37 +16,37 @@ import { type Context, toMany, toOne } from './context.ts';
 
 type ModelClass<M extends BaseModel = BaseModel> = typeof BaseModel & (new () => M);
 
-/** A model that relations lead to: it says which of its records a caller may reach. */
+/** A model that relations refer to, with the records that a caller may reach. */
 type RelatedModel = ModelClass & {
-  /** Conditions that hold for each of them. @throws 403 for a caller that may reach none */
+  /** Conditions that hold for each reachable record. @throws 403 for a caller that may reach none */
   visibleTo(caller: Caller): Readonly<Record<string, string>>;
 };
 
 interface RelationOptions {
-  /** The scope it takes to follow the relation. */
+  /** The scope required to follow the relation. */
   link: Rule;
   description?: string;
-  /** The related graph type, where the related model has several. */
+  /** The related graph type, for a related model with several. */
   type?: object;
 }
 interface ManyOptions extends RelationOptions {
-  /** The newest so many; without it all, in the model's order. */
+  /** The maximum number, newest first; absent: all, in the model's order. */
   limit?: number;
 }
 
 declare global {
   export namespace PothosSchemaTypes {
     interface SchemaBuilder<Types extends SchemaTypes> {
-      /** The graph type of a model's rows. Of several, the one that is named as the model is what relations lead to. */
+      /** The graph type of a model's rows. Of several, relations refer to the one with the model's name. */
       modelType<M extends BaseModel>(model: ModelClass<M>, name: string): ImplementableObjectRef<Types, Row<M>>;
     }
     // biome-ignore-start lint/correctness/noUnusedVariables: an augmentation repeats the parameters it augments
     interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind> {
-      /** The record that a column names; null when the column is, or when the caller cannot reach that record. */
+      /** The record referred to by a column; null when the column is null, or the caller cannot reach the record. */
       belongsTo(relation: string, options: RelationOptions): FieldRef<Types, unknown, Kind>;
-      /** The same on a type that is not a model's: the record of that type whose id is in `column`. */
+      /** The same for a type that is not a model's: the record of that type whose id is in `column`. */
       byId(type: object, column: string, options: RelationOptions): FieldRef<Types, unknown, Kind>;
-      /** The records that name this one in a column. */
+      /** The records that refer to this one by a column. */
       hasMany(relation: string, options: ManyOptions): FieldRef<Types, unknown, Kind>;
     }
     // biome-ignore-end lint/correctness/noUnusedVariables: see above
@@ -103,7 +103,7 @@ function oneField(column: string, related: RelatedModel, relatedColumn: string, 
   };
 }
 
-/** A field whose options follow from the type that it is built into. */
+/** A field whose options depend on the type that it is built into. */
 const later = (t: typeof fields, optionsFor: (parent: string) => object): never =>
   new FieldRef<SchemaTypes>((t as unknown as { kind: FieldKind }).kind, (name, type) =>
     (t as Fields).createField(optionsFor(type.name)).getConfig(name, type),
@@ -128,7 +128,7 @@ function typeOf(model: ModelClass): unknown {
 
 type Loader = (context: Context) => DataLoader<string, unknown>;
 
-// One loader for all fields that lead to the same records: what one of them has read, the others need not read again.
+// One loader for all fields that refer to the same records, so that each record is read once.
 const loaders = new Map<ModelClass, Map<string, Loader>>();
 
 function loadOne(related: RelatedModel, column: string): Loader {

@@ -1,4 +1,4 @@
-// The scalars, each with its JSON Schema, and closed sets of values.
+// The scalars, each with its JSON Schema, and enumerations.
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { z } from 'zod';
 import { builder } from './builder.ts';
@@ -38,7 +38,7 @@ builder.addScalarType(
     accepts: isEpoch,
   }),
 );
-/** The same in a request record: its id is the name of the scalar. */
+/** The same scalar in a request record: the id is the name of the scalar. */
 export const epochMs = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).meta({ id: 'EpochMs' });
 builder.addScalarType(
   'EpochSec',
@@ -86,9 +86,9 @@ builder.addScalarType(
 const isGraphQLName = (word: string) => /^[_A-Za-z]\w*$/.test(word);
 
 /**
- * A closed set of values: a GraphQL enum, or a scalar where a value is not a GraphQL name (`already-revoked`). Returns the output
- * type and the zod schema, which has the name, so that inputs declared with zod use the same type. `meanings` are the descriptions
- * of the values of an enum.
+ * An enumeration: a GraphQL enum, or a scalar when a value is not a GraphQL name (`already-revoked`). Returns the output type and the zod
+ * schema, which has the name, so that inputs declared with zod use the same type. `meanings` are the descriptions of the values of an
+ * enum.
  */
 export function wordSet<const W extends readonly [string, ...string[]]>(
   name: string,

@@ -1,9 +1,9 @@
-// Validation errors as sentences: each field by its name on the wire, and what it must be.
+// Validation errors as sentences: each field by its name on the wire, with its requirement.
 import { z } from 'zod';
 import { describeFields, type FieldError } from '#foundation/problem.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 
-/** The sentence of one issue, without the field's name. Bounds are named. */
+/** The sentence for one issue, without the field's name, including bounds. */
 function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   const unit = (origin: string, n: number | bigint) =>
     ({ string: `${n} character${n === 1 ? '' : 's'}`, array: `${n} entr${n === 1 ? 'y' : 'ies'}` })[origin] ?? `${n}`;
@@ -33,14 +33,14 @@ const article = (type: string): string =>
 
 z.config({ customError: sentence });
 
-/** What is wrong with each field. The argument `input` is the body and not named. */
+/** The error of each field. The argument `input` is the body and is not named. */
 export const fieldErrorsOf = (error: z.ZodError): FieldError[] =>
   error.issues.map(({ path, message }) => ({
     path: path.filter((step, depth) => !(depth === 0 && step === 'input')).join('.'),
     message,
   }));
 
-/** The same as a text, for protocols whose errors have no fields. */
+/** The same as text, for protocols whose errors have no fields. */
 export const describeIssues = (error: z.ZodError): string => describeFields(fieldErrorsOf(error));
 
 /** Text without NUL, which PostgreSQL cannot store, and without lone surrogates, which are not UTF-8. */
@@ -59,7 +59,7 @@ const bounded = (schema: z.ZodString, { min = 0, max }: { min?: number; max: num
   schema
     .min(min)
     .check(({ value, issues }) => {
-      // Code units are never fewer: most texts need no counting.
+      // Code units are never fewer than characters: most texts need no counting.
       if (value.length <= max || [...value].length <= max) return;
       issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: value });
     })
@@ -70,10 +70,10 @@ const grouped = new Intl.NumberFormat('en-US');
 export const range = ({ min, max }: { min: number; max: number }): string =>
   `${grouped.format(min)} to ${grouped.format(max)}`;
 
-/** A text of bounded length, counted in characters (code points), as JSON Schema and PostgreSQL count them. */
+/** A text of bounded length in characters (code points), as in JSON Schema and PostgreSQL. */
 export const boundedText = (bounds: { min?: number; max: number }) => bounded(plainText(), bounds);
 
-/** A name that people read: one line of visible text, at least one character, without blanks around it. */
+/** A name for display: one line of visible text, at least one character, without surrounding blanks. */
 export const nameText = ({ min = 1, max }: { min?: number; max: number }) =>
   bounded(
     plainText()

@@ -1,4 +1,4 @@
-// Contexts of a run's agent steps: they share one place, its gateway and its checkout.
+// Contexts of a run's agent steps: they share one place, with its gateway and its checkout.
 import type { Step } from './contract.ts';
 import { setUp } from './environment-setup.ts';
 import { drivers } from './harness/drivers.ts';

@@ -1,21 +1,21 @@
-// Types that several folders of the runner share. It imports generated types only; isolation, harness, protocol, workspace and the files on top
-// import it.
+// Types shared by several folders of the runner. Imports only generated types; isolation, harness, protocol, workspace and the top-level
+// files import it.
 import type { AgentRole, ClaimRunMutation, StepPartsFragment } from './generated/operations.ts';
 
 export const vendors = ['anthropic', 'openai'] as const;
 /** Vendor of models. */
 export type Vendor = (typeof vendors)[number];
 
-/** User of the machine. */
+/** User account of the machine. */
 export interface Account {
   uid: number;
   gid: number;
 }
 
-/** Bounds of one mission. */
+/** Limits of one mission. */
 export interface Limits {
   memoryBytes: number;
-  /** Threads are counted too. */
+  /** Maximum number of processes and threads. */
   processes: number;
   /** Bytes of the folder of the mission, and of one file. */
   diskBytes: number;
@@ -26,14 +26,14 @@ export interface Pace {
   heartbeat: number;
   sample: number;
   flush: number;
-  /** From asking a harness to stop to ending it. */
+  /** From the request to a harness to end until it is killed. */
   grace: number;
   timeout: number;
-  /** Between two checkpoints of a running step. */
+  /** Interval between checkpoints of a running step. */
   checkpoint: number;
 }
 
-/** Goes with every report of a run. */
+/** Sent with every report of a run. */
 export interface RunLease {
   runId: string;
   leaseId: string;
@@ -45,7 +45,7 @@ export type Step = StepPartsFragment;
 export type Environment = Step['environment'];
 export type CheckpointOrder = NonNullable<Step['checkpoint']>;
 
-/** Session of a step, as reports name it. */
+/** Session of a step, as named in reports. */
 export interface Session {
   sandboxId: string;
   leaseId: string;
@@ -59,11 +59,11 @@ export interface Fragment {
   body?: string;
   action?: string;
   parameter?: string;
-  /** The output of a tool call, and whether it failed; of a command also its exit code. */
+  /** Output of a tool call, and whether it failed; for a command also its exit code. */
   result?: string;
   failed?: boolean;
   exitCode?: number;
-  /** The same in the fragments of one tool call. */
+  /** Equal in all fragments of one tool call. */
   toolUseId?: string;
   items?: { content: string; status: string }[];
 }

@@ -1,4 +1,4 @@
-// One mission, from its claim to its end: its steps, one after the other, as the platform says.
+// One mission, from its claim to its end: its steps, one after the other, as ordered by the platform.
 import type { Claimed, Pace, RunLease, Session, Step } from './contract.ts';
 import {
   type Ending,
@@ -19,7 +19,7 @@ import { clip, createMask } from './text.ts';
 
 /**
  * Executes the steps of a claimed run and reports them. When `stopping` aborts, the run is handed back.
- * @throws what kept it from reporting how the run ended
+ * @throws the error that prevented the report of the run's end
  */
 export async function executeRun(
   unmasked: Connection,
@@ -60,7 +60,7 @@ export async function executeRun(
   }
 }
 
-/** Reports the end of a step, and of the run when it was the last one. @returns the next step of this runner */
+/** Reports the end of a step, and of the run after the last one. @returns the next step for this runner */
 async function finish(
   platform: Platform,
   lease: RunLease,
@@ -73,7 +73,7 @@ async function finish(
   await platform.mutate(finishSandbox, { sandboxId, leaseId, status, terminationReason: failure || status });
   const report = { ...lease, stepId, status, output, sessionId, turns, ...(failure && { error: failure }) };
   const next = await platform.mutate(finishStep, report);
-  // A step whose run waits, or is for another runtime, ends the lease.
+  // A run that waits, or continues on another runtime, ends the lease.
   if (next.outcome !== 'done') return next.step;
   const why = failure || next.failure;
   await platform.mutate(finishRun, { ...lease, status: why ? 'failed' : 'completed', ...(why && { error: why }) });

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-// A runtime on one machine: takes dispatched runs of the harnesses that it has, and executes their steps as child processes.
-// It knows nothing of the platform but its public GraphQL schema. README.md lists what a runtime must do, in order.
-// Its token is the first line of standard input: environment variables can be read by scripts of the same user. With the argument
-// `install` it installs harnesses instead.
+// A runtime on one machine: claims runs for its harnesses, and executes their steps as child processes. Depends only on the platform's
+// public GraphQL schema. README.md lists the duties of a runtime, in order. The token is the first line of standard input: scripts of the
+// same user can read environment variables. With the argument `install`, installs harnesses instead.
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import path from 'node:path';
@@ -36,10 +35,10 @@ import { sweep } from './workspace/retention.ts';
 
 closeInheritedDescriptors();
 const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT, HARNESS_INSTALL } = process.env;
-/** Bytes that a mission is planned with. */
+/** Planned memory of a mission, bytes. */
 const memoryOfMission = 1024 ** 3;
 const placesByMemory = Math.max(1, Math.floor(process.availableMemory() / memoryOfMission));
-// More would wait for processors rather than for their models.
+// More missions would wait for processors instead of their models.
 const runsAtOnce = setting('RUNS_AT_ONCE', Math.min(placesByMemory, 4 * availableParallelism()));
 const limits: Limits = {
   memoryBytes: setting('MEMORY_MB', Math.ceil(process.availableMemory() / 1024 ** 2)) * 1024 ** 2,
@@ -72,13 +71,13 @@ const input = createInterface({ input: process.stdin });
 const token = await new Promise<string>((resolve) => {
   input.once('line', resolve).once('close', () => resolve(''));
 });
-// Who was started by the platform itself ends with it, however that ended.
+// A runner started by the platform ends with it, however the platform ended.
 if (EXIT_WITH_PARENT) input.once('close', () => stopping.abort());
 if (!token.trim()) quit('A service token is required on standard input; the page Runtimes of the console creates one.');
 const platform = connect(PLATFORM_URL, token.trim(), stopping.signal);
 /** Findings on this machine, for the log. */
 const notes: string[] = [];
-/** Clones of customers' repositories are not left behind. */
+/** Clones of customers' repositories are removed at the end. */
 const ownMirrors = process.env.MIRRORS_DIR ? null : await makeTemporaryFolder('mirrors-');
 const { capabilities, folder, obstacle } = await findCapabilities().catch((error) => quit(error.message));
 const { scripts, isolation, found, caps } = capabilities;
@@ -150,7 +149,7 @@ function offer() {
   };
 }
 
-/** A claim that got no answer is made again under its name: if it took a run, that is the answer. */
+/** A claim without a response is repeated under the same id: if it took a run, that run is returned. */
 async function claim(): Promise<Claimed | null> {
   try {
     const run = await platform.mutate(claimRun, { ...offer(), claimId }, true);
@@ -166,7 +165,7 @@ async function claim(): Promise<Claimed | null> {
   }
 }
 
-/** Capabilities of this machine for scripts and agents; the log names those that it lacks. */
+/** Capabilities of this machine for scripts and agents; the log lists the missing ones. */
 async function findCapabilities(): Promise<{
   capabilities: RunnerCapabilities;
   folder: string;
@@ -227,7 +226,7 @@ async function findCapabilities(): Promise<{
 
 function setting(name: string, usual: number): number {
   const value = Number(process.env[name] ?? usual);
-  // A timer can't be set for longer.
+  // The maximum of a timer.
   return Number.isInteger(value) && value > 0 && value < 2 ** 31 ? value : quit(`${name}: must be a positive integer.`);
 }
 

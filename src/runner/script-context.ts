@@ -14,9 +14,9 @@ export async function openScriptContext(settings: RunSettings, places: RunPlaces
   await writeScript(runPlace, step.prompt);
   const isolated = isolate(runPlace, step, graceMs);
   const { launch, enclosure, processOf } = isolated.open();
-  // All that a script gets of the runner's environment is PATH.
+  // PATH is the only variable that a script inherits from the runner.
   const env = { ...launch.env, ...plan.variables, HOME: place.home, ARTIFACTS: place.artifacts, RUN_ID: lease.runId };
-  // Confined scripts have a /tmp of their own.
+  // Confined scripts have a separate /tmp.
   if (isolation.level === 'none') Object.assign(env, { TMPDIR: `${place.home}/tmp` });
   return {
     place,

@@ -1,4 +1,4 @@
-// Contract between the workspace of a run and its steps.
+// Types between the workspace of a run and its steps.
 import type { Limits, RunLease, Step } from './contract.ts';
 import type { Found } from './harness/discovery.ts';
 import type { Harness, Listener } from './harness/port.ts';
@@ -26,7 +26,7 @@ export interface RunnerCapabilities {
   limits: Limits;
   /** Null: agents are refused. */
   isolation: Isolation | null;
-  /** Grows when one is installed. */
+  /** Extended when a harness is installed. */
   found: Found[];
   models: Pick<Upstreams, 'anthropic' | 'openai'>;
   /** A folder for mirrors of repositories. */
@@ -52,15 +52,15 @@ export interface SetupReport {
 /** Everything that a step needs to run. */
 export interface StepContext {
   place: Place;
-  /** For the log: how the step is isolated from the machine. */
+  /** How the step is isolated from the machine, for the log. */
   description: string;
   version: string;
   limits: Limits;
-  /** Cgroup or container of the harness: caps it and ends with the place. Null without one. */
+  /** Cgroup or container of the harness, which limits it and ends with the place. Null without one. */
   enclosure: { watchdogArguments: string; isOverMemory(): Promise<boolean> } | null;
   /** The process that is measured with all that it starts; null: it cannot be measured from here. */
   processOf(harness: Pick<Harness, 'pid'>): Promise<number | null>;
-  /** Null: it asks none. */
+  /** Null for a step without models. */
   models: StepModels | null;
   /** Counts its model calls; null: it makes none. */
   meter: Meter | null;
@@ -70,19 +70,19 @@ export interface StepContext {
   setUp(report: SetupReport): Promise<string>;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
-  /** A later step can continue its session. */
+  /** Records a session that a later step can continue. */
   remember(session: string): void;
-  /** The parts of its prompt, each with its id. */
+  /** The parts of the prompt, each with its id. */
   prompt: readonly PromptPart[];
-  /** Keeps the workspace as a checkpoint, if it has changed; also while the harness works. */
+  /** Stores the workspace as a checkpoint, if it has changed; also while the harness works. */
   save(): Promise<void>;
-  /** Pushes what the agent has committed; called once its harness has ended. */
+  /** Pushes the agent's commits; called once its harness has ended. */
   deliver(): Promise<void>;
-  /** When the step is over. */
+  /** Called when the step has ended. */
   clear(): Promise<void>;
 }
 
-/** Everything that the steps of a run have in common. */
+/** Settings common to the steps of a run. */
 export interface RunSettings {
   platform: Platform;
   capabilities: RunnerCapabilities;
@@ -95,7 +95,7 @@ export interface RunSettings {
   askAgainMs: number;
 }
 
-/** The cgroup of a step; null where there are none. */
+/** The cgroup of a step; null without cgroups. */
 export const openGroup = ({ cgroups }: Caps, { stepId }: Step, limits: Limits): Cgroup | null =>
   cgroups?.(stepId, limits) ?? null;
 

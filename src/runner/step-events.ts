@@ -1,4 +1,4 @@
-// Events of a harness on their way to the platform: into the journal, the state of the heartbeat, and the result of the step.
+// Forwards events of a harness to the platform: into the journal, the state of the heartbeat, and the result of the step.
 import { converse } from './harness/conversation.ts';
 import type { Harness, HarnessEvent, Turn } from './harness/port.ts';
 import type { State } from './protocol/heartbeat.ts';
@@ -37,7 +37,7 @@ export function openEvents(
     await journal.room();
   }
 
-  /** Passes the orders of heartbeats on to the harness and its models. */
+  /** Forwards the orders of heartbeats to the harness and its models. */
   function steerWith(harness: Harness, models: StepModels | null) {
     const talk = converse(harness, {
       prompted: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),

@@ -17,7 +17,7 @@ export function watchUsage(
   let diskBytes = 0;
   const isOverDisk = () => diskBytes > limits.diskBytes;
 
-  /** Resolves when more memory is measured than the step may use. It does not wait for the platform. */
+  /** Resolves when the measured memory exceeds the limit of the step. Does not wait for the platform. */
   async function exceedMemory(): Promise<string> {
     const pid = await processOf(harness);
     if (pid === null) return new Promise(() => {});
@@ -29,7 +29,7 @@ export function watchUsage(
     return new Promise(() => {});
   }
 
-  /** The same for its files. Large folders are measured less often: that takes a twentieth of the time at most. */
+  /** The same for its files. Large folders are measured less often, so that measuring takes at most a twentieth of the time. */
   async function exceedDisk(): Promise<string> {
     while (harness.isRunning()) {
       const begun = performance.now();
@@ -43,7 +43,7 @@ export function watchUsage(
   const exceeded = Promise.race([exceedMemory(), exceedDisk()]);
   exceeded.catch(() => {});
   return {
-    /** Resolves with the reason when the step takes more than it may. */
+    /** Resolves with the reason when the step exceeds a limit. */
     exceeded,
     isOverDisk,
     /** The sample since the last heartbeat; null without one. */
@@ -53,7 +53,7 @@ export function watchUsage(
       latest = null;
       return unreported;
     },
-    /** Why a step that ended had taken too much: a program that was ended for its memory, or could not write more, does not tell. */
+    /** The limit that an ended step had exceeded: a program that was killed for its memory, or could not write more, does not report it. */
     async reason(isStopped: boolean): Promise<string | null> {
       if (await enclosure?.isOverMemory()) return overMemory(limits);
       diskBytes = await measureDisk().catch(() => diskBytes);

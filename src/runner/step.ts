@@ -1,4 +1,4 @@
-// One step of a run: a sandbox in which one harness works, from its prompt to its end; the sequence of what is reported.
+// One step of a run: a sandbox in which one harness works, from its prompt to its end; also the order of its reports.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { release } from 'node:os';
@@ -18,7 +18,7 @@ import { clip } from './text.ts';
 import { uploadArtifacts } from './workspace/artifacts.ts';
 
 export interface Outcome {
-  /** Why it failed; empty when all went well. */
+  /** Why the step failed; empty for success. */
   failure: string;
   /** The structured output as JSON. */
   output: string | null;
@@ -28,7 +28,7 @@ export interface Outcome {
   turns: number;
 }
 
-/** Characters that the platform takes as output. */
+/** Maximum characters of an output on the platform. */
 const longestOutput = 65_536;
 
 /** Runs the step and reports everything except its outcome. */
@@ -75,10 +75,10 @@ export async function work(
     await events.closePreview();
     decided.abort();
     await saving;
-    // A checkpoint takes as much again.
+    // A checkpoint needs as much space again.
     if (!usage.isOverDisk()) await save();
     await Promise.all([journal.close(), context.meter?.settled()]);
-    // Also of a step that failed: another one continues from its commits.
+    // Also for a failed step: another one continues from its commits.
     await context.deliver();
     if (failure !== runnerStopped) await uploadArtifacts(platform, lease, session, context.place.artifacts);
     await heartbeat.end();
@@ -107,7 +107,7 @@ function openStepJournal(
 /** Ends of the harness: its last turn, or its own. Each resolves with why the step failed, or empty. */
 const endings = (harness: Harness, over: Promise<Turn>, result: { output: string | null }): Promise<string>[] => [
   over.then((turn) => failureOf(turn, result)),
-  // One that cannot be started rejects; one that ends tells of its turn first.
+  // A harness that cannot be started rejects; one that ends reports its turn first.
   harness.ended.then(() => over).then((turn) => failureOf(turn, result)),
 ];
 
@@ -128,7 +128,7 @@ const saveCheckpoint = (context: StepContext, journal: Journal): Promise<void> =
     journal.log(`No checkpoint: ${clip((error as Error).message, 2_000)}\n`);
   });
 
-/** Repeats the work every `everyMs` until aborted; an error ends it, since the work that follows meets it too. */
+/** Repeats the work every `everyMs` until aborted; an error ends it, because later work encounters the error too. */
 async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
   try {
     for (;;) {

@@ -1,5 +1,5 @@
-// The Authorization header → the caller, for one resource (RFC 6750, RFC 9728; docs/contract.md#tokens-and-resources). Looked up on
-// every request, never cached: a revocation must act on the next call, on every process.
+// Finds the caller for an Authorization header at one resource (RFC 6750, RFC 9728; docs/contract.md#tokens-and-resources). Looked up on
+// every request, never cached: a revocation must apply to the next call, in every process.
 import type { Caller } from '#access/principal.ts';
 import { isGrantable } from '#access/scopes.ts';
 import { callerOfAgentToken } from '#domain/identity/agent-identities/caller.ts';
@@ -27,7 +27,7 @@ const kinds: Record<string, LookUp> = {
   oat_: callerOfOAuthToken,
 };
 
-/** As `newSecret` creates them. Anything else cannot be one of ours, and is refused without a look-up. */
+/** The form of `newSecret`. Any other value cannot be a token of this service, and is rejected without a look-up. */
 const bearer = /^Bearer +((?:pat|srv|agt|oat)_[\w-]{43})$/i;
 const isWellFormed = (header: string): boolean => bearer.test(header);
 
@@ -43,11 +43,11 @@ const suspects = createCapacity({
   description: 'Too many bad credentials come from this network.',
 });
 
-/** The caller of a request to this resource; 401 with a challenge when there is none. Only the API knows the console's cookie. */
+/** Returns the caller of a request to this resource. Only the API accepts the console's cookie. @throws 401 with a challenge */
 export function createAuthenticate(failures: Throttle, resource: Resource) {
   const withoutHeader = resource === 'api' ? callerOfCookie : () => null;
-  // The credential is looked up first: a valid one works wherever it comes from. A network over its failures is looked up a few
-  // at a time, so that its guesses do not take the database from others.
+  // The credential is looked up first: a valid one works from any network. A network with too many failures is limited to a few
+  // concurrent look-ups, so that its guesses do not exhaust the database.
   const lookUp = async (header: string, network: string): Promise<Caller | null> => {
     const mayGuess = isWellFormed(header) && (await failures.isOver(network));
     if (!mayGuess) return callerOf(header, resource);
@@ -71,8 +71,8 @@ export function createAuthenticate(failures: Throttle, resource: Resource) {
 }
 
 /**
- * The caller of a request to the API that is still being answered, as it is now: looked up again, without counting a failure
- * or renewing a session. @throws 401 when its credential is no longer valid
+ * The present caller of a request to the API that is still being answered: looked up again, without counting a failure or renewing a
+ * session. @throws 401 when its credential is no longer valid
  */
 export async function callerStill(exchange: Exchange, { orgId }: Caller): Promise<Caller> {
   const header = exchange.req.headers.authorization;
@@ -83,7 +83,7 @@ export async function callerStill(exchange: Exchange, { orgId }: Caller): Promis
   return caller;
 }
 
-/** `error` only when a token was presented (RFC 6750 §3). */
+/** Includes `error` only when a token was presented (RFC 6750 §3). */
 function challenge(resource: Resource, presented: boolean) {
   const metadata = `resource_metadata="${resourceMetadataUrl(resource)}"`;
   const parameters = [...(presented ? ['error="invalid_token"'] : []), metadata];
@@ -96,12 +96,12 @@ function challenge(resource: Resource, presented: boolean) {
 }
 
 /**
- * The challenge of a 403 for missing scopes (RFC 6750 §3.1); no header for another problem. It names the scopes to ask for: those
- * of the credential and the missing ones, because a client replaces its token (docs/decisions/0038-challenge-names-all-scopes.md).
+ * The challenge of a 403 for missing scopes (RFC 6750 §3.1); no header for another problem. It names the scopes to request: those of the
+ * credential and the missing ones, because a client replaces its token (docs/decisions/0038-challenge-names-all-scopes.md).
  */
 function challengeFor({ details }: Problem, resource: Resource, { scopes }: Exchange): Headers {
   if (!details.missingScopes) return {};
-  // A token request may name anything, at any length, as a scope: the header lists those that exist.
+  // A token request may contain any text as a scope: the header lists only existing ones.
   const grantable = [...new Set([...(scopes ?? []), ...details.missingScopes])].filter(isGrantable);
   const parameters = [
     'error="insufficient_scope"',
@@ -111,9 +111,9 @@ function challengeFor({ details }: Problem, resource: Resource, { scopes }: Exch
   return { 'www-authenticate': `Bearer ${parameters.join(', ')}` };
 }
 
-/** Answers a problem of a resource: the REST API, MCP or A2A. */
+/** Sends a problem of a resource: the REST API, MCP or A2A. */
 export const refuseFor = (resource: Resource) => (exchange: Exchange, problem: Problem) =>
   answerProblem(exchange, problem, challengeFor(problem, resource, exchange));
 
-/** Whether the holder of the credential can ask a person for more: everyone but the owner of a personal access token. */
+/** Whether the credential's holder can request more from a person: all except owners of personal access tokens. */
 export const canStepUp = ({ req }: Exchange): boolean => !/^Bearer +pat_/i.test(req.headers.authorization ?? '');

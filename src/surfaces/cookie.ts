@@ -1,6 +1,6 @@
-// The console's session cookie → the person behind it. Besides the console, /graphql and /v1 honour it, for requests from our own
-// pages only (docs/decisions/0032-sign-in-without-passwords.md): a foreign site can make a browser send the cookie, but not these
-// headers.
+// Finds the person for the console's session cookie. Besides the console, /graphql and /v1 accept it, but only for requests from the
+// service's own pages (docs/decisions/0032-sign-in-without-passwords.md): a foreign site can make a browser send the cookie, but not
+// these headers.
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '#access/principal.ts';
 import { callerOfSession, type SessionInUse } from '#domain/identity/sessions/operations.ts';
@@ -12,17 +12,17 @@ import { lifetimesMs } from '#limits.ts';
 
 const isHttps = (): boolean => addresses().issuer.startsWith('https:');
 
-/** `__Host-` makes browsers insist on Secure, this host alone and the whole path (RFC 6265bis §4.1.3.2). */
+/** `__Host-` makes browsers require Secure, this host only and the whole path (RFC 6265bis §4.1.3.2). */
 const assignment = (name: string): string => `${isHttps() ? '__Host-' : ''}${name}=`;
 
-/** The value of one of our cookies in the request, or null. */
+/** The value of one of the service's cookies in the request, or null. */
 export function cookieOf({ req }: Exchange, name: string): string | null {
   const start = assignment(name);
   const pair = req.headers.cookie?.split(';').find((part) => part.trimStart().startsWith(start));
   return pair?.trim().slice(start.length) || null;
 }
 
-/** Gives the browser a cookie with the answer, or, with null, takes it away. No page's script reads it. */
+/** Sets a cookie with the response or, with null, deletes it. Inaccessible to scripts of pages. */
 export function setCookie({ res }: Exchange, name: string, value: string | null, lifetime: number): void {
   const start = assignment(name);
   const others = [res.getHeader('set-cookie') ?? []].flat().map(String);
@@ -34,15 +34,15 @@ export function setCookie({ res }: Exchange, name: string, value: string | null,
 /** The secret of the request's session cookie, or null. */
 export const sessionSecret = (exchange: Exchange): string | null => cookieOf(exchange, 'session');
 
-/** Gives the browser its session cookie, or, with null, takes it away. */
+/** Sets the session cookie or, with null, deletes it. */
 export const setSessionCookie = (exchange: Exchange, secret: string | null): void =>
   setCookie(exchange, 'session', secret, lifetimesMs.consoleSession);
 
 const isSafe = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 
 /**
- * Whether the request comes from our own pages. Browsers say so in `Sec-Fetch-Site` (W3C Fetch Metadata; `none` is a page load
- * that the person asked for by hand); those that don't send it say it in `Origin`.
+ * Whether the request comes from the service's own pages. Browsers send this in `Sec-Fetch-Site` (W3C Fetch Metadata; `none` is a page
+ * load that the person started); older ones in `Origin`.
  */
 export function sameOrigin(req: IncomingMessage): boolean {
   const site = req.headers['sec-fetch-site'];
@@ -52,13 +52,13 @@ export function sameOrigin(req: IncomingMessage): boolean {
   return origin !== undefined && (origin === new URL(issuer).origin || origin === new URL(baseHost).origin);
 }
 
-/** What a form of this session carries as `csrf_token`, and a script as `X-CSRF-Token`. */
+/** The value of `csrf_token` in forms of this session, and of `X-CSRF-Token` from scripts. */
 export const csrfToken = (sessionId: string): string => signature('csrf', sessionId).toString('base64url');
 
 export const isCsrfToken = (sessionId: string, token: unknown): boolean =>
   typeof token === 'string' && sameBytes(Buffer.from(token), Buffer.from(csrfToken(sessionId)));
 
-/** The session of the request's cookie and its caller, or null. Moves the cookie's end along with the session's. */
+/** The session of the request's cookie and its caller, or null. Extends the cookie together with the session. */
 export async function sessionOf(
   exchange: Exchange,
   wantedOrgId: string | null = null,
@@ -70,8 +70,8 @@ export async function sessionOf(
 }
 
 /**
- * The caller of a request to the API without an Authorization header. Null for no cookie, a dead one, and a request from
- * another site; 403 for a writing request from our own without its token; 404 for a foreign organization in `X-Org-Id`.
+ * The caller of a request to the API without an Authorization header. Null without a cookie, for an ended session, and for a request from
+ * another site; 403 for a writing request of the service's own pages without its token; 404 for a foreign organization in `X-Org-Id`.
  */
 export async function callerOfCookie(exchange: Exchange): Promise<Caller | null> {
   const { req } = exchange;

@@ -1,4 +1,4 @@
-// The frame of a surface: identifies and counts the caller, and turns what a handler throws into a report and an answer.
+// The frame of a surface: identifies and counts the caller, and converts thrown errors to a report and a response.
 import type { Caller } from '#access/principal.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { answerJson, type Exchange, type Handler, type Headers } from '#foundation/http/http.ts';
@@ -9,16 +9,16 @@ import { errorsPath } from '#foundation/problem-codes.ts';
 /** Records a failure of the service (5xx) with its cause. */
 export type Report = (exchange: Exchange, error: unknown) => void;
 
-/** What a surface with callers is created with. */
+/** Settings of a surface with callers. */
 export interface CallerSettings {
   /** The caller behind the credential. @throws 401 */
   authenticate(exchange: Exchange): Promise<Caller>;
-  /** Counts so many requests against the caller's rate. @throws 429 */
+  /** Counts requests against the caller's rate. @throws 429 */
   meter(exchange: Exchange, caller: Caller, count: number): Promise<void>;
   report: Report;
 }
 
-/** One entry to the service. The first that owns a path answers it. */
+/** One entry to the service. The first that owns a path handles it. */
 export interface Surface {
   name: string;
   owns(path: string, host: string | undefined): boolean;
@@ -34,13 +34,13 @@ export async function identify({ authenticate, meter }: CallerSettings, exchange
 
 interface FrameSettings {
   report: Report;
-  /** Answers a problem in the form that the surface promises. Default: the `Error` body. */
+  /** Sends a problem in the surface's format. Default: the `Error` body. */
   refuse?(exchange: Exchange, problem: Problem): void | Promise<void>;
-  /** Answers an error of the surface's own protocol; returns false for any other. */
+  /** Sends an error of the surface's own protocol; returns false for any other. */
   refuseOwn?(exchange: Exchange, error: unknown): boolean;
 }
 
-/** A handler whose errors are answered. Those of the service (5xx) are reported, except that it has no room at present. */
+/** A handler whose errors are sent to the client. Internal errors (5xx) are reported, except a lack of capacity. */
 export const framed =
   (handle: Handler, { report, refuse = answerProblem, refuseOwn }: FrameSettings) =>
   async (exchange: Exchange): Promise<void> => {
@@ -55,15 +55,15 @@ export const framed =
     }
   };
 
-/** A handler that is opened for its first request: until then a process does without the libraries that it loads. */
+/** A handler that is opened for its first request: a process saves the memory of its libraries until then. */
 export function openedWhenUsed(open: () => Promise<Handler>): Handler {
   const opened = loadedOnce(open);
   return async (exchange) => (await opened())(exchange);
 }
 
 /**
- * A problem as its `Error` body, or as problem details (RFC 9457) where the client asks for them. No cache keeps it. `Link` leads
- * to what its code means (RFC 8288, `help`).
+ * A problem as its `Error` body, or as problem details (RFC 9457) if the client accepts them; never cached. `Link` refers to the
+ * explanation of its code (RFC 8288, `help`).
  */
 export function answerProblem(exchange: Exchange, problem: Problem, more: Headers = {}): void {
   const { status, body, headers } = problem;
@@ -80,7 +80,7 @@ export function answerProblem(exchange: Exchange, problem: Problem, more: Header
 
 export const problemDetailsType = 'application/problem+json';
 
-/** Whether `Accept` names the media type, with a weight that is no lower than that of JSON (RFC 9110 §12.5.1). */
+/** Whether `Accept` includes the media type, with a weight not below that of JSON (RFC 9110 §12.5.1). */
 function wantsProblemDetails({ req }: Exchange): boolean {
   const weights = new Map<string, number>();
   for (const range of (req.headers.accept ?? '').toLowerCase().split(',')) {

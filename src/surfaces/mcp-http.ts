@@ -36,21 +36,21 @@ export interface McpHttp<Asked> {
   serverOf(asked: Asked): Server;
   /** Counts the further messages of a batch against the caller's rate. @throws 429 */
   meter(exchange: Exchange, asked: Asked, messages: number): Promise<void>;
-  /** Records a fault of the service (5xx) with its cause. */
+  /** Records an internal error (5xx) with its cause. */
   report(exchange: Exchange, error: unknown): void;
-  /** Refuses a message before it is served; those of a batch are refused in their answers. @throws 4xx */
+  /** Refuses a message before it is served; for messages of a batch, the refusal is part of their responses. @throws 4xx */
   check?(asked: Asked, message: unknown): void;
-  /** The answer to a message that needs nothing of a server; undefined for every other. */
+  /** The response to a message that needs no server; undefined for every other. */
   answerPlainly?(asked: Asked, message: unknown): Promise<object> | undefined;
-  /** Whether a message is answered as events, so that notifications can precede the result. */
+  /** Whether the response to a message is a stream of events, so that notifications can precede the result. */
   isStreamed?(message: unknown): boolean;
 }
 
-/** A handler of one request of a caller who is identified and counted once. @throws 4xx for a malformed request */
+/** A handler of one request of an identified caller, counted once. @throws 4xx for a malformed request */
 export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
   const { serverOf, meter, report, check, answerPlainly, isStreamed } = settings;
   const asked = new WeakMap<Request, Asked>();
-  // From 2026-07-28 on.
+  // Protocol versions from 2026-07-28 on.
   const modern = createMcpHandler(({ requestInfo }) => serverOf(asked.get(requestInfo!)!), { legacy: 'reject' });
 
   async function respond(exchange: Exchange, request: Request, body: unknown, who: Asked): Promise<void> {
@@ -61,7 +61,7 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed?.(body) });
     const server = serverOf(who);
     await server.connect(transport);
-    // Ends the work for a client that has left.
+    // Ends the work when the client disconnects.
     exchange.res.once('close', () => void server.close());
     await send(exchange, await transport.handleRequest(request, { parsedBody: body }), report);
     await server.close();
@@ -69,7 +69,7 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
 
   return async (exchange: Exchange, url: string, who: Asked): Promise<void> => {
     const { req, res } = exchange;
-    // Without sessions there is no stream to open and nothing to end.
+    // Without sessions, there is no stream to open and nothing to end.
     if (req.method !== 'POST') throw methodNotAllowed('POST');
     if (mediaType(exchange) !== 'application/json')
       throw unsupportedMediaType('Send the messages as application/json.');
@@ -88,7 +88,7 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
     const isListening = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
     const hold = isListening ? await listeners.take(exchange.credentialId!) : null;
     const signal = isListening ? AbortSignal.any([left.signal, AbortSignal.timeout(listenMs)]) : left.signal;
-    // The process ends, and the stream with it.
+    // The stream ends with the process.
     if (isListening) void ended(signal).then(() => left.abort());
     const request = new Request(url, { method: 'POST', headers: spoken(req.headers), signal });
     await respond(exchange, request, body, who).finally(() => hold?.release());
@@ -102,7 +102,7 @@ async function ended(signal: AbortSignal): Promise<void> {
   for await (const _ of watch([], signal));
 }
 
-/** Nothing of what can be subscribed to changes here, so that a stream is acknowledged and then silent: it is bounded. */
+/** Nothing that can be subscribed to changes here, so a stream is acknowledged and then silent: its number is limited. */
 const listeners = createCapacity({ all: 200, perKey: 2, description: 'Too many streams of changes are open.' });
 
 async function send(exchange: Exchange, response: Response, report: McpHttp<unknown>['report']): Promise<void> {
@@ -111,7 +111,7 @@ async function send(exchange: Exchange, response: Response, report: McpHttp<unkn
   if (type?.startsWith('text/event-stream') && response.body) {
     // No proxy may buffer the events; the connection closes after them, so that a process can stop.
     exchange.res.writeHead(response.status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
-    // When the pipeline breaks, the client has left.
+    // When the pipeline breaks, the client has disconnected.
     return pipeline(Readable.fromWeb(response.body as never), exchange.res).catch(() => {});
   }
   const text = await response.text();
@@ -121,7 +121,7 @@ async function send(exchange: Exchange, response: Response, report: McpHttp<unkn
 
 const unparsable = { jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'Parse error: the body is no JSON.' } };
 
-/** The headers that the protocol reads. The credential stays here. */
+/** The headers that the protocol reads. The credential is not passed on. */
 const spoken = (headers: Exchange['req']['headers']): [string, string][] =>
   Object.entries(headers).filter(
     (entry): entry is [string, string] =>
@@ -129,8 +129,8 @@ const spoken = (headers: Exchange['req']['headers']): [string, string][] =>
   );
 
 /**
- * Against DNS rebinding (MCP, Transports: Security Warning): a page of a foreign site reaches nothing here. On a person's own
- * machine it may use a name that was set up to point there, so the Host is checked too.
+ * Prevents DNS rebinding (MCP, Transports: Security Warning): pages of foreign sites have no access. On a person's own machine such a
+ * page may use a name that resolves to it, so the Host is checked too.
  */
 export function originGuard(url: string): (exchange: Exchange) => void {
   const { hostname } = new URL(url);

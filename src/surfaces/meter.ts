@@ -1,4 +1,4 @@
-// Counts requests against the rates of their credential and of its organization, and says in the response what is left.
+// Counts requests against the rates of their credential and of its organization, and reports the remaining allowance in the response.
 import { createThrottle, rateLimitHeaders } from '#foundation/http/throttle.ts';
 import { rates } from '#limits.ts';
 import type { CallerSettings } from './frame.ts';
@@ -23,7 +23,7 @@ export function createMeter({
   return async ({ res }, { credentialId, orgId }, count) => {
     const headers = rateLimitHeaders(await ofCredential.take(credentialId, count));
     for (const name in headers) res.setHeader(name, headers[name]!);
-    // Only what the credential's own rate admits counts against its organization.
+    // Only requests within the credential's own rate count against its organization.
     if (orgId) await ofOrganization.take(orgId, count);
   };
 }

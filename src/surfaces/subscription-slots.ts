@@ -4,7 +4,7 @@ import { seconds } from '#foundation/clock.ts';
 import { openSubscriptions } from '#foundation/metrics.ts';
 import { tooMany } from '#foundation/problem.ts';
 
-/** A subscription's caller is looked up again this often, which also frees the slots of closed sockets. */
+/** Interval at which a subscription's caller is looked up again, which also frees the slots of closed sockets. */
 export const recheckIntervalMs = seconds(10);
 
 export interface SlotLimits {
@@ -20,7 +20,7 @@ type Holder = Pick<Caller, 'credentialId' | 'userId' | 'orgId'>;
 export function createSlotLimiter({ perCredential, perPerson, perOrganization, perProcess }: SlotLimits) {
   const slotsInUse = new Map<string, number>();
 
-  /** The keys that the caller counts under, their bounds, and the start of the error. */
+  /** The keys that the caller counts under, their bounds, and the beginning of the error. */
   const boundsOf = ({ credentialId, userId, orgId }: Holder): [key: string | null, most: number, error: string][] => [
     [`credential ${credentialId}`, perCredential, `A credential may have ${perCredential} subscriptions open at once.`],
     [userId && `person ${userId}`, perPerson, `A person may have ${perPerson} subscriptions open at once.`],

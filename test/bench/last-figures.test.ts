@@ -1,4 +1,4 @@
-// The regression check of the bench: what it compares, and what it lets pass.
+// The regression check of the bench: its comparisons and its tolerance.
 import { describe, expect, test } from 'vitest';
 import { type Ratios, regressions } from '../../bench/last-figures.ts';
 
@@ -12,7 +12,7 @@ describe('npm run bench -- --check', () => {
     expect(regressions(ratios(1, 2), ratios(0.5, 1))).toEqual([]);
   });
 
-  test('names the comparison that takes more', () => {
+  test('names the comparison that takes more CPU', () => {
     expect(regressions(ratios(1, 2), ratios(1.2, 2.4))).toEqual(['one project: 20 percent more CPU than last time']);
   });
 
@@ -20,7 +20,7 @@ describe('npm run bench -- --check', () => {
     expect(regressions(ratios(1, 2, 3), ratios(1.5, 2, 3))).toEqual([]);
   });
 
-  test('has nothing to say about what was not measured before', () => {
+  test('ignores comparisons without an earlier figure', () => {
     expect(regressions({}, ratios(2))).toEqual([]);
     expect(regressions({ 'one project': {} }, ratios(2))).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// `aep` as a person in a terminal meets it: the bundled program as a process of its own, against a service.
+// `aep` as a person in a terminal uses it: the bundled program as a separate process, against a service.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ let runtime: Runtime;
 let token: string;
 let folder: string;
 let program: string;
-/** The person's folder of settings. */
+/** The person's configuration folder. */
 let settings: string;
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ function start(args: string[], env: NodeJS.ProcessEnv = {}): { child: ChildProce
   );
   return { child, ended };
 }
-/** What came so far. */
+/** The output so far. */
 function collect(stream: NodeJS.ReadableStream): () => string {
   let said = '';
   stream.on('data', (chunk) => {
@@ -88,7 +88,7 @@ const claim = (harness = 'shell') =>
   });
 
 describe('signing in', () => {
-  /** What the person does with the page, and what the browser then opens. */
+  /** Signs in: `choice` is the person's answer on the page; `before` runs before the browser opens the callback. */
   async function signIn(choice: object = {}, before = async (_: URL) => {}): Promise<Ended & { page: string }> {
     const { child, ended } = start(['login', '--no-browser']);
     const said = collect(child.stderr!);
@@ -102,7 +102,7 @@ describe('signing in', () => {
     return { ...(await ended), page };
   }
 
-  it('ends with a file that only the person can read, and a token of the API that renews itself', async () => {
+  it('stores the sign-in in a file that only its owner can read, and refreshes its API token', async () => {
     const { code, stdout, page } = await signIn();
     expect(page).toContain('<h1>You are signed in</h1>');
     expect(code).toBe(0);
@@ -118,7 +118,7 @@ describe('signing in', () => {
     expect(names).toContain(`<${ada.person.email}>`);
     expect(names).toContain(`${ada.organization.name}, ${ada.organization.id}`);
 
-    // Two commands at once, and one refresh: a second one with the same token would end the sign-in.
+    // Two concurrent commands refresh once: a second refresh with the same token would end the sign-in.
     const before = store();
     before.signIns[world.url].expiresAt = 0;
     writeFileSync(storeFile(), JSON.stringify(before));
@@ -128,7 +128,7 @@ describe('signing in', () => {
     expect(after.refreshToken).not.toBe(before.signIns[world.url].refreshToken);
     expect(statSync(storeFile()).mode & 0o777).toBe(0o600);
 
-    // A token that the service refuses is renewed as well.
+    // A token that the service rejects is refreshed too.
     writeFileSync(
       storeFile(),
       JSON.stringify({ ...store(), signIns: { [world.url]: { ...after, accessToken: 'oat_x' } } }),
@@ -145,14 +145,14 @@ describe('signing in', () => {
     });
   });
 
-  it('says so when the person refuses', async () => {
+  it('reports that the person refused', async () => {
     const { code, stderr, page } = await signIn({ decision: 'deny' });
     expect(page).toContain('The sign-in failed');
     expect(code).toBe(1);
     expect(stderr).toContain('error: The sign-in failed:');
   });
 
-  it('goes on waiting when another page opens its callback', async () => {
+  it('keeps waiting after requests that are not the expected callback', async () => {
     const statuses: number[] = [];
     const { code, page } = await signIn({}, async (callback) => {
       for (const target of [
@@ -173,7 +173,7 @@ describe('signing in', () => {
     expect(code).toBe(0);
   });
 
-  it('needs https away from this machine', async () => {
+  it('requires https except on this machine', async () => {
     const { code, stderr } = await start(['login', '--url', 'http://platform.example']).ended;
     expect([code, stderr]).toEqual([1, 'error: http://platform.example: sign-in needs an https address.\n']);
   });
@@ -220,7 +220,7 @@ describe('records', () => {
 });
 
 describe('missions', () => {
-  it('are followed to their end, and the exit code says how it was', async () => {
+  it('are followed to their end, and the exit code tells the outcome', async () => {
     const { child, ended } = start(['run', 'web-shop', 'echo it works', '--script'], { AEP_TOKEN: token });
     const said = collect(child.stdout!);
     const { runId, leaseId } = await claim();
@@ -246,7 +246,7 @@ describe('missions', () => {
     expect(await aep('logs', runId, '--follow')).toMatchObject({ code: 0, stdout: 'it wörks\n' });
   });
 
-  it('send nothing but colors of an agent to a terminal', async () => {
+  it('print the output of agents without control sequences except colors', async () => {
     const { id: runId } = await json('run', 'web-shop', 'echo colors', '--script', '--detach');
     const { leaseId } = await claim();
     const sandboxId = await runtime.register({ runId, leaseId }, { harness: 'shell' });
@@ -276,7 +276,7 @@ describe('missions', () => {
     expect((await aep('logs', runId, '--json')).stdout).not.toContain('\u009b');
   });
 
-  it('that fail or are canceled have codes of their own', async () => {
+  it('exit with codes of their own when they fail or are canceled', async () => {
     const failing = start(['run', 'web-shop', '-', '--script'], { AEP_TOKEN: token });
     failing.child.stdin!.end('exit 1');
     const held = await claim();
@@ -300,7 +300,7 @@ describe('missions', () => {
   });
 
   it('are steered, continued and started again', async () => {
-    // The runtime is connected before.
+    // A claim connects the runtime before the missions start.
     expect(await runtime.claim()).toBe(null);
     const agents = await json('agents', '--role', 'builder');
     const { id: agent } = agents.find(({ harness }: { harness: string }) => harness === 'claude-code');
@@ -327,7 +327,7 @@ describe('missions', () => {
     await aep('cancel', again.id);
   });
 
-  it('have their agents, issues and pages', async () => {
+  it('have agents, issues and addresses of pages', async () => {
     expect((await aep('agents')).stdout).toMatch(/^ID +NAME +ROLE +HARNESS +MODEL +BUILT IN\n/);
     expect((await json('agents', '--role', 'builder')).map(({ role }: { role: string }) => role)).toContain('builder');
     const [issue] = await json('issues', '--project', 'web-shop', '--limit', '1');
@@ -339,7 +339,7 @@ describe('missions', () => {
     expect((await aep('open', 'lse_1')).code).toBe(1);
   });
 
-  it('go on when the person leaves with Ctrl-C', async () => {
+  it('keep running after Ctrl-C', async () => {
     const { child, ended } = start(['run', 'web-shop', 'sleep 1'], { AEP_TOKEN: token });
     const said = collect(child.stdout!);
     await vi.waitFor(() => expect(said()).toContain('dispatching'));
@@ -355,7 +355,7 @@ describe('missions', () => {
 });
 
 describe('mistakes', () => {
-  it('of use end with 2, and those that the service tells with 1 and the request id', async () => {
+  it('usage errors exit with 2, errors of the service with 1 and the request id', async () => {
     expect(await aep('projects', 'list', '--limit', 'many')).toMatchObject({ code: 2, stdout: '' });
     expect((await aep('--help')).code).toBe(0);
     const { version } = JSON.parse(readFileSync(path.join(projectFolder, 'clients/cli/package.json'), 'utf8'));
@@ -377,7 +377,7 @@ describe('mistakes', () => {
     expect([away.code, away.stdout]).toEqual([0, `You were not signed in to ${url}.\n`]);
   });
 
-  it('tokens are managed in the console', async () => {
+  it('token commands point to the console', async () => {
     expect((await aep('tokens', 'create')).stdout).toBe(
       `A token cannot manage tokens. Use the console: ${world.url}/console/o/ada-and-company/tokens\n`,
     );
@@ -385,13 +385,13 @@ describe('mistakes', () => {
 });
 
 describe('completion', () => {
-  it('fish has a script with every command', async () => {
+  it('fish gets a script with every command', async () => {
     const { stdout } = await aep('completion', 'fish');
     for (const word of ['login', 'projects', 'artifacts', 'follow', 'detach']) expect(stdout).toContain(word);
   });
 
   it.skipIf(spawnSync('bash', ['--version']).error)(
-    'bash completes commands, their commands and their options',
+    'bash completes commands, subcommands and their options',
     async () => {
       const { stdout: script } = await aep('completion', 'bash');
       const complete = async (...words: string[]) => {

@@ -1,4 +1,4 @@
-// The typed client as a package: packed, installed without a network, and used by a program of its own, a compiler and a browser.
+// The typed client as a package: packed, installed without a network, and used by a separate program, a compiler and a browser.
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   ({ token } = await createOwner(world, 'Ada', 'Acme'));
   folder = mkdtempSync(path.join(tmpdir(), 'aep-client-'));
   const npm = { npm_config_cache: path.join(folder, 'cache'), npm_config_offline: 'true' };
-  // A copy: packing compiles into its folder.
+  // A copy, because packing compiles into the package's folder.
   const source = path.join(folder, 'source');
   cpSync(path.join(projectFolder, 'clients/typescript'), source, {
     recursive: true,
@@ -51,7 +51,7 @@ it('has no dependency, and does in Node what its README says', async () => {
   writeFileSync(path.join(folder, 'program.js'), blocks.join('\n'));
   const program = run(process.execPath, ['program.js'], folder, { AEP_URL: world.url, AEP_TOKEN: token });
   const client = platform.createClient({ url: world.url, token });
-  // The mission has no runtime: it is over when it is canceled.
+  // No runtime works on the mission, so it ends by being canceled.
   const started = await vi.waitFor(async () => {
     const [run] = await client.runs().take(1);
     expect(run).toBeDefined();

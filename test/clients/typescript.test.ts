@@ -1,4 +1,4 @@
-// The typed client against a service: what it sends, what it repeats, how it lists and follows, and which errors it throws.
+// The typed client against a service: its requests, retries, lists, subscriptions and errors.
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
 import { newId } from '#foundation/ids.ts';
 import type { Run, WithDates } from '../../clients/typescript/src/exports.ts';
@@ -19,7 +19,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let ada: Account;
-/** The requests of the client, and answers that come instead of those of the service, first to last. */
+/** Requests of the client, and answers that replace those of the service, in order. */
 let sent: Request[] = [];
 let instead: (Response | Error)[] = [];
 let waits: number[] = [];
@@ -68,7 +68,7 @@ const failure = (call: PromiseLike<unknown>): Promise<ApiError> =>
 const newProject = (name: string) => client().createProject({ name, repoFullName: `acme/${name.toLowerCase()}` });
 
 describe('calls', () => {
-  it('201, 200 · put each member where the operation has it', async () => {
+  it('201, 200 · put each argument in the path or the body, as the operation declares', async () => {
     const created = await client().createProject({ name: 'Shop', repoFullName: 'acme/shop' });
     expect(created).toMatchObject({ name: 'Shop', scmOwner: 'acme', status: 'active' });
     const paused = await client().updateProject({ projectId: created.id, status: 'paused' });
@@ -82,7 +82,7 @@ describe('calls', () => {
     expect(await sent[1]!.json()).toEqual({ status: 'paused' });
   });
 
-  it('200 · what only GraphQL has is called alike', async () => {
+  it('200 · GraphQL-only operations are called like the others', async () => {
     const { id: projectId } = await newProject('Graph');
     const run = await client().startMission({ projectId, prompt: 'echo hello' });
     expect((await client().runtimes()).data).toEqual(expect.any(Array));
@@ -96,14 +96,14 @@ describe('calls', () => {
     });
   });
 
-  it('a path parameter that is empty does not become another path', async () => {
+  it('a path parameter cannot be empty or lead to another path', async () => {
     expect(() => client().project({ projectId: '' })).toThrow(
       new TypeError('projectId must be a text that is not empty.'),
     );
     expect((await failure(client().project({ projectId: '../me' }))).status).toBe(404);
   });
 
-  it('the token may be a function, which is asked again when the service refuses', async () => {
+  it('a token function is called again when the service refuses its token', async () => {
     const refusals: (string | undefined)[] = [];
     const token = (refused?: string) => {
       refusals.push(refused);
@@ -136,7 +136,7 @@ describe('times', () => {
 });
 
 describe('lists', () => {
-  it('awaited are their first page, and iterated every record', async () => {
+  it('return the first page when awaited, and every record when iterated', async () => {
     const bob = await createOwner(world, 'Bob', 'Pages');
     await world.lift(bob.organization);
     const own = client({ token: bob.token });
@@ -170,21 +170,21 @@ describe('errors', () => {
     expect(error.message).toBe(`${error.title}: ${error.description}`);
   });
 
-  it('of GraphQL are the same', async () => {
+  it('are the same for GraphQL operations', async () => {
     const error = await failure(client().mcpToolReview({ projectId: 'prj_none', serverName: 'issues' }));
     expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ status: null, code: 'not_found', description: 'No such project.', retryable: false });
     expect(await failure(client().graphql('{ nothing }'))).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('401 · of GraphQL has the body of the service as well', async () => {
+  it('401 · have the body of the service over GraphQL as well', async () => {
     const error = await failure(client({ token: 'pat_wrong' }).runtimes());
     expect(error).toBeInstanceOf(UnauthenticatedError);
     expect(error).toMatchObject({ status: 401, code: 'unauthenticated' });
     expect(error.requestId).toMatch(/^req_/);
   });
 
-  it('has what is wrong with each field, and the missing scopes, for REST and GraphQL alike', async () => {
+  it('name invalid fields and missing scopes alike for REST and GraphQL', async () => {
     const input = { name: '', repoFullName: 'acme/none' };
     const fields = [{ path: 'name', message: 'must be at least 1 character' }];
     expect(await failure(client().createProject(input))).toMatchObject({ code: 'invalid_request', fields });
@@ -197,7 +197,7 @@ describe('errors', () => {
     expect(await failure(narrow.graphql('{ projects { nextCursor } }'))).toMatchObject(lacking);
   });
 
-  it('without an answer say so', async () => {
+  it('report a failed connection when there is no answer', async () => {
     instead = Array.from({ length: 3 }, () => new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }));
     expect(await failure(client().me())).toMatchObject({
       status: null,
@@ -220,8 +220,8 @@ describe('errors', () => {
   });
 });
 
-describe('repetition', () => {
-  it('waits as the service says, and for as many attempts as set', async () => {
+describe('retries', () => {
+  it('wait as the service says, up to the set number of attempts', async () => {
     instead = [problem(429, {}, { 'retry-after': '7' }), problem(503)];
     expect((await client().me()).userId).toBe(ada.person.id);
     expect(waits).toEqual([7_000, expect.any(Number)]);
@@ -236,7 +236,7 @@ describe('repetition', () => {
     expect(waits.at(-1)).toBe(9_000);
   });
 
-  it('is left out where it cannot help, or would take long', async () => {
+  it('are skipped when they cannot help or would take long', async () => {
     instead = [problem(500, { retryable: false })];
     expect((await failure(client().me())).status).toBe(500);
     instead = [problem(429, {}, { 'retry-after': '3600' })];
@@ -244,7 +244,7 @@ describe('repetition', () => {
     expect(waits).toEqual([]);
   });
 
-  it('of a mutation has the same key too', async () => {
+  it('reuse the idempotency key of a mutation', async () => {
     const { id: projectId } = await newProject('Mutation');
     sent = [];
     const lost: typeof fetch = async (...args) => {
@@ -257,7 +257,7 @@ describe('repetition', () => {
     expect((await client().runs({ projectId })).data.map((run) => run.id)).toEqual([id]);
   });
 
-  it('201 · of a POST has the same key, so that it happens once', async () => {
+  it('201 · reuse the idempotency key of a POST, so that it happens once', async () => {
     const lost: typeof fetch = async (...args) => {
       const response = await observed(...args);
       if (sent.length > 1) return response;
@@ -271,7 +271,7 @@ describe('repetition', () => {
     expect(sent.at(-1)!.headers.get('idempotency-key')).toBe('mine');
   });
 
-  it('is left out for what may have happened: DELETE, PATCH', async () => {
+  it('are skipped for DELETE and PATCH, which may have been applied', async () => {
     const { id: projectId } = await newProject('Gone');
     for (const call of [
       () => client().deleteProject({ projectId }),
@@ -285,7 +285,7 @@ describe('repetition', () => {
     expect(waits).toEqual([1_000]);
   });
 
-  it('ends with the signal of the caller', async () => {
+  it('stop when the caller’s signal aborts', async () => {
     const leaving = new AbortController();
     instead = [problem(503)];
     const sleep = async () => leaving.abort(new Error('enough'));
@@ -311,7 +311,7 @@ describe('subscriptions', () => {
     expect(statuses).toEqual(['dispatching', 'canceled']);
   });
 
-  it('connect again after a loss, and go on where they were', async () => {
+  it('reconnect after a loss and resume where they were', async () => {
     const run = await startRun('Lost');
     const place = { orgId: ada.organization.id, projectId: run.projectId as never };
     const sandbox = await startSandbox(place, { runId: run.id as never });
@@ -342,7 +342,7 @@ describe('subscriptions', () => {
     expect((await sent[1]!.json()).variables).toEqual({ sandboxId, after: 3 });
   });
 
-  it('404 · of what is not there are an error, not a wait', async () => {
+  it('404, 401 · fail at once instead of waiting', async () => {
     const stream = client().runUpdated({ runId: newId('run') });
     expect(await failure(stream.next())).toMatchObject({ code: 'not_found' });
     expect(sent).toHaveLength(1);
@@ -352,7 +352,7 @@ describe('subscriptions', () => {
     });
   });
 
-  it('give up after so many losses in a row', async () => {
+  it('fail after the set number of losses in a row', async () => {
     instead = Array.from({ length: 3 }, () => new TypeError('lost'));
     expect((await failure(client().runUpdated({ runId: 'run_1' }, { retries: 2 }).next())).code).toBe(
       'connection_failed',

@@ -1,5 +1,5 @@
-// Which agents work on a run: the orchestrator's model is asked once, outside of every transaction, and what it answers is held
-// against the organization's agents; else roles and harnesses decide, with the reason.
+// The choice of a run's agents: the orchestrator's model is asked once, outside every transaction, and its answer is checked against
+// the organization's agents; otherwise roles and harnesses decide, with the reason.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -20,7 +20,7 @@ let models: Awaited<ReturnType<typeof startModels>>;
 let alice: Account;
 let projectId: string;
 let runtime: Runtime;
-/** A vendor that answers when it is told to. */
+/** A vendor that answers on demand. */
 let slow: Server;
 const held: ServerResponse[] = [];
 
@@ -63,7 +63,7 @@ const agent = async (role: string, harness = 'claude-code', model = 'claude-sonn
   world.clock.turn(1);
   return (await world.rest('POST', '/agents', { token: alice.token, body })).body.id as string;
 };
-/** Not by a request: its answer would ask the vendor whether the key is usable. */
+/** Changes the row directly: a request would make the service ask the vendor whether the key is usable. */
 const change = (settings: object) =>
   world
     .knex('orchestrators')
@@ -107,7 +107,7 @@ const look = (runId: string): Promise<Json> =>
       way reason askedAt model agentIds inputTokens cachedInputTokens outputTokens costUsd } } }`,
     { runId },
   );
-/** The first claim asks, a later one takes the answer up. */
+/** The first claim asks the model, a later one uses the answer. */
 const claimed = async () => {
   expect(await claim()).toBeNull();
   await answersSettled();
@@ -115,7 +115,7 @@ const claimed = async () => {
 };
 
 describe('the model of the orchestrator', () => {
-  it('is asked once, by structured output; its answer is the team, and its tokens are a cost of the mission', async () => {
+  it('is asked once by structured output; its answer sets the team, and the mission pays for its tokens', async () => {
     const runId = await start(choosing(ids.other!, ids.planner!));
     expect(await claim()).toBeNull();
     await answersSettled();
@@ -147,7 +147,7 @@ describe('the model of the orchestrator', () => {
     for (const id of Object.values(ids)) expect(body.messages[0].content).toContain(id);
   });
 
-  it('of OpenAI and compatible servers is asked by a JSON schema', async () => {
+  it('is asked by JSON schema at OpenAI and compatible servers', async () => {
     await connect('openai', `${models.url}/v1`, { model: 'gpt-5-mini' });
     const runId = await start(choosing(ids.researcher!));
     expect(await claimed()).toMatchObject({ step: { role: 'researcher' } });
@@ -166,7 +166,7 @@ describe('the model of the orchestrator', () => {
     expect(await claim(['codex'], 'Other')).toMatchObject({ step: { agent: { agentId: codex } } });
   });
 
-  it('costs the budget of the mission', async () => {
+  it('is charged to the budget of the mission', async () => {
     const runId = await start(choosing(ids.builder!), { budgetUsd: 0.01 });
     await world.knex('runs').where({ id: runId }).update({ budgetUsd: 0.005 });
     expect(await claimed()).toBeNull();
@@ -196,7 +196,7 @@ describe('the model of the orchestrator', () => {
     expect(models.seen).toHaveLength(1);
   });
 
-  it('whose key is rejected leaves it to the rules, and the connector is broken', async () => {
+  it('falls back to the rules when its key is rejected, and marks the connector as broken', async () => {
     models.settings.key = 'sk-other';
     const runId = await start(choosing(ids.other!));
     expect(await claimed()).toMatchObject({ step: { agent: { agentId: ids.planner } } });
@@ -206,7 +206,7 @@ describe('the model of the orchestrator', () => {
     expect((await world.knex('integrations').where({ id: connectorId }).first()).brokenSince).not.toBeNull();
   });
 
-  it('chooses agents that are still there when the run is claimed', async () => {
+  it('falls back to the rules when a chosen agent is deleted before the claim', async () => {
     const runId = await start(choosing(ids.other!));
     expect(await claim()).toBeNull();
     await answersSettled();
@@ -227,7 +227,7 @@ describe('the model is not asked', () => {
     expect(agentChoice).toMatchObject({ way: 'rules', reason: why, askedAt: null, model: null, inputTokens: null });
     expect(models.seen).toEqual([]);
   };
-  it('when it may not, when there is no key for it, or nothing to choose', async () => {
+  it('when it is off, when it has no key, or when there is nothing to choose', async () => {
     await unasked('The mission names its agent.', { agentId: ids.qa });
     await change({ inferenceEnabled: false });
     await unasked('The orchestrator may not ask its model: inferenceEnabled is off.');
@@ -245,7 +245,7 @@ describe('the model is not asked', () => {
   });
 });
 
-describe('a model that is slow', () => {
+describe('a slow model', () => {
   const address = () => `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
   /** Answers the request that was held first. */
   async function answer(...agents: string[]): Promise<void> {
@@ -255,7 +255,7 @@ describe('a model that is slow', () => {
     await answersSettled();
   }
 
-  it('is asked once by many claims at once', async () => {
+  it('is asked once for concurrent claims', async () => {
     await connect('anthropic', address());
     const runId = await start('Work.');
     const claimAtOnce = () => Promise.all([1, 2, 3, 4].map((n) => claim(['claude-code'], `Runtime ${n}`)));
@@ -266,7 +266,7 @@ describe('a model that is slow', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('delays no other run, and its own one for half a minute; a late answer is paid for, and asked for once', async () => {
+  it('delays only its own run, by half a minute at most; its late answer is charged, and it is asked once', async () => {
     await connect('anthropic', address());
     const slowRun = await start('Work.');
     const other = await start('Work.', { agentId: ids.qa });
@@ -286,7 +286,7 @@ describe('a model that is slow', () => {
     world.clock.turn(seconds(30) - 1);
     expect(await claim()).toBeNull();
     world.clock.turn(1);
-    // As after the end of the process that asked.
+    // The state after the process that asked has ended.
     expect(await claim()).toMatchObject({ runId: slowRun, step: { agent: { agentId: ids.planner } } });
     const late = { way: 'rules', reason: 'The model did not answer in time.' };
     expect(await look(slowRun)).toMatchObject({ missionCostIncomplete: true, agentChoice: { ...late, costUsd: 0 } });
@@ -295,7 +295,7 @@ describe('a model that is slow', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('and breaks off leaves the choice to the rules at once; what it has cost is not known', async () => {
+  it('leaves the choice to the rules at once when it disconnects; its cost is unknown', async () => {
     await connect('anthropic', address());
     const runId = await start('Work.');
     expect(await claim()).toBeNull();
@@ -332,5 +332,5 @@ describe('an answer', () => {
       { failure: 'The model chose an agent that the organization does not have.' },
     ],
     [{ agents: 'a1', reason: '' }, { failure: 'The model did not answer in the requested form.' }],
-  ])('%j is held against the agents', (value, read) => expect(readChoice(value, known)).toEqual(read));
+  ])('%j is checked against the agents', (value, read) => expect(readChoice(value, known)).toEqual(read));
 });

@@ -1,4 +1,4 @@
-// Agents: the catalog they are made of, the built-in ones that are everywhere, and Alice's own.
+// Agents: the catalog of their options, the built-in ones, and those of an organization.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtinAgents, harnesses, vendorNeeded } from '#domain/projects/agents/catalog.ts';
 import { Agent } from '#domain/projects/agents/model.ts';
@@ -29,7 +29,7 @@ const names = (page: { data: { name: string }[] }) => page.data.map(({ name }) =
 const builtinNames = builtinAgents.map(({ name }) => name);
 
 describe('GET /agents/catalog', () => {
-  it('200 · everything that an agent can be made of, and each built-in agent is made of that', async () => {
+  it('200 · lists the options of an agent, and built-in agents use only these', async () => {
     const { status, body } = await world.rest('GET', '/agents/catalog', { token: owner.token });
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual([
@@ -70,7 +70,7 @@ describe('GET /agents/catalog', () => {
 });
 
 describe('POST /agents', () => {
-  it('201 · creates an agent, with nothing where nothing was said', async () => {
+  it('201 · creates an agent without optional members', async () => {
     const { status, body } = await create({ name: 'Plain' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -91,7 +91,7 @@ describe('POST /agents', () => {
     expect((await world.rest('GET', `/agents/${body.id}`, { token: owner.token })).body).toEqual(body);
   });
 
-  it('201 · takes each bound at its edge', async () => {
+  it('201 · accepts each value at its bound', async () => {
     const edges = {
       name: 'n'.repeat(120),
       effort: 'high',
@@ -140,7 +140,7 @@ describe('POST /agents', () => {
     expect((await create({ name: 'Unique' }, stranger.token)).status).toBe(201);
   });
 
-  it('201 once, 409 for the rest · when ten ask for a name at once', async () => {
+  it('201 once, 409 for the rest · ten concurrent requests for one name', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name: 'Race' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
   });
@@ -264,14 +264,14 @@ describe('PATCH /agents/{agentId}', () => {
     expect((await change(agent.id, { model: 'claude-sonnet-5' })).status).toBe(200);
   });
 
-  it('400 · a harness alone that does not run the model the agent has', async () => {
+  it('400 · a new harness that does not run the agent’s model', async () => {
     const { body: agent } = await create();
     const { status, body } = await change(agent.id, { harness: 'shell' });
     expect([status, body.description]).toEqual([400, 'model: must be one that shell runs: none.']);
     expect((await world.rest('GET', `/agents/${agent.id}`, { token: owner.token })).body).toEqual(agent);
   });
 
-  it('harness and model that two change at once fit each other in the end', async () => {
+  it('a concurrent change of harness and of model leaves a fitting pair', async () => {
     const { body: agent } = await create({ harness: 'opencode', model: 'claude-opus-4-5' });
     const answers = await Promise.all([
       change(agent.id, { harness: 'claude-code' }),
@@ -305,7 +305,7 @@ describe('DELETE /agents/{agentId}', () => {
   });
 });
 
-it('over GraphQL an agent has its organization, and a word of no catalog is refused', async () => {
+it('over GraphQL an agent has its organization, and an unknown catalog value is refused', async () => {
   const document = `mutation ($input: CreateAgentRequest!) { createAgent(input: $input) { name organization { name } } }`;
   const ask = (input: object) => world.graphql(document, { token: owner.token, variables: { input } });
   const { body } = await ask({ ...right, name: 'Graphed' });
@@ -314,7 +314,7 @@ it('over GraphQL an agent has its organization, and a word of no catalog is refu
   expect(refused.errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
 });
 
-it('over GraphQL a change of what another has changed meanwhile is refused, also at once', async () => {
+it('over GraphQL a change based on an outdated version is refused, also concurrently', async () => {
   const { body: agent } = await create({ name: 'Edited by two' });
   const change = async (effort: string, ifUpdatedAt: number) => {
     const document = `mutation ($id: String!, $input: UpdateAgentRequest!, $at: EpochMs) {
@@ -336,11 +336,11 @@ it('over GraphQL a change of what another has changed meanwhile is refused, also
   expect(await change('low', taken.updatedAt)).toMatchObject({ effort: 'low' });
 });
 
-describe('what a runtime can execute', () => {
+describe('whether a runtime can execute an agent', () => {
   const models = [...new Set(harnesses.flatMap((harness) => harness.models.map(({ id }) => id))), 'unlisted'];
   const agents = harnesses.flatMap(({ id: harness }) => models.map((model) => ({ harness, model })));
 
-  it('is decided alike in statements and in code, for each harness with each model', async () => {
+  it('is decided alike in SQL and in code, for each harness with each model', async () => {
     const rows = agents.map(({ harness, model }) => `('${harness}', '${model}')`).join(', ');
     const found = await sql(
       `select harness, model, ${vendorOf('a')} as vendor from (values ${rows}) a (harness, model)`,
@@ -349,7 +349,7 @@ describe('what a runtime can execute', () => {
     expect(found).toEqual(agents.map((agent) => ({ ...agent, vendor: vendorNeeded(agent) })));
   });
 
-  it('needs the harness, and a model of the vendor that the runtime or the organization has', async () => {
+  it('depends on the harness and on a model vendor of the runtime or the organization', async () => {
     const orgId = owner.organization.id;
     for (const harness of ['claude-code', 'codex', 'opencode', 'shell'] as const) {
       for (const modelVendors of [null, [], ['openai'], ['anthropic']] as const) {

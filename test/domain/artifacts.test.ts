@@ -1,5 +1,5 @@
-// Artifacts: proof of work, found by issue, project and sandbox, and downloaded from a signed address that any browser may
-// open and no page can act from.
+// Artifacts: files of missions, found by issue, project and sandbox, and downloaded from a signed address that any browser can open
+// and that cannot run as a page of the service.
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,7 +15,7 @@ import { leaveArtifact, type Place, startSandbox } from '../support/runtime-reco
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-/** What the log has called a fault of ours. */
+/** Errors in the log. */
 const faults: string[] = [];
 let folder: string;
 let owner: Account;
@@ -103,7 +103,7 @@ describe('GET /artifacts', () => {
     expect((await get(`?limit=1&cursor=${first.nextCursor}`)).status).toBe(400);
   });
 
-  it('200 · a bound token sees its own project’s; a project or a sandbox that is out of reach has none', async () => {
+  it('200 · a bound token sees its project’s artifacts; projects and sandboxes out of reach list none', async () => {
     const [ours, theirs] = [await leaveArtifact(shop, 'ours'), await leaveArtifact(other, 'theirs')];
     const elsewhere = await leaveArtifact(foreign, 'x', { sandboxId: (await startSandbox(foreign)).id });
     const mine = await ids('', projectToken);
@@ -132,11 +132,11 @@ describe('GET /artifacts', () => {
     expect([status, body.description]).toEqual([400, words]);
   });
 
-  it('200 · takes each bound at its edge', async () => {
+  it('200 · accepts each value at its bound', async () => {
     for (const limit of [1, 2_000]) expect((await get(`?limit=${limit}`)).status).toBe(200);
   });
 
-  it('404 · one that has expired is gone, to the millisecond', async () => {
+  it('404 · an expired artifact is gone, to the millisecond', async () => {
     const artifact = await leaveArtifact(shop, 'soon', { expiresAt: present() + 10 });
     const address = await addressOf(artifact);
     world.clock.turn(9);
@@ -148,7 +148,7 @@ describe('GET /artifacts', () => {
 });
 
 describe('a signed address', () => {
-  it('is the same for a quarter of an hour, so that a poller’s record has not changed', async () => {
+  it('stays the same for 15 minutes, so that pollers get 304', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     world.clock.turn(minutes(15) - (present() % minutes(15)));
     const first = await get(`/${artifact.id}`);
@@ -173,7 +173,7 @@ describe('a signed address', () => {
     expect([status, body.code]).toEqual([403, 'forbidden']);
   });
 
-  it('403 · invented, altered, of another artifact, or incomplete; the answer does not tell what exists', async () => {
+  it('403 · forged, altered, of another artifact, or incomplete; the answer does not tell what exists', async () => {
     const [artifact, second] = [await leaveArtifact(shop, 'x'), await leaveArtifact(shop, 'y')];
     const address = await addressOf(artifact);
     const [bare, query] = address.split('?') as [string, string];
@@ -199,7 +199,7 @@ describe('a signed address', () => {
 });
 
 describe('GET /artifacts/{artifactId}/content', () => {
-  it('200 · the bytes, as they came', async () => {
+  it('200 · returns the bytes unchanged', async () => {
     const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251));
     const artifact = await leaveArtifact(shop, bytes, { contentType: 'image/png', kind: 'screenshot' });
     const response = await fetch(world.url + (await addressOf(artifact)));
@@ -233,7 +233,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     ['text/plain; charset=utf-7', 'text/plain; charset=utf-8', 'inline', 'txt'],
     ['Image/JPEG', 'image/jpeg', 'inline', 'jpg'],
     ['video/mp4; codecs=avc1', 'video/mp4', 'inline', 'mp4'],
-  ])('%j is handed out as %s, %s', async (contentType, type, way, extension) => {
+  ])('%j is served as %s, %s', async (contentType, type, way, extension) => {
     const artifact = await leaveArtifact(shop, '<script>alert(1)</script>', { contentType });
     const { headers } = await download(artifact);
     expect([headers.get('content-type'), headers.get('content-disposition')]).toEqual([
@@ -277,12 +277,12 @@ describe('GET /artifacts/{artifactId}/content', () => {
     'lines=0-1',
     'bytes=0x1-2',
     `bytes=${'9'.repeat(16)}-`,
-  ])('200 · %s is no range that is served: the whole', async (range) => {
+  ])('200 · %s is not a supported range: returns the whole content', async (range) => {
     const { status, body } = await download(await leaveArtifact(shop, '0123456789'), { range });
     expect([status, body]).toEqual([200, '0123456789']);
   });
 
-  it('a range counts only of the content that one has begun to load (If-Range)', async () => {
+  it('a range is served only for the content that If-Range names', async () => {
     const artifact = await leaveArtifact(shop, '0123456789');
     const etag = `"${artifact.contentKey}"`;
     const part = (condition: string) => download(artifact, { range: 'bytes=2-4', 'if-range': condition });
@@ -292,7 +292,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     }
   });
 
-  it('304 · who has it already pays nothing', async () => {
+  it('304 · a client that has the content gets no body', async () => {
     const artifact = await leaveArtifact(shop, '0123456789');
     const etag = `"${artifact.contentKey}"`;
     for (const known of [etag, `W/${etag}`, `"a", ${etag}`, '*']) {
@@ -311,14 +311,14 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect([status, headers.get('content-length'), body]).toEqual([200, '10', '']);
   });
 
-  it('200 · nothing at all is a content too', async () => {
+  it('200 · an empty content', async () => {
     const artifact = await leaveArtifact(shop, '');
     expect([(await download(artifact)).status, (await download(artifact)).body]).toEqual([200, '']);
     expect((await download(artifact, { range: 'bytes=0-' })).status).toBe(416);
     expect((await download(artifact, { range: 'bytes=-1' })).status).toBe(416);
   });
 
-  it('who leaves half way leaves no open file and no fault behind', async () => {
+  it('a client that leaves early leaves no open file and no logged fault', async () => {
     const artifact = await leaveArtifact(shop, Buffer.alloc(20_000_000));
     const leaving = new AbortController();
     const response = await fetch(world.url + (await addressOf(artifact)), { signal: leaving.signal });
@@ -330,7 +330,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect(faults).toEqual([]);
   });
 
-  it('404 · when the storage has lost it', async () => {
+  it('404 · the storage has lost the content', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     const { key } = await storeContent([] as never);
     rmSync(path.join(folder, key.slice(-2), key));
@@ -373,7 +373,7 @@ describe('expired and orphaned artifacts', () => {
     expect((await download(kept)).body).toBe('kept');
   });
 
-  it('a content belongs to one artifact, and one that was swept to none', async () => {
+  it('a content belongs to one artifact, and a swept one to none', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     const again = { ...artifact, id: newId('artifact') };
     await expect(Artifact.query().insert(again)).rejects.toThrow('artifacts_content');
@@ -381,7 +381,7 @@ describe('expired and orphaned artifacts', () => {
   });
 });
 
-it('over GraphQL artifacts, projects and sandboxes lead to each other', async () => {
+it('over GraphQL artifacts link to projects and sandboxes, and back', async () => {
   const sandbox = await startSandbox(other);
   for (let i = 0; i < 21; i++) await leaveArtifact(other, `${i}`, { sandboxId: sandbox.id });
   const query = `{

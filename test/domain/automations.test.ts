@@ -1,5 +1,5 @@
-// Automations are scheduled tasks by another name (docs/contract.md#scheduled-tasks-and-automations): what is told in
-// scheduled-tasks.test.ts holds for them too. Here: their own names, and that the two kinds don't mix.
+// Automations are scheduled tasks under another name (docs/contract.md#scheduled-tasks-and-automations), so the tests of
+// scheduled-tasks.test.ts cover them too. This file tests their own names, and that the two kinds are separate.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days } from '#foundation/clock.ts';
@@ -104,13 +104,13 @@ describe('an automation', () => {
     });
   });
 
-  it('200 · has the same templates', async () => {
+  it('200 · has the templates of scheduled tasks', async () => {
     const templates = async (path: string) =>
       (await world.rest('GET', `${path}/templates`, { token: owner.token })).body;
     expect(await templates('/automations')).toEqual(await templates('/scheduled-tasks'));
   });
 
-  it('404 · is no scheduled task, and the reverse', async () => {
+  it('404 · is not found as a scheduled task, nor the reverse', async () => {
     const { body: automation } = await create();
     const body = { projectId, name: 'Task', prompt: 'Do it.', triggers: [trigger] };
     const { body: task } = await world.rest('POST', '/scheduled-tasks', { token: owner.token, body });
@@ -128,7 +128,7 @@ describe('an automation', () => {
     expect(await runs(automation.id)).toEqual([]);
   });
 
-  it('403 · asks for scopes of its own', async () => {
+  it('403 · requires its own scopes', async () => {
     const { body: created } = await create();
     const scopes = ['scheduled-tasks:read', 'scheduled-tasks:write', 'automations:read'];
     const token = await world.token(owner.person, owner.organization, { scopes });
@@ -147,7 +147,7 @@ describe('an automation', () => {
     ).toEqual([]);
   });
 
-  it('is skipped while its previous run is open, when it minds', async () => {
+  it('is skipped while its previous run is open, if skipIfPreviousOpen is set', async () => {
     const daily = { kind: 'schedule', schedule: { interval: 'daily', time: '18:00', timezone: 'UTC' } };
     const { body: created } = await create({ skipIfPreviousOpen: true, triggers: [daily] });
     world.clock.turn(created.nextRunAt - present());
@@ -158,7 +158,7 @@ describe('an automation', () => {
   });
 });
 
-it('403 · creating one, or changing what it runs, takes missions:run', async () => {
+it('403 · requires missions:run to create one or to change what it runs', async () => {
   const writer = await world.token(owner.person, owner.organization, {
     scopes: ['automations:read', 'automations:write'],
   });

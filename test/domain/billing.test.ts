@@ -1,5 +1,5 @@
-// Billing, told as a story: an organization reads offers, buys with test money, uses a plan and withdraws; and everything that
-// must not count twice or favor anyone. The clock begins on Monday 23 November 2026, 09:00 UTC.
+// Billing as a story: an organization reads offers, buys with test money, uses a plan and withdraws; and every event that must count
+// only once. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
 import { type PaymentEvent, signEvent } from '#domain/money/billing/provider.ts';
@@ -30,7 +30,7 @@ beforeEach(async () => {
   acme = await world.found(owner, `Acme ${founded}`);
   session = await world.session(owner, acme.id);
 });
-/** The owner signs in again: a session lasts as long as the window of a withdrawal. */
+/** Turns the clock, and signs the owner in again: a session lasts no longer than the withdrawal window. */
 async function later(milliseconds: number): Promise<void> {
   world.clock.turn(milliseconds);
   session = await world.session(owner, acme.id);
@@ -52,7 +52,7 @@ const buy = async (body: object = {}): Promise<string> => {
   const ids = async (): Promise<string[]> => (await get('/orders')).orders.map(({ id }: { id: string }) => id);
   const before = await ids();
   await pay(await checkout(body));
-  // Orders of the same millisecond have no order.
+  // Orders of one millisecond have no defined order.
   return (await ids()).find((id) => !before.includes(id))!;
 };
 const withdraw = (orderId: string, body: object = {}) => post(`/orders/${orderId}/withdrawal`, body);
@@ -142,7 +142,7 @@ describe('a new organization', () => {
     expect(await get('/summary')).toMatchObject({ balance: 7, low: true, usage: { missions: 1, creditsSpent: 92.5 } });
   });
 
-  it('402 · creates no more projects than its plan has, however many at once', async () => {
+  it('402 · creates no more projects than its plan has, also concurrently', async () => {
     await world.knex.raw(
       `insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
         select 'prj_' || :orgId || n, :orgId, 'p' || n, 'P', 'active', 'builtin', 'acme', 'p' || n, 0 from generate_series(1, 98) n`,
@@ -222,7 +222,7 @@ describe('a pack', () => {
 });
 
 describe('payment events', () => {
-  it('200 · count once, however often and however many at once', async () => {
+  it('200 · count once, also when they are repeated and concurrent', async () => {
     const id = await checkout();
     const answers = await Promise.all(Array.from({ length: 5 }, () => event(paid(id))));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -246,7 +246,7 @@ describe('payment events', () => {
     expect(statuses).toEqual([400, 400, 400, 400, 400, 400]);
     expect((await event(paid(id), undefined, 'unknown')).status).toBe(404);
     expect((await get('/orders')).orders).toEqual([]);
-    // None of them has used up the event.
+    // None of the refused events has used up the event.
     expect((await event(paid(id))).status).toBe(200);
     expect((await get('/orders')).orders).toHaveLength(1);
   });
@@ -342,7 +342,7 @@ describe('an order in the graph', () => {
     return (await world.graphql(text, { session: as })).body.data.billingOrders.orders;
   };
 
-  it('200 · says what a withdrawal would give back, as it does, and null when it is not possible', async () => {
+  it('200 · shows the refund that a withdrawal pays, and null when none is possible', async () => {
     const order = await buy();
     await spend(100 + 33.337);
     const left = { number: 1, teamPlan: null, refundUsd: null, withdrawal: { credits: 66.663, refundUsd: 66.67 } };
@@ -361,7 +361,7 @@ describe('an order in the graph', () => {
     expect((await orders())[0].withdrawal).toBeNull();
   });
 
-  it('403 · an admin reads it, and changes nothing', async () => {
+  it('403 · an admin reads orders and changes nothing', async () => {
     const id = await buy();
     const admin = await world.person(`Admin-${founded}`);
     await world.join(acme, admin, 'admin');
@@ -421,7 +421,7 @@ describe('a team plan', () => {
     expect((await get('/orders')).orders[0]).toMatchObject({ credits: 1_200, amountUsd: 900 });
   });
 
-  it('200 · ends with its period when it is canceled, unless that is taken back', async () => {
+  it('200 · ends with its period when canceled, unless the cancellation is revoked', async () => {
     await team();
     expect((await change('/subscription', { cancelAtPeriodEnd: true })).body.subscription.status).toBe('canceling');
     expect((await change('/subscription', { cancelAtPeriodEnd: false })).body.subscription.status).toBe('active');
@@ -432,7 +432,7 @@ describe('a team plan', () => {
     expect((await change('/subscription', { plan: 'team-20' })).status).toBe(409);
   });
 
-  it('201 · ends at once with the withdrawal from its order', async () => {
+  it('201 · a withdrawal from its order ends it at once', async () => {
     // The trial expires first, so it is spent first.
     await get('/summary');
     world.clock.turn(1);
@@ -444,7 +444,7 @@ describe('a team plan', () => {
 });
 
 describe('requests and settings', () => {
-  it('201 · a member asks for credits, is appended, and a purchase answers', async () => {
+  it('201 · a member’s repeated request for credits is appended, and a purchase answers it', async () => {
     const member = await world.person(`Bob-${founded}`);
     await world.join(acme, member, 'member');
     const theirs = await world.session(member, acme.id);

@@ -1,5 +1,5 @@
-// Checkpoints as runtimes report them and people use them: a lost step is begun again from its own, and a run that has ended is
-// continued by another one.
+// Checkpoints as runtimes report them and people use them: a lost step restarts from its own checkpoint, and an ended run is
+// continued by another run.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -69,7 +69,7 @@ const keep = async ({ runId, leaseId, step }: Json, more: object = {}, bytes = '
   await fetch(uploadUrl, { method: 'PUT', body: bytes });
   const input = { runId, leaseId, stepId: step.stepId, contentKey, commitSha: commit('a'), ...more };
   expect(await runtime.ask('reportCheckpoint', input)).toEqual({ ok: true });
-  // Said again, it changes nothing.
+  // A repeated report changes nothing.
   expect(await runtime.ask('reportCheckpoint', input)).toEqual({ ok: true });
   return contentKey;
 };
@@ -100,8 +100,8 @@ const go = (runId: string, more: object = {}, token = alice.token) => {
   return graphql(continuing, { runId, prompt: 'Now in UTC.', ...more }, token);
 };
 
-describe('a step that its runtime lost', () => {
-  it('is begun again from its checkpoint, in its session, which is told what people have said since', async () => {
+describe('a step whose runtime was lost', () => {
+  it('restarts from its checkpoint in its session, with the messages sent since', async () => {
     const one = await held();
     expect(one.step).toMatchObject({ checkpoint: null, preamble: null, resumePrompt: null });
     await keep(one, { sessionId: 'session-1' });
@@ -126,7 +126,7 @@ describe('a step that its runtime lost', () => {
     expect(step.preamble).toMatch(/^# What has happened so far[\s\S]*- Alice: Use UTC\.[\s\S]*# What to do now$/);
   });
 
-  it('without a checkpoint is begun by an agent that is told so', async () => {
+  it('restarts without a checkpoint with a preamble that says so', async () => {
     const one = await held();
     await lose();
     const { step } = await claim();
@@ -139,7 +139,7 @@ describe('a step that its runtime lost', () => {
     expect(step.preamble).toContain('was begun, and interrupted when its machine was lost');
   });
 
-  it('is a script: begun as it was', async () => {
+  it('restarts unchanged when it is a script', async () => {
     await held({ agentId: 'agn_builtin_shell' });
     await lose();
     expect((await claim()).step).toMatchObject({ checkpoint: null, preamble: null });
@@ -172,7 +172,7 @@ describe('a checkpoint', () => {
     expect(run.body.data.run.artifacts).toEqual([]);
   });
 
-  it('404, 409 · of a step of another run, or of a run that is lost', async () => {
+  it('404, 409 · is refused for a step of another run and for a lost lease', async () => {
     const [one, two] = [await held(), await held()];
     const input = { runId: one.runId, leaseId: one.leaseId, contentKey: 'cnt_x', commitSha: commit('a') };
     expect(await runtime.ask('reportCheckpoint', { ...input, stepId: two.step.stepId })).toMatchObject({
@@ -192,7 +192,7 @@ describe('a checkpoint', () => {
     });
   });
 
-  it('is taken of a run that was canceled, by the runtime that held it', async () => {
+  it('is accepted for a canceled run from the runtime that held it', async () => {
     const one = await held();
     await graphql('mutation ($runId: String!) { cancelRun(runId: $runId) { id } }', { runId: one.runId });
     await keep(one);
@@ -234,7 +234,7 @@ describe('a run that has ended', () => {
     });
     expect(claimed.step.preamble).toContain('- builder, completed');
     expect(claimed.step.preamble).toContain('Make the date test pass.');
-    // Also of one that was continued itself, and lost.
+    // Also from a run that was itself a continuation and was lost.
     await lose();
     expect((await claim()).step).toMatchObject({
       resumeSessionId: 'session-1',
@@ -242,7 +242,7 @@ describe('a run that has ended', () => {
     });
   });
 
-  it('404, 409 · while it is open, without a checkpoint, and for others', async () => {
+  it('404, 409 · is not continued while open, without a checkpoint, or by others', async () => {
     const one = await held();
     expect(await go(one.runId)).toMatchObject({ code: 'conflict', description: expect.stringContaining('not ended') });
     await end(one);
@@ -256,7 +256,7 @@ describe('a run that has ended', () => {
     expect(await go(one.runId, {}, reader)).toMatchObject({ code: 'missing_scope' });
   });
 
-  it('409 · once the checkpoint has expired', async () => {
+  it('409 · is not continued once the checkpoint has expired', async () => {
     const one = await held();
     await keep(one);
     await end(one);

@@ -1,4 +1,4 @@
-// The export of a closed organization: an archive with all of its rows and no secret, for its owners until it is erased.
+// The export of a closed organization: an archive with all of its rows and no secret, available to owners until the erasure.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -79,21 +79,21 @@ describe('exportOrganization', () => {
     expect(await request({ session: await world.session(admin, sample.organization.id) })).toBe('forbidden');
   });
 
-  it('asked twice, also before the closure is settled, is one export', async () => {
+  it('repeated requests, also before the closure is settled, share one export', async () => {
     await close(sample, session);
     expect(await read()).toBe('not_found');
     const first = await request();
     expect(first).toMatchObject({ status: 'preparing', url: null, sizeBytes: null, expiresAt: null });
     world.clock.turn(seconds(1));
     expect(await request()).toEqual(first);
-    // The final books are in the archive.
+    // The archive includes the final ledger, so it waits for the settlement.
     expect(await jobs()).toEqual([]);
     await settle();
     expect(await jobs()).toHaveLength(1);
     expect(await read()).toEqual(first);
   });
 
-  it('says when it failed, and is tried again by the queue and when it is asked for', async () => {
+  it('reports a failure, and is retried by the queue and by a new request', async () => {
     openStorage({ ...folderStorage(contents), write: () => Promise.reject(new Error('The disk is full.')) });
     await world.delivered();
     expect(await read()).toMatchObject({ status: 'failed', url: null });
@@ -151,7 +151,7 @@ describe('the archive', () => {
       expect(everything.includes(text)).toBe(false);
   });
 
-  /** What any column holds whose name says that it is secret, of all organizations. */
+  /** Values of all columns whose names mark them as secret, of all organizations. */
   async function secretsInDatabase(): Promise<string[]> {
     const { rows } = await world.knex.raw(
       `select table_name as t, column_name as c from information_schema.columns
@@ -181,7 +181,7 @@ describe('the archive', () => {
     expect([part.status, await part.text()]).toEqual([206, 'PK']);
   });
 
-  it('is erased with the organization, and not asked for after its thirty days', async () => {
+  it('is erased with the organization, and cannot be requested at the end of its thirty days', async () => {
     world.clock.turn(days(30) - hours(1));
     session = await world.session(sample.owner, sample.organization.id);
     const { url } = await read();
@@ -197,7 +197,7 @@ describe('the archive', () => {
 });
 
 describe('a model whose rows belong to an organization', () => {
-  /** Those that no archive holds, each with its reason. */
+  /** Tables that no archive includes, each with its reason. */
   const leftOut: Record<string, string> = {
     sessions: 'sign-ins of people, which belong to no organization',
     authorization_codes: 'sign-ins under way, named by a digest',
@@ -207,7 +207,7 @@ describe('a model whose rows belong to an organization', () => {
     org_exports: 'the archive itself',
   };
 
-  it('is exported or left out with a reason, and nothing else is', async () => {
+  it('is exported or excluded with a reason; other models are not listed', async () => {
     const tree = readTree(new URL('../..', import.meta.url).pathname, ['src/domain']);
     const declared = Object.entries(tree).flatMap(([file, text]) =>
       [...text.matchAll(/^export class (\w+) extends [\w.]+ \{\s+static override tableName/gm)].map(

@@ -1,5 +1,5 @@
-// Closing an organization: everything in it ends, also when a process is lost in between; owners can read it for thirty days, and
-// then no row of it is left.
+// Closing an organization: everything in it ends, also when a process is lost during the closure; owners can read it for thirty days,
+// and then no row of it remains.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settleMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
@@ -23,7 +23,7 @@ let session: Session;
 
 beforeAll(async () => {
   world = await openWorld();
-  // Races need their connections beforehand: a call that has to open one comes too late to be at once.
+  // Connections for races are opened beforehand, because a call that has to open one would be too late.
   await Promise.all(Array.from({ length: 12 }, () => sql('select pg_sleep(0.05)')));
 });
 afterAll(() => world.close());
@@ -37,16 +37,16 @@ const close = (confirmSlug = org.slug, by = session) =>
   world.rest('POST', `/organizations/${org.id}/closure`, { session: by, body: { confirmSlug } });
 const read = (path: string, by = session) => world.rest('GET', path, { session: by });
 const closureOf = async () => (await world.knex('org_closures').where({ orgId: org.id }))[0];
-/** Also those that other tests have left. */
+/** Sends all refunds, also those of other tests. */
 const sendAllRefunds = async () => {
   while ((await world.knex('billing_orders').where({ status: 'withdrawn', refundedAt: null })).length > 0)
     await sendRefunds();
 };
-/** The organization is named: after the closing no session is in it by default. */
+/** The header that names the organization: after the closure no session selects it by default. */
 const named = () => ({ 'x-org-id': org.id });
 
 describe('POST /organizations/{orgId}/closure', () => {
-  it('names the field for another slug, and nothing ends', async () => {
+  it('names the field when the slug does not match, and closes nothing', async () => {
     const { status, body } = await close('other');
     expect([status, body.code]).toEqual([400, 'invalid_request']);
     expect(body.description).toContain('confirmSlug');
@@ -54,7 +54,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     expect((await read('/projects')).status).toBe(200);
   });
 
-  it('is for owners who are signed in', async () => {
+  it('requires a signed-in owner', async () => {
     const admin = await world.person(`Admin-of-${org.slug}`);
     await world.join(org, admin, 'admin');
     const asAdmin = await close(org.slug, await world.session(admin, org.id));
@@ -96,7 +96,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     expect(await world.knex('billing_subscriptions').where({ orgId: org.id }).whereNot({ status: 'canceled' })).toEqual(
       [],
     );
-    // The orders of the sample are new: what they bought is refunded, and the credits of the trial end.
+    // The sample's orders are new, so they are refunded, and the trial credits end.
     const orders = await world.knex('billing_orders').where({ orgId: org.id });
     const refunded = orders.reduce((sum, { refundCents }) => sum + refundCents, 0);
     expect(refunded).toBeGreaterThan(0);
@@ -109,7 +109,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     expect(last).toMatchObject({ kind: 'expiry', balanceAfter: 0 });
   });
 
-  it('twice at once is one closure, whoever asks', async () => {
+  it('concurrent requests make one closure, whoever asks', async () => {
     const second = await world.person(`Second-of-${org.slug}`);
     await world.join(org, second, 'owner');
     const sessions = [session, await world.session(second, org.id)];
@@ -124,7 +124,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     ]);
   });
 
-  it('lets no credential, member or mission come in at the same time', async () => {
+  it('admits no credential, member or mission concurrently', async () => {
     const guest = await world.person(`Guest-of-${org.slug}`);
     const token = await world.token(owner, org);
     const invite = (await world.rest('POST', '/invites', { session, body: { email: guest.email, role: 'admin' } }))
@@ -147,9 +147,9 @@ describe('POST /organizations/{orgId}/closure', () => {
   });
 });
 
-describe('a process that is lost between two steps', () => {
-  it.each(steps.map((_, index) => [index] as const))('is continued after step %d', async (index) => {
-    // Every connection is lost when that step begins, as when the process is killed.
+describe('a closure interrupted between two steps', () => {
+  it.each(steps.map((_, index) => [index] as const))('continues after step %d', async (index) => {
+    // Closes every connection at the beginning of the step, as if the process were killed.
     const trap = `lost_${index}`;
     await world.knex.raw(
       `create function ${trap}() returns trigger language plpgsql as $$
@@ -203,7 +203,7 @@ describe('a closed organization', () => {
     expect(body.errors[0].extensions.code).toBe('organization_closed');
   });
 
-  it('has to be named by its owners, and does not exist for other members', async () => {
+  it('is reachable for owners who name it, and does not exist for other members', async () => {
     const other = await world.session(owner);
     expect((await read('/me', other)).body.orgId).toBe(null);
     expect((await world.rest('GET', '/projects', { session: other, headers: named() })).status).toBe(200);
@@ -222,7 +222,7 @@ describe('a closed organization', () => {
     expect(await closureOf()).toEqual(before);
   });
 
-  it.each(['pack', 'team'] as const)('is refunded what is paid for it late: %s', async (offer) => {
+  it.each(['pack', 'team'] as const)('refunds late payments: %s', async (offer) => {
     const id = `chk_late_${offer}_${org.id}`;
     const plan = offer === 'team' ? 'team-5' : null;
     await world.knex('billing_checkouts').insert({
@@ -265,7 +265,7 @@ describe('a closed organization', () => {
     expect(await left()).toContain('projects');
     const neighbor = await seedOrganization(world);
     world.clock.turn(days(30));
-    // Not before the provider has accepted the refunds.
+    // The erasure waits until the provider has accepted the refunds.
     await eraseClosedOrganizations();
     expect(await left()).toContain('billing_orders');
     await sendAllRefunds();

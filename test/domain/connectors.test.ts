@@ -1,5 +1,5 @@
-// Connectors of an organization: connected with credentials that nobody reads again and that the vendor accepts, checked, rotated,
-// revoked and disconnected; where their addresses may lead; and what the vendor says of the credentials, asked and remembered.
+// Connectors of an organization: verified and write-only credentials, checks, rotation, revocation and disconnection; their permitted
+// addresses; and the cached result of checks at the vendor.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bindCheckLog, vendorChecks } from '#domain/projects/vendors/check.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
@@ -83,7 +83,7 @@ const usable = async () =>
 const connectorOf = async () => (await world.rest('GET', `/projects/${projectId}`, { token: alice.token })).body;
 
 describe('a model connector', () => {
-  it('is connected with a key that is sealed and that no read returns; projects without one get it', async () => {
+  it('stores its key sealed and returns it in no read; projects without a connector get it', async () => {
     const connector = await connect();
     expect(connector).toEqual({
       id: expect.stringMatching(/^int_/),
@@ -150,14 +150,14 @@ describe('a model connector', () => {
     });
   });
 
-  it('of OpenAI has an address with its version, and another header', async () => {
+  it('uses an address with its version and another header for OpenAI', async () => {
     const { id } = await connect({ vendor: 'openai', baseUrl: `${models.url}/v1` });
     expect(await act('check', id)).toMatchObject({ checkFailure: null });
     const asked = { path: '/v1/models', headers: { authorization: 'Bearer sk-right' } };
     expect(models.seen).toMatchObject([asked, asked]);
   });
 
-  it('belongs to admins of its organization', async () => {
+  it('requires an admin of its organization', async () => {
     const { id } = await connect();
     const member = await createMember(world, alice.organization, 'Bob', 'member');
     expect(await connect({}, member.token)).toMatchObject({ code: 'missing_scope' });
@@ -194,7 +194,7 @@ describe('a model connector', () => {
     expect(await world.knex('integrations')).toEqual([]);
   });
 
-  it('leads to public addresses only, also when it is asked later', async () => {
+  it('connects to public addresses only, also at later checks', async () => {
     const { id } = await connect();
     openOutbound({ allowLoopback: false, resolve: async () => [{ address: '10.0.0.7', family: 4 }] });
     try {
@@ -210,7 +210,7 @@ describe('a model connector', () => {
     }
   });
 
-  it('409 · beyond twenty of an organization, also at once', async () => {
+  it('409 · beyond twenty of an organization, also concurrently', async () => {
     for (let i = 0; i < 19; i++) await connect();
     const codes = (await Promise.all([connect(), connect(), connect()])).map(({ code }) => code ?? 'created');
     expect(codes.sort()).toEqual(['conflict', 'conflict', 'created']);
@@ -221,7 +221,7 @@ describe('a tracker or source host', () => {
   const issues = { vendor: 'linear', displayName: 'Linear', credentials: 'lin_api_ofAcme' };
   const code = { vendor: 'github', vendorKind: 'scm', displayName: 'Code', credentials: 'ghp_ofAcme' };
 
-  it('is connected with credentials that the vendor accepts, and says whose they are; projects without one get it', async () => {
+  it('verifies credentials with the vendor and shows whose they are; projects without a connector get it', async () => {
     expect(await connectVendor(issues)).toMatchObject({
       vendorKind: 'tracker',
       externalOrgId: 'acme',
@@ -243,7 +243,7 @@ describe('a tracker or source host', () => {
     expect([linear.violations, github.violations]).toEqual([[], []]);
   });
 
-  it('built in is connected without credentials, and none can be set', async () => {
+  it('needs no credentials when built in, and accepts none', async () => {
     const connector = await connectVendor({ vendor: 'builtin', displayName: 'Issues' });
     expect(connector).toMatchObject({ vendorKind: 'tracker', hasCredentials: false, checkedAt: null });
     expect(await rotate(connector.id, 'x')).toMatchObject({ description: 'credentials: must be absent for builtin.' });
@@ -283,7 +283,7 @@ describe('a tracker or source host', () => {
     expect(await act('check', connector.id)).toMatchObject({ checkFailure: null, externalOrgId: 'acme-bot' });
   });
 
-  it('is connected once by repeated calls with one key, and no transaction is open while the vendor is asked', async () => {
+  it('is connected once by repeated calls with one key, and holds no transaction during the vendor’s call', async () => {
     const query = `mutation ($vendor: Vendor!, $vendorKind: VendorKind, $displayName: String!, $credentials: String) {
       connectIntegration(vendor: $vendor, vendorKind: $vendorKind, displayName: $displayName, credentials: $credentials) { id } }`;
     const headers = { 'idempotency-key': 'connect-once' };
@@ -310,7 +310,7 @@ describe('a tracker or source host', () => {
     expect((await ask()).body.data.connectIntegration.id).toMatch(/^int_/);
   });
 
-  it('of GitHub Enterprise Server has an address of its own, which is checked', async () => {
+  it('has a checked address of its own for GitHub Enterprise Server', async () => {
     const own = await connectVendor({ ...code, baseUrl: `${github.address}/` });
     expect(own).toMatchObject({ baseUrl: github.address, checkFailure: null });
     github.disturb('users/get-authenticated', { status: 200, headers: { 'content-type': 'text/html' } });
@@ -328,7 +328,7 @@ describe('a tracker or source host', () => {
     }
   });
 
-  it('409 · is disconnected from its projects only when they are detached; they get another, that of the same server first', async () => {
+  it('409 · is disconnected from projects only by detaching; they get another, preferably of the same server', async () => {
     const [one, elsewhere] = [await connectVendor(code), await connectVendor({ ...code, baseUrl: github.address })];
     expect(await disconnect(one.id)).toMatchObject({
       code: 'conflict',
@@ -347,7 +347,7 @@ describe('a tracker or source host', () => {
 });
 
 describe('whether the assigned credentials are usable', () => {
-  it('is asked of the vendor, and remembered: a yes for five minutes, a no for one', async () => {
+  it('is checked at the vendor and cached: true for five minutes, false for one', async () => {
     const { id } = await connect();
     expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(true);
     models.settings.key = 'sk-other';
@@ -365,7 +365,7 @@ describe('whether the assigned credentials are usable', () => {
     expect(await usable()).toBe(false);
   });
 
-  it('is a no for a connector of another vendor, and for a server that does not answer', async () => {
+  it('is false for a connector of another vendor and for a server that does not answer', async () => {
     const { id } = await connect({ baseUrl: 'http://127.0.0.1:9' });
     world.clock.turn(vendorChecks.failedMs);
     expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(false);

@@ -1,4 +1,4 @@
-// The ledger of credits: what it refuses, that concurrent spends never overdraw it, and random histories beside a model.
+// The credit ledger: refused entries, concurrent spends that never overdraw, and random histories compared with a model.
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,7 +34,7 @@ const book = (orgId: string, runId: string, cost: number, isOver: boolean) =>
 const grant = (orgId: string, amount: number, lot: object = {}) =>
   transaction((trx) => grantCredits(trx, orgId, { lot: { kind: 'grant', ...lot }, credits: amount }));
 
-/** Every account of the organization as the sum of its entries. */
+/** Every account of the organization, as the sum of its entries. */
 async function accounts(orgId: string): Promise<Record<string, number>> {
   const { rows } = await world.knex.raw(
     `select account, sum(amount) as total from credit_entries e join credit_lots l on l.id = e.lot_id
@@ -82,7 +82,7 @@ describe('trial credits', () => {
     await checkBooks(orgId);
   });
 
-  it('are for the first organization that a person founded, also when they are used at once', async () => {
+  it('go to the first organization that a person founded, also under concurrent use', async () => {
     const founder = await world.person('Founder-of-many');
     const orgs: string[] = [];
     for (let n = 1; n <= 3; n++) orgs.push((await world.found(founder, `Many ${n}`)).id);
@@ -95,7 +95,7 @@ describe('trial credits', () => {
     expect((await readPosition(id)).lots.map(({ kind }) => kind)).toEqual(['grant']);
   });
 
-  it('expire after thirty days, and what a mission has reserved by then stays its own', async () => {
+  it('expire after thirty days, except for reservations of missions', async () => {
     const orgId = await organization();
     await start(orgId, 'run_late');
     world.clock.turn(credits.trialLastsMs);
@@ -197,13 +197,13 @@ describe('missions', () => {
     await checkBooks(orgId);
   });
 
-  it('without a reservation, as those of the previous release, are settled all the same', async () => {
+  it('without a reservation, as in the previous release, are settled too', async () => {
     const orgId = await organization();
     await book(orgId, 'run_old', 2 * credit, true);
     expect(await accounts(orgId)).toMatchObject({ available: 98 * credit, reserved: 0, spent: 2 * credit });
   });
 
-  it('that cost more than there is take all, and credits that come later do not pay for it', async () => {
+  it('take all credits when they cost more than the balance, and later credits do not cover the rest', async () => {
     const orgId = await organization();
     await start(orgId, 'run_dear');
     await book(orgId, 'run_dear', 120 * credit, true);
@@ -213,7 +213,7 @@ describe('missions', () => {
     await checkBooks(orgId);
   });
 
-  it('are exhausted when no credits are left, until there are some again', async () => {
+  it('are exhausted when no credits are left, until more are granted', async () => {
     const orgId = await organization();
     await start(orgId, 'run_long');
     const exhausted = () => world.knex('credit_exhaustions').where({ orgId }).select('runId', 'reason');
@@ -242,7 +242,7 @@ describe('missions', () => {
   });
 });
 
-/** Forty are under way at any time: more than connections, and few enough for each to get one before its patience ends. */
+/** Runs forty at a time: more than there are connections, and few enough for each to get one before its timeout. */
 async function atOnce<T>(runs: readonly string[], work: (id: string) => Promise<T>): Promise<T[]> {
   const left = [...runs];
   const results: T[] = [];
@@ -271,7 +271,7 @@ describe('a ledger of any length', () => {
     }
   });
 
-  it('of the previous release gets its usage filled in batches, while missions are settled', async () => {
+  it('gets the missing usage of the previous release filled in batches, while missions are settled', async () => {
     const orgId = await organization();
     const { knex } = world;
     const spend = async (id: string) => {
@@ -353,7 +353,7 @@ describe('random histories', () => {
     fc.record({ kind: fc.constant('wait' as const), days: fc.integer({ min: 1, max: 20 }) }),
   );
 
-  /** What the ledger should hold, in plain arithmetic. */
+  /** The expected ledger in plain arithmetic. */
   function createModel() {
     const lots: ModelLot[] = [];
     const booked = new Map<string, number>();
@@ -453,7 +453,7 @@ describe('random histories', () => {
         const ended = new Set<string>();
         let orders = 0;
         for (const one of steps) {
-          // Two lots of the same moment are told apart by their ids, which the model does not know.
+          // Two lots of one moment are ordered by their ids, which the model does not know.
           world.clock.turn(1);
           model.expire();
           const runId = 'run' in one ? `run_${one.run}_${orgId}` : '';

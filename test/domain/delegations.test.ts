@@ -1,4 +1,4 @@
-// What a person has lent to programs, and taking it back (docs/contract.md#delegations; docs/contract.md#revocation).
+// Access that a person has granted to programs, and its revocation (docs/contract.md#delegations; docs/contract.md#revocation).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { revokeRegistration } from '#domain/identity/agent-identities/revoke.ts';
 import { issueAccessToken } from '#domain/identity/oauth/access-tokens.ts';
@@ -47,7 +47,7 @@ async function signedIn({ person, organization }: Human, resource: 'api' | 'mcp'
 }
 
 describe('the list', () => {
-  it('200 · holds the agents that one has claimed and the clients that one signed in to, newest first', async () => {
+  it('200 · lists the agents that the person claimed and the clients they signed in to, newest first', async () => {
     const alice = await world.human();
     const { body: agent } = await world.identity({
       type: 'service_auth',
@@ -108,7 +108,7 @@ describe('the list', () => {
     ]);
   });
 
-  it('200 · leaves out what was never claimed, and what others have lent; says what has expired', async () => {
+  it('200 · leaves out unclaimed agents and those of others; shows expired ones as expired', async () => {
     const [alice, bob] = [await world.human(), await world.human()];
     await world.begun(alice);
     await world.claimed(bob);
@@ -118,7 +118,7 @@ describe('the list', () => {
     expect((await list(alice)).map((one: { status: string }) => one.status)).toEqual(['expired']);
   });
 
-  it('200 · is of the organization one works in', async () => {
+  it('200 · shows the current organization only', async () => {
     const alice = await world.human();
     const { registrationId } = await world.claimed(alice);
     const elsewhere = await world.found(alice.person, 'Elsewhere');
@@ -127,7 +127,7 @@ describe('the list', () => {
     expect((await world.rest('DELETE', `/agent-delegations/${registrationId}`, there)).status).toBe(404);
   });
 
-  it('403 · for a token, of a person or of an agent; 401 · for nobody', async () => {
+  it('403 · for tokens of persons and of agents; 401 · without a credential', async () => {
     const alice = await world.human();
     const { access_token, registrationId } = await world.claimed(alice);
     for (const token of [access_token, await world.token(alice.person, alice.organization)]) {
@@ -139,7 +139,7 @@ describe('the list', () => {
   });
 });
 
-describe('taking an agent back', () => {
+describe('revoking an agent', () => {
   it('200 · ends its tokens at once and its assertion, and says how many tokens were alive; again: already-revoked', async () => {
     const alice = await world.human();
     const { agent, registrationId, access_token, identity_assertion } = await world.claimed(alice);
@@ -163,7 +163,7 @@ describe('taking an agent back', () => {
     expect((await list(alice)).map((one: { status: string }) => one.status)).toEqual(['revoked']);
   });
 
-  it('200 · of one that has not collected yet: it never will', async () => {
+  it('200 · before the agent has collected its token: it never gets one', async () => {
     const alice = await world.human();
     const { agent, ceremony } = await world.begun(alice);
     await world.decide(alice, ceremony);
@@ -172,7 +172,7 @@ describe('taking an agent back', () => {
     expect((await world.openPage(alice, ceremony)).status).toBe(410);
   });
 
-  it('200 · of one that a provider vouches for: the link ends, the next assertion asks the person again', async () => {
+  it('200 · ends the link of a provider’s user, and the next assertion asks the person again', async () => {
     const alice = await world.human();
     const { subject, registrationId } = await world.linked(alice);
     await revoke(alice, registrationId);
@@ -182,7 +182,7 @@ describe('taking an agent back', () => {
     expect((await world.openPage(alice, body.claim)).body).not.toContain('This would be your first link');
   });
 
-  it('404 · for another person’s, for one that nobody has claimed, for a personal access token, for no id of ours', async () => {
+  it('404 · for another person’s, an unclaimed one, a personal access token, a malformed id', async () => {
     const [alice, bob] = [await world.human(), await world.human()];
     const { registrationId, access_token } = await world.claimed(bob);
     const unclaimed = await world.anonymous();
@@ -196,7 +196,7 @@ describe('taking an agent back', () => {
   });
 
   it.each([1, 2, 3, 4, 5, 6])(
-    'two at once: one revokes and counts the tokens, the other comes too late (%i)',
+    'two concurrently: one revokes and counts the tokens, the other comes too late (%i)',
     async () => {
       const alice = await world.human();
       const { registrationId } = await world.claimed(alice);
@@ -206,7 +206,7 @@ describe('taking an agent back', () => {
     },
   );
 
-  it.each([1, 2, 3, 4, 5, 6])('while it exchanges its assertion: no token outlives it (%i)', async () => {
+  it.each([1, 2, 3, 4, 5, 6])('while the agent exchanges its assertion: no token survives (%i)', async () => {
     const alice = await world.human();
     const { registrationId, identity_assertion } = await world.claimed(alice);
     const [revoked, ...exchanges] = await Promise.all([
@@ -218,7 +218,7 @@ describe('taking an agent back', () => {
     for (const { body } of issued) expect((await world.me(body.access_token)).status).toBe(401);
   });
 
-  it('by the operator: any registration, claimed or not', async () => {
+  it('the operator can revoke any registration, claimed or not', async () => {
     const agent = await world.anonymous();
     const { access_token } = (await world.exchange(agent.identity_assertion)).body;
     const revoked = { revokedAt: present(), revokedTokens: 1 };
@@ -229,7 +229,7 @@ describe('taking an agent back', () => {
   });
 });
 
-describe('taking a sign-in back', () => {
+describe('revoking a sign-in', () => {
   it('200 · ends its tokens at once; again: already-revoked', async () => {
     const alice = await world.human();
     const { signInId, token } = await signedIn(alice);
@@ -254,7 +254,7 @@ describe('in the graph', () => {
   });
 });
 
-it('200 · what was bound to a deleted project has ended, and stays listed as revoked', async () => {
+it('200 · access bound to a deleted project has ended, and stays listed as revoked', async () => {
   const alice = await world.human();
   const token = await world.token(alice.person, alice.organization);
   const body = { name: 'Doomed', repoFullName: 'acme/doomed' };

@@ -1,4 +1,4 @@
-// Preview environments: listed, read, and destroyed on request; who can't reach the project sees none of it.
+// Preview environments: listed, read, destroyed on request, and invisible without access to the project.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Environment, environmentStatuses, statusesBefore } from '#domain/work/environments/model.ts';
 import { expireEnvironments } from '#domain/work/environments/operations.ts';
@@ -72,13 +72,13 @@ describe('GET /environments', () => {
     expect((await get(`?limit=1&cursor=${first.nextCursor}`)).status).toBe(400);
   });
 
-  it.each(environmentStatuses)('200 · by status %s, as the record says', async (status) => {
+  it.each(environmentStatuses)('200 · filters by status %s', async (status) => {
     const environment = await inStatus(status);
     expect(await ids(`?status=${status}`)).toContain(environment.id);
     expect(await statusOf(environment)).toBe(status);
   });
 
-  it('200 · a bound token sees its own project’s; a project that is out of reach has none', async () => {
+  it('200 · a bound token sees its project’s environments; projects out of reach list none', async () => {
     const [ours, theirs] = [await openEnvironment(shop), await openEnvironment(other)];
     const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
@@ -102,7 +102,7 @@ describe('GET /environments', () => {
     expect([status, body.description]).toEqual([400, words]);
   });
 
-  it('200 · takes each bound at its edge', async () => {
+  it('200 · accepts each value at its bound', async () => {
     for (const query of ['limit=1', 'limit=500', `issueId=${'i'.repeat(200)}`]) {
       expect((await get(`?${query}`)).status).toBe(200);
     }
@@ -121,20 +121,20 @@ describe('DELETE /environments/{environmentId}', () => {
     },
   );
 
-  it('200 · one that is gone stays gone', async () => {
+  it('200 · a destroyed one stays unchanged', async () => {
     const environment = await inStatus('destroyed');
     const before = (await get(`/${environment.id}`)).body;
     expect((await destroy(environment)).status).toBe(200);
     expect((await get(`/${environment.id}`)).body).toEqual(before);
   });
 
-  it('a failed one that has expired is left as it is by the job that expires environments', async () => {
+  it('a failed one that has expired is not touched by the expiry job', async () => {
     const environment = await openEnvironment(shop, { status: 'failed', expiresAt: present() - 1 });
     await expireEnvironments();
     expect(await statusOf(environment)).toBe('failed');
   });
 
-  it('200 for all · asked for many times at once', async () => {
+  it('200 for all · concurrent requests', async () => {
     const environment = await openEnvironment(shop);
     const answers = await Promise.all(Array.from({ length: 10 }, () => destroy(environment)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
@@ -157,7 +157,7 @@ describe('DELETE /environments/{environmentId}', () => {
   });
 });
 
-it('moves as the table of moves says', () => {
+it('its status changes follow the table of moves', () => {
   expect(Object.fromEntries(environmentStatuses.map((status) => [status, statusesBefore(status)]))).toEqual({
     provisioning: [],
     active: ['provisioning'],
@@ -167,7 +167,7 @@ it('moves as the table of moves says', () => {
   });
 });
 
-it('over GraphQL a project leads to its newest 20, and each back to it; a bound token to its own alone', async () => {
+it('over GraphQL a project links to its newest 20, and each back to it; a bound token reaches only its own', async () => {
   for (let i = 0; i < 21; i++) await openEnvironment(other);
   const query = '{ projects { data { id environments { environmentId project { id } } } } }';
   const of = async (token: string) => {

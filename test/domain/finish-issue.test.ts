@@ -1,4 +1,4 @@
-// The end of a run reaches the issue that it began with, in the background: a tracker that is away is asked again.
+// The end of a run is reported to its issue in the background, with retries while the tracker is unavailable.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
@@ -52,7 +52,7 @@ interface Held {
   projectId: string;
 }
 
-/** A run that the runtime holds, in a project on that tracker. */
+/** A run that the runtime holds, in a project with that tracker. */
 async function taken(tracker: 'builtin' | 'linear'): Promise<Held> {
   const projectId = await createProject(world, { token: alice }, `Shop ${++count}`, { tracker, trackerTeamKey: 'ENG' });
   const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
@@ -80,7 +80,7 @@ describe('a run that has ended', () => {
     expect(await waiting()).toEqual([]);
   });
 
-  it('tells the tracker of a vendor how it went, what it cost, and where it can be read', async () => {
+  it('reports its outcome, cost and address to a vendor’s tracker', async () => {
     const held = await taken('linear');
     const { runId, leaseId } = held;
     await runtime.report('reportCost', { runId, leaseId, costId: 'one', usd: 1.255, incomplete: true });
@@ -91,7 +91,7 @@ describe('a run that has ended', () => {
     expect(linear.issues.get(held.issueId)!.stateId).toBe('state-done');
   });
 
-  it('and has failed, says with what; its issue stays open', async () => {
+  it('reports the reason when it failed; its issue stays open', async () => {
     const held = await taken('linear');
     await runtime.finish(held, { status: 'failed', error: 'exit code 1' });
     await world.delivered();
@@ -100,7 +100,7 @@ describe('a run that has ended', () => {
     expect(linear.issues.get(held.issueId)!.stateId).toBe('state-todo');
   });
 
-  it('because its runtime did not come back, says so too', async () => {
+  it('reports a lost runtime as the reason', async () => {
     await taken('linear');
     world.clock.turn(silenceMs.failed);
     await releaseSilentRuns();
@@ -111,7 +111,7 @@ describe('a run that has ended', () => {
 });
 
 describe('a tracker', () => {
-  it('that is away is asked again: one comment in the end', async () => {
+  it('is retried while unavailable, and gets one comment', async () => {
     const held = await taken('linear');
     await runtime.finish(held);
     linear.disturb('CloseIssue', 'lose the answer');
@@ -125,7 +125,7 @@ describe('a tracker', () => {
     expect([linear.comments.size, await waiting(), (await runOf(held)).lastError]).toEqual([1, [], null]);
   });
 
-  it('that refuses is not asked again: the run keeps what it said, beside what it has failed with', async () => {
+  it('is not retried when it refuses; the run keeps the refusal beside its own failure', async () => {
     const held = await taken('linear');
     linear.issues.clear();
     await runtime.finish(held, { status: 'failed', error: 'exit code 1' });
@@ -137,7 +137,7 @@ describe('a tracker', () => {
     ]);
   });
 
-  it('has nothing to be told of a project that is gone', async () => {
+  it('is told nothing about a run of a deleted project', async () => {
     const held = await taken('builtin');
     await runtime.finish(held);
     await world.knex('projects').where({ id: held.projectId }).delete();

@@ -1,5 +1,5 @@
-// Identity assertions of a provider (ID-JAG), each check for itself: what is believed, what is not, and in which word
-// (docs/contract.md#agent-registration; docs/contract.md#id-jag). The provider is our own.
+// Identity assertions of a provider (ID-JAG), check by check: accepted and refused ones, with the error code
+// (docs/contract.md#agent-registration; docs/contract.md#id-jag). The provider is the test's own.
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, importJWK, type JWK, UnsecuredJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const fault = (error: string) => ({ error, error_description: expect.any(String)
 const repeated = Array.from({ length: 6 }, (_, i) => i + 1);
 const show = (more?: Claims, pen?: Pen) => world.present(world.provider.idJag(more, pen));
 
-/** Believed, if unknown: whoever comes this far is asked to have a person confirm. */
+/** Answer to a valid assertion of an unknown user: a person must confirm. */
 const believed = [401, 'interaction_required'];
 const outcome = async (more?: Claims, pen?: Pen) => {
   const { status, body } = await show(more, pen);
@@ -81,7 +81,7 @@ describe('the first time', () => {
     expect((await world.openPage(alice, second)).body).not.toContain('This would be your first');
   });
 
-  it('401 · the email address of an account links nothing: another subject, another provider', async () => {
+  it('401 · the email address of an account does not link another subject or another provider', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const other = await openProvider();
@@ -105,7 +105,7 @@ describe('the first time', () => {
     expect((await world.decide(alice, second.claim)).status).toBe(200);
   });
 
-  it.each(repeated)('presentations at once make one registration, and one claim that works (%i)', async (n) => {
+  it.each(repeated)('concurrent presentations make one registration and one working claim (%i)', async (n) => {
     const claims = { sub: `at-once-${n}` };
     for (let round = 1; round <= 2; round++) {
       const both = await Promise.all([show(claims), show(claims)]);
@@ -131,14 +131,14 @@ describe('the first time', () => {
     },
   );
 
-  it('400 · email_mismatch when the claim is started anew for another address', async () => {
+  it('400 · email_mismatch when the claim is restarted for another address', async () => {
     const { body } = await show({ email: 'vera@example.com' });
     const other = await world.startClaim({ claim_token: body.claim_token, email: 'adam@example.com' });
     expect([other.status, other.body]).toEqual([400, fault('email_mismatch')]);
     expect((await world.startClaim({ claim_token: body.claim_token, email: 'VERA@example.com' })).status).toBe(200);
   });
 
-  it('401 · once what was lent has ended the person is asked again; nothing of before comes back', async () => {
+  it('401 · after the delegation has ended the person is asked again, and earlier access stays dead', async () => {
     const alice = await world.human();
     const { subject, registrationId, identity_assertion } = await world.linked(alice, {}, { days: 1 });
     world.clock.turn(hours(24));
@@ -150,7 +150,7 @@ describe('the first time', () => {
     expect((await world.exchange(identity_assertion)).body).toEqual(fault('invalid_grant'));
   });
 
-  it('200 · the hour of the assertion ends with what was lent; its scopes are what the role still holds', async () => {
+  it('200 · the assertion’s hour is cut short by the end of the delegation; its scopes are those the role still holds', async () => {
     const alice = await world.human(undefined, 'member');
     const { subject } = await world.linked(alice, {}, { days: 1, scopes: ['missions:read', 'missions:run'] });
     world.clock.turn(hours(24) - minutes(10));
@@ -170,7 +170,7 @@ describe('a jti', () => {
     expect([again.status, again.body]).toEqual([400, fault('replay_detected')]);
   });
 
-  it.each(repeated)('two identical ID-JAGs at once: exactly one is accepted (%i)', async () => {
+  it.each(repeated)('two identical concurrent ID-JAGs: exactly one is accepted (%i)', async () => {
     const jwt = await world.provider.idJag();
     const all = await Promise.all(Array.from({ length: 4 }, () => world.present(jwt)));
     expect(all.map(({ body }) => body.error).sort()).toEqual([
@@ -181,7 +181,7 @@ describe('a jti', () => {
     ]);
   });
 
-  it('400 · is used up by an assertion that fails a later check, but not by one with a bad signature', async () => {
+  it('400 · is used up by an assertion that fails a later check, but not by one with an invalid signature', async () => {
     const wrong = world.provider.claimsOf({ email_verified: false });
     expect((await world.present(world.provider.sign(wrong))).body.error).toBe('missing_verified_email');
     expect(await outcome({ jti: wrong.jti })).toEqual([400, 'replay_detected']);
@@ -193,7 +193,7 @@ describe('a jti', () => {
     expect((await world.present(world.provider.sign(forged))).body.error).toBe('interaction_required');
   });
 
-  it('401 · of one provider uses up nothing of another', async () => {
+  it('401 · counts for its own provider only', async () => {
     const other = await openProvider();
     world.trust({}, { issuer: other.issuer, displayName: 'Other' });
     const jti = 'the-same-at-both';
@@ -304,7 +304,7 @@ describe('the signature', () => {
     expect((await world.present(flipped)).body).toEqual(fault('invalid_signature'));
   });
 
-  it('400 · HS256 keyed with what is public of the provider: its JWK, its PEM', async () => {
+  it('400 · HS256 keyed with public data of the provider: its JWK, its PEM', async () => {
     const jwk = world.provider.keys[0]!;
     const pem = await exportSPKI((await importJWK(jwk, 'ES256')) as CryptoKey);
     for (const secret of [JSON.stringify(jwk), pem, jwk.x!]) {
@@ -312,7 +312,7 @@ describe('the signature', () => {
     }
   });
 
-  it('400 · a good RS256 signature by a key of 1024 bits', async () => {
+  it('400 · a valid RS256 signature by a key of 1024 bits', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1_024 });
     const header = { alg: 'RS256', kid: 'short', typ: 'oauth-id-jag+jwt' };
     world.provider.keys.push({ ...publicKey.export({ format: 'jwk' }), kid: 'short' } as JWK);
@@ -325,7 +325,7 @@ describe('the signature', () => {
     world.provider.keys.pop();
   });
 
-  it('401 · is as good with RS256, PS256, ES384 and EdDSA', async () => {
+  it('401 · is accepted with RS256, PS256, ES384 and EdDSA', async () => {
     for (const alg of ['RS256', 'PS256', 'ES384', 'EdDSA']) {
       const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
       world.provider.keys.push({ ...(await exportJWK(publicKey)), kid: alg });
@@ -417,7 +417,7 @@ describe('the user and the client', () => {
     expect(await outcome(claims)).toEqual([400, error]);
   });
 
-  it('pinned clients, and no others, when the trust list names some', async () => {
+  it('accepts only pinned clients when the trust list names some', async () => {
     world.trust({ clientIds: ['client-7'] });
     expect(await outcome({ client_id: 'client-7' })).toEqual(believed);
     expect(await outcome()).toEqual([400, 'invalid_client_id']);
@@ -453,7 +453,7 @@ describe('the body', () => {
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request', error_description: description }]);
   });
 
-  it('400 · 16 KB of random bytes are answered without asking anybody', async () => {
+  it('400 · 16 KB of random bytes are rejected without a fetch', async () => {
     const before = world.provider.asked.length;
     const noise = () => randomBytes(4_000).toString('base64url');
     for (const assertion of [`${noise()}.${noise()}.${noise()}`, 'A'.repeat(16_384), '.'.repeat(16_384)]) {
@@ -485,7 +485,7 @@ describe('the keys of a provider', () => {
     world.provider.settings.headers = {};
   });
 
-  it('are asked for together by those who come together', async () => {
+  it('are fetched once for concurrent requests', async () => {
     world.trust();
     const before = world.provider.asked.length;
     const all = await Promise.all(Array.from({ length: 8 }, () => outcome()));
@@ -493,7 +493,7 @@ describe('the keys of a provider', () => {
     expect(world.provider.asked.length - before).toBe(1);
   });
 
-  it('401 · a new key of the provider is found with one more question', async () => {
+  it('401 · a new key of the provider is found with one more fetch', async () => {
     await outcome();
     const before = world.provider.asked.length;
     await world.provider.rotate();
@@ -502,7 +502,7 @@ describe('the keys of a provider', () => {
     expect(world.provider.asked.length - before).toBe(1);
   });
 
-  it('400 · made-up kids cause no storm: one question in thirty seconds', async () => {
+  it('400 · unknown kids cause at most one fetch in thirty seconds', async () => {
     await outcome();
     world.clock.turn(seconds(30));
     const before = world.provider.asked.length;
@@ -515,7 +515,7 @@ describe('the keys of a provider', () => {
     expect(world.provider.asked.length - before).toBe(2);
   });
 
-  it('400 · a provider that is away, and none of its keys known: asked again after thirty seconds', async () => {
+  it('400 · an unavailable provider without known keys is asked again after thirty seconds', async () => {
     world.trust();
     world.provider.settings.status = 503;
     const before = world.provider.asked.length;
@@ -527,7 +527,7 @@ describe('the keys of a provider', () => {
     expect(await outcome()).toEqual(believed);
   });
 
-  it('401 · of a provider that is away, the known ones are good for a day', async () => {
+  it('401 · known keys stay valid for a day while the provider is unavailable', async () => {
     world.trust();
     expect(await outcome()).toEqual(believed);
     world.provider.settings.status = 503;
@@ -539,7 +539,7 @@ describe('the keys of a provider', () => {
     world.clock.turn(seconds(30));
   });
 
-  it('are where the trust list says; a redirect is not followed', async () => {
+  it('come from the address in the trust list; redirects are not followed', async () => {
     const trap = await openProvider();
     world.trust({ jwksUri: `${world.provider.issuer}/keys` });
     expect(await outcome()).toEqual(believed);

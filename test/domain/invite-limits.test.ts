@@ -1,4 +1,4 @@
-// What an organization, a person and a recipient see of invites in a day, and what a mail makes of an organization's name.
+// Daily limits of invites for an organization, a person and a recipient, and the organization's name in the mail.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -14,7 +14,7 @@ let count = 0;
 
 beforeAll(async () => {
   world = await openWorld();
-  // Races need their connections beforehand: a call that has to open one comes too late to be at once.
+  // Connections for races are opened beforehand, because a call that has to open one would be too late.
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
 });
 afterEach(() => bindInvitesPerDay(invitesPerDay.organization));
@@ -43,7 +43,7 @@ const expectLimited = (answer: Answer, description: string, seconds: number) => 
 };
 
 describe('invites in a day', () => {
-  it('429 · no more than 5 to one address, whoever sends them, also at once; no mail is sent for the others', async () => {
+  it('429 · no more than 5 to one address, whoever sends them, also concurrently; the others send no mail', async () => {
     const email = `victim${++count}@example.com`;
     const senders = await Promise.all(Array.from({ length: 12 }, () => sender()));
     const answers = await Promise.all(senders.map((one) => invite(one, email)));
@@ -53,7 +53,7 @@ describe('invites in a day', () => {
     expectLimited(await invite(await sender(), email.toUpperCase()), 'email: has been sent too many invites.', 86_400);
   });
 
-  it('429 · revoking an invite makes no room for another; a day does, for each as it becomes old enough', async () => {
+  it('429 · revoking an invite makes no room for another; each makes room again after a day', async () => {
     const [one, email] = [await sender(), `revoked${++count}@example.com`];
     for (let n = 0; n < 5; n++) {
       const { body } = await invite(one, email);
@@ -70,7 +70,7 @@ describe('invites in a day', () => {
     expect((await invite(one, email)).status).toBe(429);
   });
 
-  it('429 · no more than the setting by one organization, and half of it by one person, also at once', async () => {
+  it('429 · no more than the setting by one organization, and half of it by one person, also concurrently', async () => {
     bindInvitesPerDay(10);
     const first = await sender();
     const second = await sender(first.org);
@@ -94,7 +94,7 @@ describe('the mail of an invite', () => {
     ['Pay at https://evil.example/now', '"Pay at https[:]//evil[.]example/now"'],
     ['www.evil.example "Support"', `"www[.]evil[.]example 'Support'"`],
     ['Sons, Inc. of Bern', '"Sons, Inc. of Bern"'],
-  ])('names the organization %j as %j', async (name, quoted) => {
+  ])('writes the organization %j as %j', async (name, quoted) => {
     const owner = await sender();
     const session = await world.session(await world.person(`Sender${count}`), owner.org.id);
     const renamed = await world.rest('PATCH', `/organizations/${owner.org.id}`, { session, body: { name } });

@@ -1,4 +1,4 @@
-// Invites from being sent to being accepted, revoked or forgotten (docs/contract.md#invites).
+// Invites from sending to acceptance, revocation or expiry (docs/contract.md#invites).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import { acceptInvite, pendingInvitesFor } from '#domain/organization/invites/operations.ts';
@@ -21,7 +21,7 @@ let token: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  // Races need their connections beforehand: a call that has to open one comes too late to be at once.
+  // Connections for races are opened beforehand, because a call that has to open one would be too late.
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
   alice = await world.person('Alice');
   org = await world.found(alice, 'Alice Works');
@@ -51,7 +51,7 @@ const refusedWith = async (work: Promise<unknown>) => {
 };
 
 describe('inviting', () => {
-  it('201 · an address of any case is invited, stored in lower case, and told so', async () => {
+  it('201 · an address in any case is invited, stored in lower case, and mailed', async () => {
     const email = address();
     const answer = await world.rest('POST', '/invites', {
       token: await owner(),
@@ -83,7 +83,7 @@ If you do not know "Alice Works", ignore this mail.
     });
   });
 
-  it('201 · stands even when the mail server is away', async () => {
+  it('201 · is created even when the mail server is unavailable', async () => {
     openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'platform@example.com', log: () => {} });
     const email = address();
     const { status } = await invite(email);
@@ -96,7 +96,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(developmentMailbox()!.map(({ to }) => to)).toEqual([email]);
   });
 
-  it('409 · an open invite is not written twice, whatever the case of the address', async () => {
+  it('409 · an address with an open invite is not invited again, whatever its case', async () => {
     const email = address();
     await invite(email);
     await world.delivered();
@@ -117,7 +117,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(developmentMailbox()).toHaveLength(mails);
   });
 
-  it('409 · nor when it is asked for many times at once: one 201', async () => {
+  it('409 · concurrent invites to one address: one 201', async () => {
     const body = { email: address(), role: 'viewer' };
     const answers = await Promise.all(
       Array.from({ length: 8 }, async () => world.rest('POST', '/invites', { token: await owner(), body })),
@@ -125,7 +125,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 
-  it('409 · nobody is invited who is a member', async () => {
+  it('409 · a member is not invited', async () => {
     const answer = await world.rest('POST', '/invites', {
       token: await owner(),
       body: { email: 'ALICE@example.com', role: 'viewer' },
@@ -136,7 +136,7 @@ If you do not know "Alice Works", ignore this mail.
     ]);
   });
 
-  it('201 · an expired invite makes room for the next', async () => {
+  it('201 · an expired invite makes room for a new one', async () => {
     const email = address();
     const first = await invite(email);
     world.clock.turn(days(7) - 1);
@@ -163,7 +163,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(await statusIn(id)).toBe('expired');
   });
 
-  it('403 · nobody invites to a role above their own', async () => {
+  it('403 · requires a role at least as high as the invite’s', async () => {
     const admin = await world.person('Adam');
     await world.join(org, admin, 'admin');
     const body = { email: address(), role: 'owner' };
@@ -213,7 +213,7 @@ If you do not know "Alice Works", ignore this mail.
 });
 
 describe('revoking', () => {
-  it('200 · takes the invite back, and twice is no fault', async () => {
+  it('200 · revokes the invite; a repeat succeeds', async () => {
     const email = address();
     const { id } = await invite(email);
     for (let n = 0; n < 2; n++) {
@@ -227,7 +227,7 @@ describe('revoking', () => {
     ]);
   });
 
-  it('409 · not after it was accepted', async () => {
+  it('409 · an accepted invite cannot be revoked', async () => {
     const email = address();
     const { id } = await invite(email);
     await accept(await world.person(email.split('@')[0]!), id);
@@ -239,7 +239,7 @@ describe('revoking', () => {
     expect(await statusIn(id)).toBe('accepted');
   });
 
-  it('404 · an unknown invite and another organization’s cannot be told apart', async () => {
+  it('404 · an unknown invite and another organization’s get the same answer', async () => {
     const { id } = await invite(address());
     const stranger = await world.token(await world.person('Bob'), foreign);
     for (const other of [id, 'inv_none']) {
@@ -268,7 +268,7 @@ describe('accepting', () => {
     expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is no longer open: accepted.']);
   });
 
-  it('happens once when two tabs press at once', async () => {
+  it('happens once when two tabs submit concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const email = address();
       const { id } = await invite(email);
@@ -279,7 +279,7 @@ describe('accepting', () => {
     }
   });
 
-  it('404 · only by the account with the address of the invite', async () => {
+  it('404 · for any account but the one with the invited address', async () => {
     const { id } = await invite(address());
     const eve = await world.person('Eve');
     expect(await refusedWith(accept(eve, id))).toEqual([404, 'No such invite.']);
@@ -287,7 +287,7 @@ describe('accepting', () => {
     expect(await organizationsOf(eve.id)).toEqual([]);
   });
 
-  it('409 · not after seven days', async () => {
+  it('409 · after seven days', async () => {
     const email = address();
     const { id } = await invite(email);
     world.clock.turn(days(7));
@@ -295,7 +295,7 @@ describe('accepting', () => {
     expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is no longer open: expired.']);
   });
 
-  it('leaves the role of somebody who was added in the meantime', async () => {
+  it('keeps the role of somebody who was added in the meantime', async () => {
     const email = address();
     const { id } = await invite(email, 'owner');
     const person = await world.person(email.split('@')[0]!);

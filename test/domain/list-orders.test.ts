@@ -1,4 +1,4 @@
-// Lists by status, name, kind and role, and in either order, page by page.
+// Lists filtered by status, name, kind and role, in either order, page by page.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Id } from '#foundation/ids.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
@@ -34,7 +34,7 @@ const get = (path: string) => world.rest('GET', path, { token: ada.token });
 const rows = async (path: string) => (await get(path)).body.data as Record<string, string>[];
 const ids = async (path: string) => (await rows(path)).map(({ id }) => id);
 
-it('projects by status, and by what stands in their name, as it is written; REST has no such filter', async () => {
+it('projects are filtered by status and by literal text in their name, in GraphQL only', async () => {
   const [shop, mobile, old] = projects;
   const ask = async (args: string) => {
     const { body } = await world.graphql(`{ projects(${args}) { data { id } nextCursor } }`, { token: ada.token });
@@ -53,7 +53,7 @@ it('projects by status, and by what stands in their name, as it is written; REST
   expect(await ids('/projects?status=archived&order=oldest')).toEqual([old, mobile, shop]);
 });
 
-it('artifacts by kind, by an index; agents by role, built-in ones too', async () => {
+it('artifacts are filtered by kind, by an index; agents by role, including built-in ones', async () => {
   expect((await rows('/artifacts?kind=log')).map(({ kind }) => kind)).toEqual(['log', 'log', 'log']);
   expect(await ids(`/artifacts?kind=video&projectId=${projects[0]}`)).toEqual([]);
   expect(new Set((await rows('/agents?role=planner')).map(({ role }) => role))).toEqual(new Set(['planner']));
@@ -84,7 +84,7 @@ it.each(['/runs', '/artifacts', '/artifacts?kind=log'])('%s · oldest first, pag
   expect([status, body.description]).toEqual([400, 'order: must be one of oldest, newest.']);
 });
 
-it('issues of a project, oldest first, page by page; in the graph alone', async () => {
+it('issues of a project are listed oldest first, page by page, in GraphQL only', async () => {
   const ask = async (args: string) => {
     const { body } = await world.graphql(`{ issues(${args}) { data { id } nextCursor } }`, { token: ada.token });
     return body.data?.issues ?? body.errors[0].message;

@@ -1,4 +1,4 @@
-// What a config file declares, and what is refused of one: pure.
+// The parser of the config file: declared servers, and rejected files.
 import { describe, expect, it } from 'vitest';
 import { InvalidConfig, maxFileBytes, parseConfig } from '#domain/execution/mcp-servers/declared.ts';
 
@@ -16,7 +16,7 @@ const wrong = (text: string): string => {
 const wrongServer = (server: unknown): string => wrong(JSON.stringify({ mcpServers: { a: server } }));
 
 describe('a declared server', () => {
-  it('ok · of YAML as of JSON, its address apart, its headers by name alone', () => {
+  it('ok · reads YAML and JSON alike, splits the address, and keeps only the names of headers', () => {
     const { servers, warnings } = parseConfig(
       `mcpServers:\n  issues:\n    type: http\n    url: https://mcp.example.com:8443/v1/mcp\n    headers: { X-Tenant: "${secret('TENANT')}" }\n`,
     );
@@ -148,7 +148,7 @@ describe('an invalid file', () => {
     expect(message).toContain(words);
   });
 
-  it('more servers than are taken; and just as many', () => {
+  it('51 servers; 50 are accepted', () => {
     const servers = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, { url: 'https://a.example/' }]));
     expect(parse(servers(50)).servers).toHaveLength(50);
@@ -167,7 +167,7 @@ describe('an invalid file', () => {
       return Math.min(...times);
     };
     cost(1_000);
-    // Four times as many keys: 4 when linear, 16 when each key is compared with all others.
+    // Four times as many keys take 4 times as long if linear, 16 times if each key is compared with all others.
     expect(cost(12_000) / cost(3_000)).toBeLessThan(10);
   });
 
@@ -192,7 +192,7 @@ describe('an invalid file', () => {
     expect(wrongServer(server)).toContain(words);
   });
 
-  it('a message quotes nothing of the file', () => {
+  it('error messages quote nothing of the file', () => {
     expect(wrong('token: hunter2\n  bad: [hunter2')).not.toContain('hunter2');
   });
 });

@@ -1,5 +1,5 @@
-// Connecting an MCP server that requires OAuth: to a real one of others, and to one that does what the test wants. A state is good
-// once, in time, for the person who started; tokens are sealed, refreshed when due, and sent nowhere else.
+// Connecting an MCP server that requires OAuth: a third-party server, and one that misbehaves on demand. A state is valid once, until
+// its expiry, for the person who started; tokens are sealed, refreshed when due, and sent nowhere else.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { minutes, seconds } from '#foundation/clock.ts';
@@ -32,15 +32,15 @@ const start = (project: McpProject, body: object = {}) => project.ask('POST', '/
 const complete = (project: McpProject, body: object, session = project.session) =>
   world.rest('POST', '/mcp/oauth/complete', { session, body });
 
-/** The parameters with which the authorization server was to be asked. */
+/** Parameters of the authorization request. */
 async function left(project: McpProject): Promise<Record<string, string>> {
   const { status, body } = await start(project);
   expect(status).toBe(200);
   return Object.fromEntries(new URL(body.authorizeUrl).searchParams);
 }
 
-describe('a real server of others', () => {
-  it('ready · needs_auth, then connected by way of the console, then its tools are read', async () => {
+describe('a third-party server', () => {
+  it('ready · needs_auth, then connected through the console, then its tools are read', async () => {
     const project = await bound(guarded.url);
     expect((await project.refresh('issues')).body).toMatchObject({ status: 'needs_auth', authKind: 'oauth' });
     const { body } = await start(project, { returnTo: `/console/projects/${project.id}` });
@@ -61,7 +61,7 @@ describe('a real server of others', () => {
 });
 
 describe('our client metadata document', () => {
-  it('200 · says who we are, and its address is the client id', async () => {
+  it('200 · identifies this service, and its address is the client id', async () => {
     const { status, body, headers } = await world.request('GET', '/console/mcp/client.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     expect(body).toMatchObject({
@@ -71,14 +71,14 @@ describe('our client metadata document', () => {
     });
   });
 
-  it('stands for a registration where the authorization server reads it, and ours is at an https address', async () => {
+  it('replaces registration where the authorization server supports it and our address is https', async () => {
     remote.settings.metadata = { client_id_metadata_document_supported: true, registration_endpoint: undefined };
     const project = await bound(remote.url);
     expect((await start(project)).body.description).toContain('does not register clients');
     const own = { ...addresses() };
     bindAddresses({ ...own, issuer: 'https://console.example' });
     try {
-      // The name of the session's cookie is another one at an https address.
+      // At an https address the session's cookie has another name.
       const token = await world.token(project.owner, project.organization);
       const route = `/mcp/projects/${project.id}/servers/issues/oauth/start`;
       const { body } = await world.rest('POST', route, { token, body: {} });
@@ -95,7 +95,7 @@ describe('our client metadata document', () => {
 });
 
 describe('the start', () => {
-  it('200 · names client, PKCE, resource and state, and until when; nothing of it can be read from a row', async () => {
+  it('200 · names client, PKCE, resource, state and expiry; no row reveals them', async () => {
     const project = await bound(remote.url);
     const { body } = await start(project);
     const { origin, searchParams } = new URL(body.authorizeUrl);
@@ -152,7 +152,7 @@ describe('the start', () => {
       502,
       'does not answer as it must',
     ],
-  ])('%s · refused, and nobody is sent anywhere', async (_, metadata, status, words) => {
+  ])('%s · is refused without a redirect', async (_, metadata, status, words) => {
     const project = await bound(remote.url);
     remote.settings.metadata = metadata;
     const answer = await start(project);
@@ -172,7 +172,7 @@ describe('the start', () => {
   });
 });
 
-describe('the way back', () => {
+describe('the callback', () => {
   it('200 · exchanges the code once, with verifier and resource, and keeps the tokens sealed', async () => {
     const project = await bound(remote.url);
     const { state, client_id, resource } = await left(project);
@@ -228,7 +228,7 @@ describe('the way back', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400 · a code that is refused; 502 for tokens that are none; the binding is as it was', async () => {
+  it('400 · a rejected code; 502 · an invalid token answer; the binding is unchanged', async () => {
     const project = await bound(remote.url);
     const answers: [object, number][] = [
       [{ status: 400, body: { error: 'invalid_grant', error_description: 'words of a stranger' } }, 400],
@@ -254,7 +254,7 @@ describe('the way back', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('page · an error of the authorization server is a page without its words', async () => {
+  it('page · an error of the authorization server is shown without its text', async () => {
     const project = await bound(remote.url);
     const search = '?error=access_denied&error_description=Call+this+number';
     const page = await world.request('GET', `/console/mcp/callback${search}`, { session: project.session });
@@ -273,7 +273,7 @@ describe('a token', () => {
   }
   const refreshes = () => remote.asked.filter(({ body }) => body?.grant_type === 'refresh_token');
 
-  it('is refreshed when it is due, once, however many ask at once', async () => {
+  it('is refreshed when due, once for concurrent requests', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     const answers = await Promise.all(Array.from({ length: 5 }, () => project.refresh('issues')));
@@ -282,14 +282,14 @@ describe('a token', () => {
     expect(refreshes()[0]!.body).toMatchObject({ resource: remote.url, refresh_token: expect.stringMatching(/^rt-/) });
   });
 
-  it('needs_auth · its refresh token is refused permanently; connecting again helps', async () => {
+  it('needs_auth · its refresh token is rejected permanently; connecting again restores it', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     remote.settings.tokenError = { status: 400, body: { error: 'invalid_grant' } };
     remote.asked.length = 0;
     const { body } = await project.refresh('issues');
     expect([body.status, body.statusDetail]).toEqual(['needs_auth', expect.stringContaining('Connect it with OAuth')]);
-    // Without a token nothing was sent to the server itself.
+    // Without a token no request is sent to the server itself.
     expect(remote.methods()).toEqual([]);
     remote.settings.tokenError = null;
     const { state } = await left(project);
@@ -306,7 +306,7 @@ describe('a token', () => {
     expect(refreshes()).toHaveLength(1);
   });
 
-  it('needs_auth · a new one that the server rejects too is not replaced again', async () => {
+  it('needs_auth · a refreshed token that the server rejects too is not refreshed again', async () => {
     const project = await connected();
     const disturb = ({ path }: { path: string }, res: ServerResponse) => {
       if (path === '/token' || path.includes('well-known')) return false;
@@ -319,7 +319,7 @@ describe('a token', () => {
     expect(refreshes()).toHaveLength(1);
   });
 
-  it('error · its authorization server is away for a while: nothing is forgotten', async () => {
+  it('error · its authorization server is unavailable for a while: the grant is kept', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     remote.settings.tokenError = { status: 503, body: { error: 'temporarily_unavailable' } };
@@ -328,14 +328,14 @@ describe('a token', () => {
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
   });
 
-  it('while one process refreshes, the row is free and the others use the token that is still valid', async () => {
+  it('while one process refreshes, the row is not locked and others use the still valid token', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600 - 30));
     const hanging: ServerResponse[] = [];
     remote.settings.disturb = ({ path }, res) => path === '/token' && hanging.push(res) > 0;
     const first = project.refresh('issues');
     await expect.poll(() => hanging.length).toBe(1);
-    // No lock: this would wait for one, and another reader finds its token good for thirty seconds.
+    // Without a lock: this update would wait for one, and another reader can use its token for thirty seconds.
     await world.knex('mcp_grants').update({ updatedAt: 1 }).timeout(5_000);
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
     expect(hanging.length).toBe(1);
@@ -345,7 +345,7 @@ describe('a token', () => {
     expect((await first).body.status).toBe('needs_review');
   });
 
-  it('several that find it expired ask once', async () => {
+  it('an expired one is refreshed once for concurrent requests', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_601));
     remote.asked.length = 0;
@@ -354,7 +354,7 @@ describe('a token', () => {
     expect(remote.asked.filter(({ path }) => path === '/token').length).toBe(1);
   });
 
-  it('is forgotten with the address that it was for', async () => {
+  it('is deleted when the address of its server changes', async () => {
     const project = await connected();
     await project.declare({ issues: { url: `${remote.origin}/other` } });
     await project.put('issues', { roles: ['builder'] });

@@ -1,4 +1,4 @@
-// Remote servers that mean no good, and what is never sent to them: a clear status each time, and other bindings untouched.
+// Hostile remote servers, and data that is never sent to them: each gives a clear status and leaves other bindings unchanged.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Disturb, openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
 import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
@@ -133,7 +133,7 @@ describe('error · a server that', () => {
     expect([status, body.status, body.statusDetail]).toEqual([200, 'error', expect.stringContaining(words)]);
     expect(body.statusDetail).not.toMatch(/stranger|169\.254/);
     expect(body.toolSnapshot).toEqual([]);
-    // Nothing of it reached the other server, and its binding is as it was.
+    // The other server got no request, and its binding is unchanged.
     expect(other.asked).toEqual([]);
     expect((await project.server('docs')).binding).toMatchObject({
       status: 'needs_review',
@@ -158,7 +158,7 @@ describe('error · a server that', () => {
   });
 
   it.each(['http://10.0.0.1/mcp', 'https://[::1]:1/mcp', 'http://169.254.169.254/mcp', 'http://example.com/mcp'])(
-    'stands at %s, which is not asked',
+    'is at %s, which is not contacted',
     async (url) => {
       const project = await bound(url);
       const { body } = await project.refresh('issues');
@@ -189,11 +189,11 @@ describe('error · a server that', () => {
   });
 });
 
-/** Time limits are real time: these are over soon. */
+/** Time limits run in real time, so the tests shorten them. */
 const { timeout: real } = AbortSignal;
 const shortly = () => real.call(AbortSignal, 700);
 
-it('ready · asking for sampling and elicitation is refused, and does not keep a server from answering', async () => {
+it('ready · requests for sampling and elicitation are refused, and the server still answers', async () => {
   const project = await bound();
   const answers: unknown[] = [];
   remote.settings.disturb = ({ body, path }, res) => {
@@ -219,14 +219,14 @@ describe('credentials', () => {
   const key = 'key-of-acme-and-nobody-else';
   const headers = { Authorization: `Bearer ${secret('API_KEY')}`, 'X-Tenant': secret('TENANT') };
 
-  it('needs_auth · nothing is sent before they are there; then in their headers, sealed in every row, shown in no answer', async () => {
+  it('needs_auth · nothing is sent until they are stored; then in headers, sealed in rows, absent from answers', async () => {
     const project = await bound(remote.url, headers, { credentials: { TENANT: 'acme-tenant' } });
     const missing = (await project.refresh('issues')).body;
     expect([missing.status, missing.statusDetail]).toEqual(['needs_auth', 'Credentials are missing: API_KEY.']);
     expect(remote.asked).toEqual([]);
     const given = (await project.put('issues', { roles: ['builder'], credentials: { API_KEY: key } })).body;
     expect([given.authKind, given.credentialFields]).toEqual(['bearer', ['API_KEY', 'TENANT']]);
-    // A server that repeats what it was sent shows it to nobody.
+    // A server that echoes its request does not reveal the key to anyone.
     remote.settings.tools = [tool('search', { description: `Your key is ${key}.` })];
     const { body } = await project.refresh('issues');
     expect(remote.asked.every(({ headers }) => headers.authorization === `Bearer ${key}`)).toBe(true);
@@ -234,12 +234,12 @@ describe('credentials', () => {
     expect(body.toolSnapshot[0].description).toBe('Your key is [redacted].');
     const { rows } = await world.knex.raw('select b::text from mcp_bindings b');
     expect(JSON.stringify([rows, await project.view(), body, given])).not.toMatch(/key-of-acme|acme-tenant/);
-    // Null forgets one; what is left out is kept.
+    // Null deletes a credential; omitted ones are kept.
     const forgot = (await project.put('issues', { roles: ['builder'], credentials: { TENANT: null } })).body;
     expect([forgot.credentialFields, forgot.status]).toEqual([['API_KEY'], 'needs_auth']);
   });
 
-  it('needs_auth · a server that does not accept them', async () => {
+  it('needs_auth · the server rejects them', async () => {
     const project = await bound(
       remote.url,
       { Authorization: `Bearer ${secret('API_KEY')}` },
@@ -270,7 +270,7 @@ describe('credentials', () => {
 });
 
 describe('a changed address', () => {
-  it('needs_review · nothing is sent to it before it is bound, and then nothing that was given for the old one', async () => {
+  it('needs_review · nothing is sent to a new address before it is bound, and then no credentials of the old one', async () => {
     const headers = { 'X-Key': secret('KEY') };
     const project = await bound(remote.url, headers, { credentials: { KEY: 'for-the-first-alone' } });
     await project.refresh('issues');
@@ -292,7 +292,7 @@ describe('a changed address', () => {
     expect(other.asked).toEqual([]);
   });
 
-  it('ready · an address that is as it was again is used again', async () => {
+  it('ready · a server that returns to its bound address needs no review', async () => {
     const project = await bound();
     await project.declare({ issues: { url: other.url }, docs: { url: other.url } });
     expect((await project.server('issues')).binding.status).toBe('needs_review');
@@ -300,7 +300,7 @@ describe('a changed address', () => {
     expect((await project.server('issues')).binding.status).toBe('ready');
   });
 
-  it('409 · a command that may not run is not bound; one for sandboxes is, and its tools are not read from here', async () => {
+  it('409 · a command that is not allowed is not bound; one for sandboxes is, and its tools are not read from here', async () => {
     const project = await world.project();
     await project.declare({ py: { command: 'python3', args: ['x.py'] }, files: { command: 'npx', args: ['f@1.0.0'] } });
     const refused = await project.put('py', { roles: ['builder'] });
@@ -313,7 +313,7 @@ describe('a changed address', () => {
   });
 });
 
-it('disabled · a server that is switched off is not asked, and back on it is as it was', async () => {
+it('disabled · a disabled server is not contacted; enabled again it is as before', async () => {
   const project = await bound();
   expect((await project.put('issues', { roles: ['builder'], enabled: false })).body.status).toBe('disabled');
   expect((await project.refresh('issues')).status).toBe(409);
@@ -329,7 +329,7 @@ it('200, 404 · a binding is deleted once; a server that was never bound has not
   expect((await project.server('issues')).binding).toBe(null);
 });
 
-it('409 · a project binds 50 servers', async () => {
+it('409 · a project binds at most 50 servers', async () => {
   const project = await world.project();
   await project.put('s0', { roles: [] });
   await world.knex.raw(

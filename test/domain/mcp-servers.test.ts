@@ -1,4 +1,4 @@
-// MCP servers of a project: declared beside bound, tools that a person reviews, and remote servers that mean no good.
+// MCP servers of a project: declared and bound servers, and the review of their tools.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
 import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
@@ -24,7 +24,7 @@ async function bound(declaration: object = { type: 'http', url: remote.url }, bo
 }
 
 describe('the view', () => {
-  it('200 · shows what is declared and what is bound side by side, also when one of them is missing', async () => {
+  it('200 · shows declared and bound servers side by side, also when either is missing', async () => {
     const project = await bound();
     await project.declare({
       docs: { type: 'http', url: 'https://docs.example/mcp' },
@@ -80,7 +80,7 @@ describe('the view', () => {
     ]);
   });
 
-  it('200 · the path can be set, and set back; 400 names configPath', async () => {
+  it('200 · the path can be set and reset; 400 names configPath', async () => {
     const project = await world.project();
     await project.declare({ issues: { url: remote.url } }, 'config/mcp.yml');
     const set = await project.ask('PATCH', '', { configPath: 'config/mcp.yml' });
@@ -94,7 +94,7 @@ describe('the view', () => {
     expect(back.body).toMatchObject({ configPath: 'service.yml', configPathSource: 'service.yml' });
   });
 
-  it('200 · a list of all bindings, in short', async () => {
+  it('200 · lists all bindings in short form', async () => {
     const project = await bound();
     const { body } = await world.rest('GET', '/mcp/bindings', { session: project.session });
     expect(body.bindings).toEqual([
@@ -133,7 +133,7 @@ describe('the tools of a server', () => {
     expect(approved.approvedTools).toEqual(approvedTools);
     expect(approved.effectiveToolCounts).toEqual({ planner: 1, builder: 2, reviewer: 0, qa: 0 });
     expect((await project.refresh('issues')).body.status).toBe('ready');
-    // Other changes of the binding leave the review as it is.
+    // Other changes of the binding keep the review.
     expect((await project.put('issues', { roles: ['qa'] })).body).toMatchObject({
       status: 'ready',
       approvedTools,
@@ -151,7 +151,7 @@ describe('the tools of a server', () => {
     ],
     ['another schema', [tool('search', { inputSchema: { type: 'object' } }), tool('write')], 'search', 1],
     ['other hints', [tool('search', { annotations: { readOnlyHint: true } }), tool('write')], 'search', 1],
-  ])('200 · %s needs a review, and what changed is not given out before', async (_, tools, named, count) => {
+  ])('200 · %s needs a review, and is not offered before', async (_, tools, named, count) => {
     remote.settings.tools = [tool('search'), tool('write')];
     const project = await bound();
     await project.refresh('issues');
@@ -175,7 +175,7 @@ describe('the tools of a server', () => {
     return body.data?.mcpToolReview ?? body.errors[0].extensions.problem;
   }
 
-  it('200 · are shown beside what was approved: new, changed, removed, and with definitions when named', async () => {
+  it('200 · are compared with the approved ones: new, changed, removed; named ones with definitions', async () => {
     const project = await bound();
     await project.refresh('issues');
     expect((await review(project)).tools).toMatchObject([
@@ -228,7 +228,7 @@ describe('the tools of a server', () => {
     remote.settings.tools = [tool('search', { annotations: { readOnlyHint: true } }), tool('write')];
   });
 
-  it('200 · the calls of the last day, counted, and none that is older', async () => {
+  it('200 · counts the calls of the last day only', async () => {
     const project = await bound();
     await project.refresh('issues');
     await project.put('issues', { roles: ['builder'], approvedTools: [{ name: 'search' }] });

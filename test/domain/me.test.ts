@@ -1,4 +1,4 @@
-// Who am I, and what could be granted: the same two questions, asked by every kind of caller (docs/contract.md#me-and-scopes).
+// The caller's identity and the grantable scopes, for every kind of caller (docs/contract.md#me-and-scopes).
 import { graphql } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admit } from '#access/gate.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** An agent that nobody has claimed, as its token will stand for it. */
+/** The caller behind an unclaimed agent's token. */
 const unclaimed: Caller = {
   principalType: 'agent',
   credentialId: 'reg_1',
@@ -68,7 +68,7 @@ describe('GET /me', () => {
   });
 
   it.each(orgRoles)(
-    '200 · a token of the preset `all` of a %s can do all but make tokens and what is billed',
+    '200 · a token with the preset `all` of a %s can do everything but manage tokens and billing',
     async (role) => {
       const { person, token } = people[role];
       expect((await world.rest('GET', '/me', { token })).body).toEqual({
@@ -83,7 +83,7 @@ describe('GET /me', () => {
     },
   );
 
-  it('200 · a token without scopes still knows who it is', async () => {
+  it('200 · a token without scopes can read its own identity', async () => {
     const token = await world.token(people.owner.person, acme, { scopes: [] });
     const { status, body } = await world.rest('GET', '/me', { token });
     expect(status).toBe(200);
@@ -123,7 +123,7 @@ describe('GET /me', () => {
     });
   });
 
-  it('An agent that nobody has claimed is answered, and has nothing', async () => {
+  it('An unclaimed agent is answered, with nothing granted', async () => {
     const { data, errors } = await asUnclaimed(
       '{ me { principalType userId orgId role capabilities scopes projectId } }',
     );
@@ -140,12 +140,12 @@ describe('GET /me', () => {
     expect(() => admit(unclaimed, 'projects:read')).toThrow('No person has claimed this agent yet.');
   });
 
-  it('An agent that nobody has claimed may not follow a relation', async () => {
+  it('An unclaimed agent cannot follow a relation', async () => {
     const { errors } = await asUnclaimed('{ me { organization { name } } }');
     expect(errors![0]!.extensions.code).toBe('agent_not_claimed');
   });
 
-  it('401 · nobody is nobody', async () => {
+  it('401 · without a credential', async () => {
     expect((await world.rest('GET', '/me')).status).toBe(401);
     expect((await world.rest('GET', '/scopes')).status).toBe(401);
   });
@@ -200,13 +200,13 @@ describe('GET /scopes', () => {
     }
   });
 
-  it.each(orgRoles)('200 · a person who is %s could grant exactly what POST /tokens takes', async (role) => {
+  it.each(orgRoles)('200 · for a person who is %s the grantable scopes are those of POST /tokens', async (role) => {
     const { body } = await world.rest('GET', '/scopes', { session: people[role].session });
     expect(grantable(body)).toEqual([...scopesOfRole(role)]);
   });
 
   it.each(orgRoles)(
-    'Over GraphQL it says which presets hold a scope; with what a %s could grant they are tokens',
+    'Over GraphQL it says which presets hold a scope; limited to what a %s can grant, they create tokens',
     async (role) => {
       const query = '{ scopes { groups { scopes { scope grantable presets } } } }';
       const { session } = people[role];
@@ -221,7 +221,7 @@ describe('GET /scopes', () => {
     },
   );
 
-  it('200 · a token and a service grant nothing', async () => {
+  it('200 · nothing is grantable for a token or a service', async () => {
     for (const token of [people.owner.token, await world.service()]) {
       const { status, body } = await world.rest('GET', '/scopes', { token });
       expect(status).toBe(200);
@@ -229,12 +229,12 @@ describe('GET /scopes', () => {
     }
   });
 
-  it('The scope of services is not in it', async () => {
+  it('The scope of services is not listed', async () => {
     const { body } = await world.rest('GET', '/scopes', { token: await world.service() });
     expect(JSON.stringify(body)).not.toContain('runtime:report');
   });
 
-  it('An agent that nobody has claimed reads it', async () => {
+  it('An unclaimed agent can read it', async () => {
     const { data, errors } = await asUnclaimed('{ scopes { groups { key scopes { scope grantable } } } }');
     expect(errors).toBeUndefined();
     expect(grantable(data!.scopes as never)).toEqual([]);

@@ -19,7 +19,7 @@ let path: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  // Races need their connections beforehand: a call that has to open one comes too late to be at once.
+  // Connections for races are opened beforehand, because a call that has to open one would be too late.
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
   [alice, bob, carol] = [await world.person('Alice'), await world.person('Bob'), await world.person('Carol')];
   org = await world.found(alice, 'Alice Works');
@@ -30,7 +30,7 @@ afterAll(() => world.close());
 
 let count = 0;
 const newcomer = () => world.person(`newcomer${++count}`);
-/** A token of somebody with this role in Alice's organization. */
+/** A token of a person with this role in Alice's organization. */
 const tokenAs = async (role: OrgRole, grant = {}) => {
   const person = await newcomer();
   await world.join(org, person, role);
@@ -45,7 +45,7 @@ const refusal = (title: string, code: string, description: string, category = 'v
 });
 
 describe('the memberships of an organization', () => {
-  it('200 · begin with the founder, who is the owner', async () => {
+  it('200 · begin with the founder as owner', async () => {
     const founded = await world.found(carol, 'Carol Works');
     const answer = await world.rest('GET', `/organizations/${founded.id}/memberships`, {
       token: await world.token(carol, founded),
@@ -56,7 +56,7 @@ describe('the memberships of an organization', () => {
     });
   });
 
-  it('200 · are shown to a viewer, the first joined first', async () => {
+  it('200 · are shown to a viewer, in the order of joining', async () => {
     const founded = await world.found(carol, 'Carol Second');
     world.clock.turn(1);
     const [first, second] = [await newcomer(), await newcomer()];
@@ -72,7 +72,7 @@ describe('the memberships of an organization', () => {
     ]);
   });
 
-  it('404 · of another organization do not exist, whether it does or not', async () => {
+  it('404 · are hidden for another organization, whether it exists or not', async () => {
     const token = await world.token(alice, org);
     for (const id of [foreign.id, 'org_none']) {
       const answers = [
@@ -152,7 +152,7 @@ describe('adding a member', () => {
     expect([answer.status, answer.body.code]).toEqual([403, 'missing_scope']);
   });
 
-  it('404 · nobody is added who has no account', async () => {
+  it('404 · a person without an account is not added', async () => {
     const token = await world.token(alice, org);
     for (const userId of ['usr_none', org.id, "'; drop table people; --"]) {
       const answer = await world.rest('POST', path, { token, body: { userId, role: 'viewer' } });
@@ -160,7 +160,7 @@ describe('adding a member', () => {
     }
   });
 
-  it('409 · nobody is added twice, and the role they have stays', async () => {
+  it('409 · a member is not added again, and keeps their role', async () => {
     const [token, person] = [await world.token(alice, org), await newcomer()];
     await world.rest('POST', path, { token, body: { userId: person.id, role: 'viewer' } });
     const again = await world.rest('POST', path, { token, body: { userId: person.id, role: 'admin' } });
@@ -171,7 +171,7 @@ describe('adding a member', () => {
     expect((await organizationsOf(person.id))[0]?.role).toBe('viewer');
   });
 
-  it('409 · not even when it is asked for many times at once: one 201', async () => {
+  it('409 · concurrent requests for one person: one 201', async () => {
     const [token, person] = [await world.token(alice, org), await newcomer()];
     const body = { userId: person.id, role: 'viewer' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => world.rest('POST', path, { token, body })));
@@ -201,7 +201,7 @@ describe('adding a member', () => {
 describe('memberships in the graph', () => {
   const question = `{ organizations { orgs { slug memberships { role person { email } organization { slug } } } } }`;
 
-  it('a person in the console sees those of each of their organizations', async () => {
+  it('a person in the console sees those of all their organizations', async () => {
     const dora = await world.person('Dora');
     const first = await world.found(dora, 'Dora One');
     world.clock.turn(1);
@@ -222,14 +222,14 @@ describe('memberships in the graph', () => {
     ]);
   });
 
-  it('the link takes members:read', async () => {
+  it('the relation requires members:read', async () => {
     const token = await world.token(alice, org, { scopes: ['organizations:read'] });
     const { body } = await world.graphql(question, { token });
     expect(body.errors[0].extensions.problem.description).toContain('missing-scope:members:read');
   });
 });
 
-it('a member is added once, as part of a larger unit of work, and null tells the second time', async () => {
+it('a member is added once within a larger transaction, and null tells the second time', async () => {
   const person = await newcomer();
   const add = (role: OrgRole) => transaction((trx) => addMember(trx, org.id, person.id, role));
   expect(await add('member')).toMatchObject({ orgId: org.id, userId: person.id, role: 'member', createdAt: present() });

@@ -1,5 +1,5 @@
-// Missions and credits, told as a story: a mission reserves when it starts, is settled by its cost when it ends, and does not
-// start, or is stopped, when there are no credits. The clock begins on Monday 23 November 2026, 09:00 UTC.
+// Missions and credits as a story: a mission reserves credits at its start, is settled by its cost at its end, and does not start, or
+// is stopped, without credits. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { credit } from '#domain/money/credits/amounts.ts';
@@ -44,7 +44,7 @@ const position = async () => {
 const run = async (id: string) => world.knex('runs').where({ id }).first('status', 'reason');
 
 describe('a mission', () => {
-  it('reserves one credit, more as its cost grows, and is settled by its cost when it has ended', async () => {
+  it('reserves one credit, more as its cost grows, and is settled by its cost at its end', async () => {
     await runNow();
     expect(await position()).toEqual([100, 99]);
     const held = await runtime.claim();
@@ -59,7 +59,7 @@ describe('a mission', () => {
     expect(await position()).toEqual([97.499999, 97.499999]);
   });
 
-  it('that is canceled returns what it has reserved; a report that follows is charged', async () => {
+  it('returns its reservation when it is canceled; a later report is charged', async () => {
     const { runId } = (await runNow()).body;
     const held = await runtime.claim();
     await world.graphql(`mutation { cancelRun(runId: "${runId}") { id } }`, { token: alice });
@@ -70,7 +70,7 @@ describe('a mission', () => {
     expect(await position()).toEqual([99.75, 99.75]);
   });
 
-  it('whose project is deleted returns what it has reserved', async () => {
+  it('returns its reservation when its project is deleted', async () => {
     await runNow();
     const [{ projectId }] = await world.knex('recurring_missions').where({ id: task }).select('projectId');
     await world.rest('DELETE', `/projects/${projectId}`, { token: alice });
@@ -78,11 +78,11 @@ describe('a mission', () => {
     expect(await position()).toEqual([100, 100]);
   });
 
-  it('of the previous release, which reserved nothing, is settled all the same', async () => {
+  it('is settled too when the previous release reserved nothing', async () => {
     const { runId } = (await runNow()).body;
     await runtime.finish(await runtime.claim());
     await settleMissions();
-    // What the previous release writes: a run without a reservation.
+    // The row that the previous release writes: a run without a reservation.
     const values = `org_id, project_id, scheduled_for + 1, kind, 'running', mission_title, created_at, updated_at, 'lse_old', 1`;
     await world.knex.raw(
       `insert into runs (id, org_id, project_id, scheduled_for, kind, status, mission_title, created_at, updated_at, lease_id, lease_until)
@@ -156,7 +156,7 @@ describe('without credits', () => {
     await runtime.finish(held);
     await settleMissions();
     await world.lift(acme);
-    // On a busy machine some wait too long for a connection, and are told to try again.
+    // On a busy machine some calls wait too long for a connection and are told to retry.
     const answered = async (): Promise<Answer> => {
       const answer = await runNow();
       return answer.status === 503 ? answered() : answer;

@@ -1,5 +1,5 @@
-// Missions of several roles, as a runtime and a person see them: planner, builder, reviewer and QA in turn, messages and decisions
-// of people in between, and what happens when a runtime is lost, output is invalid, or a bound is reached.
+// Missions of several roles, from the view of a runtime and a person: planner, builder, reviewer and QA in turn, messages and
+// decisions in between, lost runtimes, invalid output, and limits.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { harnesses, modelsByVendor } from '#domain/projects/agents/catalog.ts';
 import { tokenPrices } from '#domain/work/mission-costs/prices.ts';
@@ -102,7 +102,7 @@ const steer = (name: string, runId: string, token = alice.token) =>
 const texts = ({ messages }: Json) => messages.map(({ text }: Json) => text);
 
 describe('the steps of a mission', () => {
-  it('are planner, builder, reviewer, builder again, QA; each is told what came before', async () => {
+  it('are planner, builder, reviewer, builder again, QA; each prompt has the earlier results', async () => {
     await team('planner', 'builder', 'reviewer', 'qa');
     const one = await held();
     expect(one).toMatchObject({
@@ -148,7 +148,7 @@ describe('the steps of a mission', () => {
     expect(words(await graphql(`query ${inOrder}`, { runId: one.runId }, mallory.token))[0]).toBe('not_found');
   });
 
-  it('is one for an organization without such agents, for a named agent, and for the shell', async () => {
+  it('are one for an organization without such agents, for a named agent, and for the shell', async () => {
     const alone = await held();
     expect(alone.step).toMatchObject({ role: 'builder', prompt: 'Make the date test pass.', outputSchema: null });
     expect(await finish(alone, alone.step.stepId)).toMatchObject({ outcome: 'done' });
@@ -169,7 +169,7 @@ describe('the steps of a mission', () => {
     expect((await run(shell.runId)).steps).toMatchObject([{ status: 'completed' }]);
   });
 
-  it('ask for invalid output once again, within the session, and then fail with the reason', async () => {
+  it('with invalid output are repeated once within the session, and then fail with the reason', async () => {
     await team('planner', 'builder');
     const one = await held();
     const again = await finish(one, one.step.stepId, { output: '{"steps": "all"}', sessionId: 's' });
@@ -180,7 +180,7 @@ describe('the steps of a mission', () => {
       failure: 'The planner failed: Invalid output: output: is not JSON.',
       step: null,
     });
-    // The runtime's word does not count against it.
+    // The failed step outweighs the runtime's report of success.
     await runtime.finish(one);
     await runtime.finish(one);
     expect(await run(one.runId)).toMatchObject({
@@ -215,14 +215,14 @@ describe('the steps of a mission', () => {
     expect(next).toEqual({ outcome: 'done', failure: 'The review requested changes 3 times.', step: null });
   });
 
-  it('fail with what their runtime says', async () => {
+  it('fail with the reason of their runtime', async () => {
     await team('builder', 'reviewer');
     const one = await held();
     const failed = await finish(one, one.step.stepId, { status: 'failed', error: 'The step took 200 turns.' });
     expect(failed).toMatchObject({ outcome: 'done', failure: 'The builder failed: The step took 200 turns.' });
   });
 
-  it('answer a repeated report alike, also of two at once', async () => {
+  it('answer repeated and concurrent reports alike', async () => {
     await team('builder', 'reviewer');
     const one = await held();
     const answers = await Promise.all(Array.from({ length: 4 }, () => finish(one, one.step.stepId)));
@@ -254,7 +254,7 @@ describe('another harness', () => {
     expect((await claim()).step).toMatchObject({ seq: 2, role: 'builder', resumeSessionId: 's' });
   });
 
-  it('of the first step is waited for when the claiming runtime lacks it', async () => {
+  it('is waited for already at the first step when the claiming runtime lacks it', async () => {
     await team('builder');
     await agent('planner', 'codex', 'gpt-5.5');
     await claim({ runtime: 'Runtime 2', harnesses: ['codex'] });
@@ -266,7 +266,7 @@ describe('another harness', () => {
 });
 
 describe('runtimes', () => {
-  it('are shown with their harnesses, versions, isolation and places, to the organizations that they work for', async () => {
+  it('are shown with harnesses, versions, isolation and slots to the organizations they serve', async () => {
     const versions = [{ harness: 'claude-code', version: '2.1.330' }];
     const harnesses = ['claude-code', 'codex'];
     await claim({ runtime: 'Runtime 1', harnesses, versions, isolation: 'cell', places: 3 });
@@ -297,7 +297,7 @@ describe('runtimes', () => {
     expect(await connected(mallory.token)).toEqual([]);
   });
 
-  it('say why a harness is not there yet, and so do the runs that wait for it', async () => {
+  it('report why a harness is not ready, and so do the runs that wait for it', async () => {
     await team('builder');
     const notice = 'Installing OpenCode 1.18.33 (45 %).';
     const scripts = { runtime: 'Runtime 1', harnesses: ['shell'], modelVendors: ['anthropic'] };
@@ -325,7 +325,7 @@ describe('a lost runtime', () => {
     await releaseSilentRuns();
   };
 
-  it('in each step: the same step is claimed again, and the first report of the lost one is refused', async () => {
+  it('leaves its step to the next claim, and its own late report is refused', async () => {
     await team('planner', 'builder', 'reviewer', 'qa');
     let one = await held();
     for (const output of [plan, {}, approve, passed]) {
@@ -339,7 +339,7 @@ describe('a lost runtime', () => {
     }
   });
 
-  it('after the last step: that step is claimed again, so that its end is reported', async () => {
+  it('leaves a finished last step to the next claim, which reports its end', async () => {
     await team('builder', 'qa');
     const one = await held();
     const { step: test } = await finish(one, one.step.stepId);
@@ -361,7 +361,7 @@ describe('approval of the plan', () => {
     return one;
   };
 
-  it('is waited for by nobody; then the builder begins', async () => {
+  it('keeps the run unclaimed until a person approves; then the builder begins', async () => {
     const one = await waiting();
     await explainWaits();
     expect(await run(one.runId)).toMatchObject({
@@ -383,7 +383,7 @@ describe('approval of the plan', () => {
     ]);
   });
 
-  it('is over for a run that was canceled, and is not asked of one without a plan', async () => {
+  it('ends when the run is canceled, and is refused for a run without a plan', async () => {
     const one = await waiting();
     const [approved] = await Promise.all([steer('approvePlan', one.runId), steer('cancelRun', one.runId)]);
     expect([undefined, 'conflict']).toContain(words(approved)[0]);
@@ -397,7 +397,7 @@ describe('approval of the plan', () => {
     ]);
   });
 
-  it('is a setting of the organization, which a mission may overrule', async () => {
+  it('is a setting of the organization that a mission may override', async () => {
     const set = (planApproval: boolean) =>
       world.rest('PATCH', '/orchestrator', { token: alice.token, body: { planApproval } });
     expect((await set(true)).status).toBe(200);
@@ -411,7 +411,7 @@ describe('approval of the plan', () => {
 });
 
 describe('a message', () => {
-  it('is delivered in order, until it is acknowledged, and kept with who said it', async () => {
+  it('is delivered in order until it is acknowledged, and stored with its author', async () => {
     const one = await held();
     expect(await beat(one)).toEqual({ desired: 'run', messages: [] });
     await Promise.all(['one', 'two', 'three'].map((text) => say(one.runId, text)));
@@ -429,7 +429,7 @@ describe('a message', () => {
     );
   });
 
-  it('is asked for each second where an agent hears it; the lease is written every five', async () => {
+  it('is polled each second while an agent can hear it; the lease is written every five', async () => {
     const one = await held();
     const nextOf = ({ runId, leaseId }: Json) =>
       runtime.ask('heartbeat', { runs: [{ runId, leaseId }] }, '{ nextHeartbeatMs }');
@@ -448,14 +448,14 @@ describe('a message', () => {
     expect(await nextOf(shell)).toEqual({ nextHeartbeatMs: 10_000 });
   });
 
-  it('is one message however often it is sent with its id', async () => {
+  it('is stored once for repeated sends with one id', async () => {
     const one = await held();
     const sent = await Promise.all([1, 2, 3].map(() => say(one.runId, 'Once', { messageId: 'a' })));
     expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
     expect(texts(await beat(one))).toEqual(['Once']);
   });
 
-  it('that nobody has taken up when the work is done is one more step, in the same session', async () => {
+  it('adds one more step in the same session when it is unread at the end of the work', async () => {
     await team('builder', 'reviewer');
     const one = await held();
     const review = await finish(one, one.step.stepId, { sessionId: 's' });
@@ -467,7 +467,7 @@ describe('a message', () => {
     expect((await finish(one, more.step.stepId)).step.role).toBe('reviewer');
   });
 
-  it('that comes while the last step ends is delivered or refused, and never lost', async () => {
+  it('is delivered or refused, and never lost, when sent while the last step ends', async () => {
     const one = await held();
     const [said, ended] = await Promise.all([say(one.runId, 'Wait'), finish(one, one.step.stepId)]);
     expect(ended.outcome).toBe(said.code ? 'done' : 'next');
@@ -480,7 +480,7 @@ describe('a message', () => {
     expect(words(await say(one.runId, 'More'))[1]).toContain('come to its end (completed)');
   });
 
-  it('is bounded, and of a run that the caller reaches', async () => {
+  it('is bounded, and requires a run within the caller’s reach', async () => {
     const one = await held();
     expect(words(await say(one.runId, ''))[0]).toBe('invalid_request');
     expect(words(await say(one.runId, 'x'.repeat(4_001)))[0]).toBe('invalid_request');
@@ -528,7 +528,7 @@ describe('an interruption', () => {
     expect(words(await steer('interruptRun', one.runId))[0]).toBe('conflict');
   });
 
-  it('keeps a run that waits from being claimed', async () => {
+  it('keeps a waiting run from being claimed', async () => {
     const { id } = await start();
     await steer('interruptRun', id);
     expect(await claim()).toBeNull();
@@ -554,7 +554,7 @@ describe('usage', () => {
       ...more,
     });
 
-  it('costs what the vendor lists, once, on run and step', async () => {
+  it('costs the vendor’s list price, once, on run and step', async () => {
     const one = await held();
     await Promise.all([use(one, 'a'), use(one, 'a'), use(one, 'b', { model: 'gpt-5-mini' })]);
     expect(await run(one.runId)).toMatchObject({

@@ -1,4 +1,4 @@
-// Missions without a schedule: started in a project, with the rules of a start by hand, worked on by the agent that they name.
+// Missions without a schedule: started in a project, under the rules of a manual start, by the agent that they name.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
@@ -39,7 +39,7 @@ const starting = `mutation ($projectId: String!, $prompt: String!, $agentId: Str
     id projectId kind status missionTitle issueId issueUrl scheduledTaskId automationId issue { key title body }
   } }`;
 async function start(more: object = {}, token = alice) {
-  // Runs of one millisecond are claimed in any order.
+  // Runs created in one millisecond are claimed in any order.
   world.clock.turn(1);
   const variables = { projectId, prompt: '# Fix the cart\n\nIt loses items.', ...more };
   const { body } = await world.graphql(starting, { token, variables });
@@ -112,12 +112,12 @@ describe('a mission without a schedule', () => {
     expect((await world.rest('POST', '/runs', { token: alice, body: [] })).status).toBe(400);
   });
 
-  it('is created as often as it is asked for, also at once', async () => {
+  it('is created for every request, also for concurrent ones', async () => {
     const runs = await Promise.all([start(), start(), start()]);
     expect(new Set(runs.map(({ run }) => run.issueId)).size).toBe(3);
   });
 
-  it('works on an issue that is there, by its id or its name', async () => {
+  it('works on an existing issue, by its id or its key', async () => {
     const { run } = await start();
     const again = await start({ issue: run.issueId });
     const named = await start({ issue: run.issue.key.toLowerCase(), prompt: 'Look again' });
@@ -128,7 +128,7 @@ describe('a mission without a schedule', () => {
     expect(await refused({ issue: run.issueId, projectId: other })).toEqual(['not_found', 'No such issue.']);
   });
 
-  it('is continued by another process when its own died before the issue was there', async () => {
+  it('is continued by another process when the first died before it created the issue', async () => {
     const { run } = await start();
     await world.knex('issues').where({ id: run.issueId }).delete();
     await world.knex('runs').where({ id: run.id }).update({ issueId: null, issueUrl: null, leaseUntil: 0 });
@@ -136,7 +136,7 @@ describe('a mission without a schedule', () => {
     expect(await claim()).toMatchObject({ runId: run.id, issueId: expect.stringMatching(/^iss_/) });
   });
 
-  it('has a title whatever its prompt is', async () => {
+  it('has a title for any prompt', async () => {
     const titles = [];
     for (const prompt of ['\n\n## ', 'x'.repeat(200), `${'x'.repeat(118)}\u{1f600}\u{1f600}`, '  two\r\nlines']) {
       titles.push((await start({ prompt })).run.missionTitle);
@@ -145,7 +145,7 @@ describe('a mission without a schedule', () => {
   });
 });
 
-describe('the agent that it names', () => {
+describe('the agent that a mission names', () => {
   it('is the only one that works on it', async () => {
     const codex = await agent('Cody', 'codex', 'gpt-5.5');
     const [own, builtin] = [await start({ agentId: codex }), await start({ agentId: 'agn_builtin_shell' })];
@@ -169,7 +169,7 @@ describe('the agent that it names', () => {
     );
   });
 
-  it('is deleted, and the run that waits for it is canceled', async () => {
+  it('cancels the run that waits for it when it is deleted', async () => {
     const id = await agent('Gone', 'codex', 'gpt-5.5');
     const { run } = await start({ agentId: id });
     const { run: builtin } = await start({ agentId: 'agn_builtin_planner' });
@@ -182,7 +182,7 @@ describe('the agent that it names', () => {
     });
   });
 
-  it('has to be one of the organization', async () => {
+  it('must belong to the organization', async () => {
     const body = {
       name: 'X',
       role: 'qa',
@@ -197,8 +197,8 @@ describe('the agent that it names', () => {
   });
 });
 
-describe('what is refused', () => {
-  it('names the scope, the project, the bound', async () => {
+describe('a refusal', () => {
+  it('names the scope, the project or the bound', async () => {
     expect(await refused({}, reader)).toEqual(['missing_scope', expect.stringContaining('missing-scope:missions:run')]);
     expect(await refused({}, mallory)).toEqual(['not_found', 'No such project.']);
     expect(await refused({ projectId: other }, bound)).toEqual(['not_found', 'No such project.']);
@@ -210,7 +210,7 @@ describe('what is refused', () => {
     expect((await start({}, bound)).run.status).toBe('dispatching');
   });
 
-  it('is a project that is paused, and an organization at its cost cap', async () => {
+  it('is given for a paused project and for an organization at its cost cap', async () => {
     await world.rest('PATCH', `/projects/${other}`, { token: alice, body: { status: 'paused' } });
     expect(await refused({ projectId: other })).toEqual([
       'conflict',

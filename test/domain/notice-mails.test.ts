@@ -1,4 +1,4 @@
-// Emails about notices: to whom, once whatever the number of processes, and not what a person has turned off.
+// Emails about notices: their recipients, one mail whatever the number of processes, and kinds that a person has turned off.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 
 const capReached = () => spend({ orgId: acme.id, projectId }, 100);
-/** Mails of five minutes later about this organization: recipient and subject. */
+/** Mails about this organization after five more minutes: recipient and subject. */
 async function mailed(processes = 1): Promise<string[]> {
   world.clock.turn(minutes(5));
   const before = developmentMailbox()!.length;
@@ -67,7 +67,7 @@ describe('a notice that needs action', () => {
     expect(text).toContain(`Turn off emails of this kind: ${world.url}/console/o/acme-1/notifications`);
   });
 
-  it('of a token is mailed to its owner alone', async () => {
+  it('about a token is mailed to its owner alone', async () => {
     const body = { name: 'CI', scopes: ['projects:read'], expiresInDays: 2 };
     expect((await world.rest('POST', '/tokens', { session, body })).status).toBe(201);
     expect(await mailed()).toEqual([]);
@@ -76,7 +76,7 @@ describe('a notice that needs action', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('of a plan that waits for its approval is mailed to all who may run missions, not to viewers, and once', async () => {
+  it('about a plan that waits for approval is mailed once to all who may run missions, not to viewers', async () => {
     const viewer = await world.person(`Viewer-${founded}`);
     await world.join(acme, viewer, 'viewer');
     const id = newId('run');
@@ -92,7 +92,7 @@ describe('a notice that needs action', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('is not mailed to whom the account is disabled, and not after the organization is closed', async () => {
+  it('is not mailed to disabled accounts, nor after the organization is closed', async () => {
     await capReached();
     await world.knex('people').where({ id: admin.id }).update({ disabledAt: 1 });
     await world.rest('POST', `/organizations/${acme.id}/closure`, { session, body: { confirmSlug: acme.slug } });

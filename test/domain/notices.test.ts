@@ -1,4 +1,4 @@
-// Notices: each is there while its cause is, is dismissed for one person, and comes back for a new cause only.
+// Notices: each exists while its cause does, is dismissed for one person, and returns only for a new cause.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sweepDismissals } from '#domain/lifecycle/notices/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -55,11 +55,11 @@ async function task({ session, place }: Acme): Promise<string> {
 }
 
 describe('causes', () => {
-  it('there is none in a new organization, also before its trial is granted', async () => {
+  it('a new organization has no notice, also before its trial is granted', async () => {
     expect(await read(await found())).toEqual([]);
   });
 
-  it('the daily cost cap at 80 and at 100 percent; another cap is another cause, the next day none', async () => {
+  it('the daily cost cap: at 80 and at 100 percent, again for another cap, none the next day', async () => {
     const acme = await found();
     await spend(acme.place, 79);
     expect(await ids(acme)).toEqual([]);
@@ -77,7 +77,7 @@ describe('causes', () => {
     expect(await read(acme)).toMatchObject([{ title: 'The daily cost cap is 0', kind: 'warning' }]);
   });
 
-  it('as many projects as the plan holds, or more', async () => {
+  it('projects: at the bound of the plan and above', async () => {
     const { organization, session } = await found();
     const add = (from: number, to: number) =>
       world.knex.raw(
@@ -93,7 +93,7 @@ describe('causes', () => {
     ]);
   });
 
-  it('a token 14, 7 and 1 days before its end, until it ends; one for a day needs none', async () => {
+  it('an expiring token: 14, 7 and 1 days before its end, until it ends; never for a token of one day', async () => {
     const acme = await found();
     const create = async (expiresInDays: number) => {
       const body = { name: `For ${expiresInDays}`, scopes: ['projects:read'], expiresInDays };
@@ -116,7 +116,7 @@ describe('causes', () => {
     expect((await ids(acme)).filter((one) => one.startsWith('token_'))).toEqual([`token_expiring:${other}:7`]);
   });
 
-  it('a token hears of itself and of no other token', async () => {
+  it('a token sees its own notice and none of another token', async () => {
     const acme = await found();
     const token = await world.token(owner, acme.organization, { scopes: ['setup:read'] });
     await world.token(owner, acme.organization, { scopes: ['projects:read'] });
@@ -127,7 +127,7 @@ describe('causes', () => {
     world.clock.turn(days(-25));
   });
 
-  it('credits that are low, and none at all; new credits end it, and a later lack is another one', async () => {
+  it('credits: low and exhausted, until new ones arrive; a later lack is a new notice', async () => {
     const acme = await found();
     await world.rest('GET', '/billing/summary', { session: acme.session });
     world.clock.turn(days(31));
@@ -150,7 +150,7 @@ describe('causes', () => {
     expect(await ids({ session: await world.session(member, acme.organization.id) })).toEqual([]);
   });
 
-  it('a recurring mission that failed three times in a row, until it completes or is disabled', async () => {
+  it('a recurring mission: after three failures in a row, until it completes or is disabled', async () => {
     const acme = await found();
     const id = await task(acme);
     const end = (status: string, more: object = {}) =>
@@ -176,7 +176,7 @@ describe('causes', () => {
     expect(await ids(acme)).toEqual([]);
   });
 
-  it('runs that wait for a runtime: one notice for all, with what they wait for', async () => {
+  it('waiting runs: one notice for all, with what they wait for', async () => {
     const acme = await found();
     const id = await run(acme, { status: 'dispatching', issueId: 'iss_1', reason: 'No runtime is connected.' });
     await run(acme, { status: 'dispatching', issueId: 'iss_2' });
@@ -201,7 +201,7 @@ describe('causes', () => {
 });
 
 describe('POST /notices/{noticeId}/dismissal', () => {
-  it('200 · for the caller alone, once; 404 for a notice that is not there, or is another person’s', async () => {
+  it('200 · for the caller alone, once; 404 for an unknown notice and for another person’s', async () => {
     const acme = await found();
     await spend(acme.place, 90);
     const [id] = (await ids(acme)) as [string];

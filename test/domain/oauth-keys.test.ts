@@ -1,4 +1,4 @@
-// Signing keys: one that signs, made once however many processes begin at once; the old ones believed as long as need be.
+// Signing keys: one that signs, created once by concurrent processes, and retired ones that are accepted as long as necessary.
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -17,7 +17,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A pool of its own is a process of its own, as far as what has been read of the keys goes. */
+/** A separate pool acts as a separate process, as far as the cache of keys is concerned. */
 const anotherProcess = () => pools.push(openDatabase({ connection: world.connection, poolMax: 2 }));
 
 const typ = 'oauth-id-jag+jwt';
@@ -34,7 +34,7 @@ const sign = (more: object = {}) => signJwt(claims(more), { typ });
 const kids = async () => (await publicKeys()).keys.map(({ kid }) => kid!);
 
 describe('keys', () => {
-  it('the first is made once, by whichever process is first', async () => {
+  it('the first is created once, by whichever process is first', async () => {
     for (let round = 0; round < 8; round++) {
       await world.knex('signingKeys').delete();
       const sets = await Promise.all(
@@ -48,7 +48,7 @@ describe('keys', () => {
     }
   });
 
-  it('of rotations at once one happens, and there is always exactly one that signs', async () => {
+  it('one of many concurrent rotations happens, and exactly one key signs at any time', async () => {
     for (let round = 0; round < 5; round++) {
       const before = (await kids()).length;
       await Promise.all(
@@ -64,13 +64,13 @@ describe('keys', () => {
     }
   });
 
-  it('what another process signed after a rotation is believed at once', async () => {
+  it('a token that another process signed after a rotation is accepted at once', async () => {
     anotherProcess();
     const [before] = await kids();
     await rotateSigningKey();
     const jwt = await sign();
     const [newest] = await world.knex('signingKeys').where({ retiredAt: null });
-    // As it was before the rotation, for a process that read the keys then.
+    // The state before the rotation, for a process that read the keys then.
     await world.knex('signingKeys').where({ kid: newest.kid }).delete();
     await world.knex('signingKeys').where({ kid: before }).update({ retiredAt: null });
     anotherProcess();
@@ -81,7 +81,7 @@ describe('keys', () => {
     expect((await kids())[0]).toBe(newest.kid);
   });
 
-  it('a retired one is published and believed until the longest access has ended, then it is gone', async () => {
+  it('a retired one is published and accepted until the longest access has ended, then it is deleted', async () => {
     await world.knex('signingKeys').delete();
     anotherProcess();
     const exp = seconds() + days(365) / 1_000;
@@ -99,7 +99,7 @@ describe('keys', () => {
     expect(await world.knex('signingKeys').count().first()).toEqual({ count: 1 });
   });
 
-  it('one that was sealed with a service key that is lost can be rotated', async () => {
+  it('one that was sealed with a lost service key can be rotated', async () => {
     await world.knex('signingKeys').where({ retiredAt: null }).update({ sealedPrivateJwk: 'AAAA' });
     anotherProcess();
     const [lost] = await kids();
@@ -116,12 +116,12 @@ describe('keys', () => {
   });
 });
 
-describe('what the service did not sign for itself is nothing', () => {
+describe('reading a signed token', () => {
   const forge = async (header: object, more: object, key: Parameters<SignJWT['sign']>[0]) =>
     new SignJWT(claims(more)).setProtectedHeader({ alg: 'ES256', typ, ...header }).sign(key);
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-  it('a valid one is read', async () => {
+  it('accepts a valid one', async () => {
     expect(await verifyOwnJwt(await sign(), { typ })).toEqual(claims());
   });
 

@@ -1,4 +1,4 @@
-// What comes next in an organization: both kinds of missions that return, in the order in which they are due.
+// Upcoming occurrences of an organization: scheduled tasks and automations, in the order in which they are due.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
@@ -12,7 +12,7 @@ let acme: Row<Organization>;
 let token: string;
 let shop: string;
 let search: string;
-/** The ids of what there is, by its name. */
+/** Ids of the recurring missions by name. */
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ const upcoming = async (args = '', by = token) =>
 const names = async (args = '', by = token): Promise<string[]> =>
   (await upcoming(args, by)).data.upcomingOccurrences.data.map(({ name }: { name: string }) => name);
 
-it('200 · soonest first, whichever kind and project; what is disabled does not come', async () => {
+it('200 · soonest first, of every kind and project, without disabled ones', async () => {
   const at = (hour: number, minute = 0) => Date.UTC(2026, 10, 23, hour, minute);
   expect((await upcoming()).data.upcomingOccurrences.data).toEqual([
     {
@@ -73,14 +73,14 @@ it('200 · soonest first, whichever kind and project; what is disabled does not 
   ]);
 });
 
-it('200 · as many as are asked for, of one project when that is asked for', async () => {
+it('200 · as many as requested, of one project on request', async () => {
   expect(await names('(limit: 2)')).toEqual(['soon', 'between']);
   expect(await names(`(projectId: "${shop}")`)).toEqual(['between', 'later']);
   const { errors } = await upcoming('(limit: 51)');
   expect(errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
 });
 
-it('200 · to a token that may not see automations without them, and to a bound one of its project', async () => {
+it('200 · without automations for a token that may not see them; a bound one sees its project’s', async () => {
   expect(
     await names('', await world.token(alice, acme, { scopes: ['scheduled-tasks:read', 'projects:read'] })),
   ).toEqual(['soon', 'later']);
@@ -89,6 +89,6 @@ it('200 · to a token that may not see automations without them, and to a bound 
   expect(await names(`(projectId: "${shop}")`, bound)).toEqual([]);
 });
 
-it('200 · to another organization its own', async () => {
+it('200 · another organization sees only its own', async () => {
   expect(await names('', (await createOwner(world, 'Mallory', 'Globex')).token)).toEqual([]);
 });

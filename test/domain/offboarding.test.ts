@@ -1,4 +1,4 @@
-// Off-boarding: a member is removed, a role is changed, an account is disabled; what acts for the person ends with it, for good.
+// Off-boarding: a member is removed, a role is changed, an account is disabled; all access of the person ends permanently.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import type { GrantableScope } from '#access/scopes.ts';
@@ -19,7 +19,7 @@ let count = 0;
 
 beforeAll(async () => {
   world = await openAgentWorld();
-  // Races need their connections beforehand: a call that has to open one comes too late to be at once.
+  // Connections for races are opened beforehand, because a call that has to open one would be too late.
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
   const body = { redirect_uris: [redirectUri], client_name: 'Client' };
   clientId = (await world.request('POST', '/v1/oauth2/register', { body })).body.client_id;
@@ -54,7 +54,7 @@ const rolesIn = async ({ org }: Place) =>
     (await world.knex('memberships').where({ orgId: org.id })).map(({ userId, role }) => [userId, role]),
   );
 
-/** An authorization code that a client can redeem. */
+/** An unused authorization code of a client. */
 async function authorized(person: Row<Person>, org: Row<Organization>) {
   const { verifier, challenge } = pkce();
   const code = await approve(
@@ -74,7 +74,7 @@ async function authorized(person: Row<Person>, org: Row<Organization>) {
 
 const oauthToken = (fields: Record<string, string>) => world.form('/v1/oauth2/token', fields);
 
-/** One of everything that can act for a person. */
+/** One credential of each kind that acts for a person. */
 async function credentials(person: Row<Person>, org: Row<Organization>) {
   const session = await world.session(person, org.id);
   const human = { person, organization: org, session };
@@ -93,7 +93,7 @@ async function credentials(person: Row<Person>, org: Row<Organization>) {
 }
 type Credentials = Awaited<ReturnType<typeof credentials>>;
 
-/** What of them still works. A refresh token and a code are tried last: trying them uses them up. */
+/** Names of the credentials that still work. A refresh token and a code are tried last, because trying uses them up. */
 async function working(held: Credentials): Promise<string[]> {
   const found: string[] = [];
   const opens = async (name: string, token: string) => {
@@ -112,7 +112,7 @@ async function working(held: Credentials): Promise<string[]> {
 }
 const everything = ['personal', 'oauth', 'agent', 'linked', 'assertion', 'linked assertion', 'refresh', 'code'];
 
-/** A recurring mission that this session sets. */
+/** A recurring mission created in this session. */
 async function recurring(session: Session, path: '/scheduled-tasks' | '/automations'): Promise<string> {
   const n = ++count;
   const project = { name: `Shop ${n}`, repoFullName: `acme/shop-${n}` };
@@ -123,7 +123,7 @@ async function recurring(session: Session, path: '/scheduled-tasks' | '/automati
 }
 
 describe('removing a member', () => {
-  it('200 · ends all that acts for the person there, permanently: adding them again restores nothing', async () => {
+  it('200 · ends all access of the person there, permanently: adding them again restores nothing', async () => {
     const at = await place();
     const elsewhere = await place();
     const person = await member(at);
@@ -148,7 +148,7 @@ describe('removing a member', () => {
     expect(await working(there)).toEqual(everything);
   });
 
-  it('200 · an agent of a provider’s user has to be claimed anew', async () => {
+  it('200 · an agent of a provider’s user must be claimed again', async () => {
     const at = await place();
     const person = await member(at);
     const session = await world.session(person, at.org.id);
@@ -160,7 +160,7 @@ describe('removing a member', () => {
     expect(body).toMatchObject({ error: 'interaction_required' });
   });
 
-  it('200 · disables the recurring missions that the person set, and nobody else’s', async () => {
+  it('200 · disables the recurring missions that the person set, and no others', async () => {
     const at = await place();
     const person = await member(at);
     const [theirs, owners] = [await world.session(person, at.org.id), await world.session(at.owner, at.org.id)];
@@ -179,7 +179,7 @@ describe('removing a member', () => {
     expect(await enabled(`/scheduled-tasks/${other}`)).toEqual([true, true]);
   });
 
-  it('200 · revokes an open invite to the person: it would let them back in', async () => {
+  it('200 · revokes an open invite to the person, which would readmit them', async () => {
     const at = await place();
     const person = await world.person(`Invited${++count}`);
     const body = { email: person.email, role: 'member' };
@@ -190,7 +190,7 @@ describe('removing a member', () => {
     expect(list.invites).toEqual([{ ...invite, status: 'revoked' }]);
   });
 
-  it('200 · ends a subscription that is under way', async () => {
+  it('200 · ends an open subscription', async () => {
     const at = await place();
     const person = await member(at);
     const session = await world.session(person, at.org.id);
@@ -208,13 +208,13 @@ describe('removing a member', () => {
     });
     expect(response.status).toBe(200);
     await remove(at, person);
-    // Changes are delivered to a caller that was looked up a second ago at most.
+    // Changes are delivered to a caller whose access was checked at most a second ago.
     world.clock.turn(1_000);
     await world.graphql(`mutation { cancelRun(runId: "${run.runId}") { id } }`, { token: at.token });
     expect(await response.text()).not.toContain('canceled');
   });
 
-  it('404 · for somebody who is no member, a second time, and in another organization', async () => {
+  it('404 · for a non-member, a second time, and in another organization', async () => {
     const [at, other] = [await place(), await place()];
     const person = await member(at);
     expect((await remove(at, other.owner)).body).toMatchObject({
@@ -228,7 +228,7 @@ describe('removing a member', () => {
     expect((await setRole(at, person, 'viewer')).status).toBe(404);
   });
 
-  it('403 · takes members:write, and the role admin', async () => {
+  it('403 · requires members:write and the role admin', async () => {
     const at = await place();
     const [person, other] = [await member(at, 'member'), await member(at)];
     const token = await world.token(person, at.org);
@@ -239,7 +239,7 @@ describe('removing a member', () => {
 });
 
 describe('changing a role', () => {
-  it('200 · answers the membership, and narrows the tokens of the person on the next call', async () => {
+  it('200 · returns the membership, and narrows the person’s tokens at their next call', async () => {
     const at = await place();
     const person = await member(at);
     const scopes: GrantableScope[] = ['projects:read', 'projects:write', 'missions:run', 'members:write'];
@@ -307,7 +307,7 @@ describe('changing a role', () => {
     expect(answer.body.description).toContain(says);
   });
 
-  it('is the same over GraphQL', async () => {
+  it('works the same over GraphQL', async () => {
     const at = await place();
     const person = await member(at);
     const where = `orgId: "${at.org.id}", userId: "${person.id}"`;
@@ -320,7 +320,7 @@ describe('changing a role', () => {
   });
 });
 
-describe('at once', () => {
+describe('concurrently', () => {
   const rounds = Array.from({ length: 8 }, (_, round) => round);
 
   it('two owners who demote or remove each other leave one owner', async () => {
@@ -343,7 +343,7 @@ describe('at once', () => {
       const token = await world.token(second, at.org);
       const [first, next] = await Promise.all([setRole(at, second, 'viewer'), setRole(at, third, 'viewer', token)]);
       expect(first.status).toBe(200);
-      // Either before, or not at all.
+      // The second call takes effect before the demotion or is refused after it.
       expect([200, 403]).toContain(next.status);
       expect((await rolesIn(at))[third.id]).toBe(next.status === 200 ? 'viewer' : 'owner');
     }
@@ -365,7 +365,7 @@ describe('at once', () => {
         () => authorized(person, at.org).catch(() => null),
         () => world.rest('POST', '/tokens', { session, body: create, headers: { 'x-org-id': at.org.id } }),
       ];
-      // Another one begins first each time.
+      // Each round starts with another call.
       const order = [...work.slice(round % work.length), ...work.slice(0, round % work.length)];
       await Promise.all(order.map((start) => start()));
       expect(await rolesIn(at)).toEqual({ [at.owner.id]: 'owner' });
@@ -410,7 +410,7 @@ describe('at once', () => {
 });
 
 describe('disabling a person', () => {
-  it('ends their sessions and all that acts for them in every organization; enabling brings none of it back', async () => {
+  it('ends their sessions and all their access in every organization; enabling restores none of it', async () => {
     const [one, two] = [await place(), await place()];
     const person = await member(one);
     await world.join(two.org, person, 'member');

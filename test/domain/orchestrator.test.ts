@@ -1,4 +1,4 @@
-// The orchestrator of an organization: its settings, and a daily cost cap that says whether a mission may start.
+// The orchestrator of an organization: its settings, and the daily cost cap that limits starts of missions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 let founded = 0;
-/** An organization of one test, with a project and the owner's token. */
+/** A separate organization for a test, with a project and the owner's token. */
 async function found() {
   const organization = await world.found(owner, `Acme ${++founded}`);
   const token = await world.token(owner, organization);
@@ -64,7 +64,7 @@ const untouched = {
 };
 
 describe('GET /orchestrator', () => {
-  it('200 · has the defaults until something is set, and reading writes nothing', async () => {
+  it('200 · has the defaults until a value is set, and reading writes nothing', async () => {
     const { organization, read } = await found();
     expect(await read()).toEqual({ orgId: organization.id, ...untouched });
     expect(await world.knex('orchestrators').where({ orgId: organization.id })).toEqual([]);
@@ -79,7 +79,7 @@ describe('GET /orchestrator', () => {
 });
 
 describe('PATCH /orchestrator', () => {
-  it('200 · sets what is named, leaves the rest, and null brings back what the service has', async () => {
+  it('200 · sets the named members, keeps the others, and null restores the default', async () => {
     const { organization, change, read } = await found();
     const changes = { name: 'Conductor', blurb: 'Keeps time.', model: 'gpt-5.1', inferenceEnabled: false };
     const { status, body } = await change({ ...changes, dailyCostCapUsd: 12.5 });
@@ -107,7 +107,7 @@ describe('PATCH /orchestrator', () => {
     expect(await read()).toMatchObject({ isBuiltin: true });
   });
 
-  it('200 · a vendor alone brings its first model, and beside a model it must be who makes it', async () => {
+  it('200 · a vendor alone selects its first model; beside a model it must be the model’s vendor', async () => {
     const { change } = await found();
     expect((await change({ vendor: 'openai' })).body).toMatchObject({ model: 'gpt-5.5', vendor: 'openai' });
     expect((await change({ vendor: 'openai', model: 'gpt-5-mini' })).body).toMatchObject({ model: 'gpt-5-mini' });
@@ -182,7 +182,7 @@ describe('PATCH /orchestrator', () => {
     },
   );
 
-  it('200 · takes each bound at its edge', async () => {
+  it('200 · accepts each value at its bound', async () => {
     const { change } = await found();
     for (const edges of [
       { name: 'n', blurb: '', dailyCostCapUsd: 0 },
@@ -214,7 +214,7 @@ describe('PATCH /orchestrator', () => {
     expect(body.description).toContain(words);
   });
 
-  it('two first changes at once both stand', async () => {
+  it('two concurrent first changes both persist', async () => {
     const { change, read } = await found();
     const answers = await Promise.all([change({ name: 'One' }), change({ dailyCostCapUsd: 7 })]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -258,7 +258,7 @@ describe('the daily cost cap', () => {
     expect((await mayStart(organization)).ok).toBe(false);
   });
 
-  it('tells what today has cost hour by hour, without the hours that cost nothing', async () => {
+  it('reports today’s cost hour by hour, without hours that cost nothing', async () => {
     const { token, place } = await found();
     const midnight = dayOf(present());
     await spend(place, 9, { at: midnight - 1 });
@@ -276,14 +276,14 @@ describe('the daily cost cap', () => {
     });
   });
 
-  it('keeps what was spent when the project is gone', async () => {
+  it('keeps the spent amount when the project is deleted', async () => {
     const { token, place, read } = await found();
     await spend(place, 3);
     await world.rest('DELETE', `/projects/${place.projectId}`, { token });
     expect((await read()).dailySpendUsd).toBe(3);
   });
 
-  it('is the default where there is none of one’s own; a day begins at midnight UTC', () => {
+  it('is the default unless the organization sets one; a day begins at midnight UTC', () => {
     expect(costCap(null, 99.99)).toEqual({
       dailyCostCapUsd: null,
       defaultDailyCostCapUsd: 100,
@@ -297,7 +297,7 @@ describe('the daily cost cap', () => {
   });
 });
 
-it('over GraphQL the orchestrator leads to its organization and its connector', async () => {
+it('over GraphQL the orchestrator links to its organization and its connector', async () => {
   const { organization, token, change } = await found();
   const connector = await connectIntegration({
     orgId: organization.id,

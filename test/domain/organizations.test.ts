@@ -1,4 +1,4 @@
-// Organizations: lists and reads agree, a read moves no session, a preview says the slug that would be given now.
+// Organizations: lists and reads agree, a read does not move the session, and a preview shows the slug that a creation would get.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { organizationsPerPerson } from '#domain/organization/organizations/bounds.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -58,7 +58,7 @@ describe('an organization of the console session’s person', () => {
   });
 });
 
-it('200 · no request with X-Org-Id moves the session; the next one works where it did before', async () => {
+it('200 · a request with X-Org-Id does not move the session; the next one works where it did before', async () => {
   const person = await newcomer();
   const [first, second] = [await world.found(person, 'Stays'), await world.found(person, 'Visited')];
   const session = await world.session(person, first.id);
@@ -177,7 +177,7 @@ describe('a person without any organization', () => {
 });
 
 describe('the slug preview', () => {
-  it('200 · is what the organization then gets, also when the first choice is taken', async () => {
+  it('200 · is the slug that the organization then gets, also when the first choice is taken', async () => {
     const person = await newcomer();
     await world.found(person, 'Preview');
     const session = await world.session(person);

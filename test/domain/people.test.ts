@@ -1,4 +1,4 @@
-// People: one account per email address, console sessions (docs/decisions/0032-sign-in-without-passwords.md).
+// People: one account per email address, and console sessions (docs/decisions/0032-sign-in-without-passwords.md).
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
@@ -30,12 +30,12 @@ import { openWorld, type World } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-  // Races need their connections beforehand: a call that has to open one comes too late to be at once.
+  // Connections for races are opened beforehand, because a call that has to open one would be too late.
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
 });
 afterAll(() => world.close());
 
-/** Somebody with an organization of their own, in the console. */
+/** A person with a new organization and a console session. */
 async function founder(name: string) {
   const person = await world.person(name);
   const organization = await world.found(person, `${name} Works`);
@@ -61,12 +61,12 @@ const problemOf = async (work: Promise<unknown>): Promise<Problem> => {
 };
 
 let count = 0;
-/** An email address that no other test has. */
+/** An email address that no other test uses. */
 const someone = () => `person${++count}@example.com`;
 const device = { userAgent: 'Firefox', address: '192.0.2.7' };
 
 describe('people', () => {
-  it('are found by their email address, whatever its case, and made once', async () => {
+  it('are found by their email address in any case, and created once', async () => {
     const first = await findOrCreatePerson('Ada.Lovelace@Example.com');
     expect({ ...first }).toEqual({
       id: expect.stringMatching(/^usr_[0-9a-f]{32}$/),
@@ -81,7 +81,7 @@ describe('people', () => {
     expect((await peopleOf([first.id, 'usr_none'])).map(({ id }) => id)).toEqual([first.id]);
   });
 
-  it('are made once even when the first sign-in happens many times at once', async () => {
+  it('are created once by many concurrent first sign-ins', async () => {
     const address = someone();
     const made = await Promise.all(Array.from({ length: 8 }, () => transaction((trx) => ensurePerson(trx, address))));
     expect(new Set(made.map(({ id }) => id)).size).toBe(1);
@@ -115,7 +115,7 @@ describe('people', () => {
 describe('a console session', () => {
   beforeEach(() => sql('delete from sessions'));
 
-  it('is the person behind the cookie, with the full present role; one statement finds it', async () => {
+  it('identifies the person behind the cookie, with their full current role, in one statement', async () => {
     const { person, organization } = await founder('Alice');
     const { id, secret } = await openSession(person.id, device);
     await callerOfSession(secret, null);
@@ -139,7 +139,7 @@ describe('a console session', () => {
     });
   });
 
-  it('is no person for an unknown secret; the secret itself is not stored', async () => {
+  it('is rejected for an unknown secret; the secret itself is not stored', async () => {
     const { person } = await founder('Bob');
     const { secret } = await openSession(person.id, device);
     expect(await callerOfSession(`${secret}x`, null)).toBeNull();
@@ -166,7 +166,7 @@ describe('a console session', () => {
     expect(await problemOf(callerOfSession(secret, 'org_any'))).toMatchObject({ status: 404 });
   });
 
-  it('works where a request says, and stays where its person chose; 404 · where they do not belong', async () => {
+  it('works where a request says, and otherwise where its person chose; 404 · where they do not belong', async () => {
     const { person, organization } = await founder('Carol');
     world.clock.turn(1);
     const second = await foundOrganization(person.id, { name: 'Second' });
@@ -188,7 +188,7 @@ describe('a console session', () => {
     expect(await orgOf(null)).toBe(organization.id);
   });
 
-  it('takes the role of the moment: a change acts on the next call', async () => {
+  it('has the current role: a change applies to the next call', async () => {
     const { organization } = await founder('Erin');
     const person = await findOrCreatePerson(someone());
     await transaction((trx) => addMember(trx, organization.id, person.id, 'viewer'));
@@ -198,7 +198,7 @@ describe('a console session', () => {
     expect((await callerOfSession(secret, null))?.caller.scopes).toEqual(scopesOfRole('member'));
   });
 
-  it('ends after 14 days without use; each use moves its end, written down at most once a minute', async () => {
+  it('ends after 14 days without use; each use extends it, written at most once a minute', async () => {
     const { person } = await founder('Frank');
     const { secret } = await openSession(person.id, device);
     const opened = now();

@@ -1,4 +1,4 @@
-// Projects, told as a story: Alice's organization and its repository, and everyone who may not touch it.
+// Projects as a story: Alice's organization and its repository, and the callers who must not touch it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, createCallers, createOwner } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
@@ -45,7 +45,7 @@ describe('POST /projects', () => {
     });
   });
 
-  it('409 · names the project that already stands on the repository, whatever the case of its letters', async () => {
+  it('409 · names the project that already has the repository, whatever the case of its letters', async () => {
     const first = await another();
     const { status, body } = await create({ name: 'Other', repoFullName: `ACME/many-${made}` });
     expect(status).toBe(409);
@@ -58,14 +58,14 @@ describe('POST /projects', () => {
     });
   });
 
-  it('201 once, 409 for the rest · when ten ask for the same repository at once', async () => {
+  it('201 once, 409 for the rest · ten concurrent requests for one repository', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => create({ name: 'Race', repoFullName: 'acme/race' })),
     );
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)]);
   });
 
-  it('201 · gives projects of one name different slugs, also at once', async () => {
+  it('201 · gives projects of one name different slugs, also concurrently', async () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, (_, i) => create({ name: 'Twin', repoFullName: `acme/twin-${i}` })),
     );
@@ -103,7 +103,7 @@ describe('POST /projects', () => {
     expect(answer.body.description).toContain(words);
   });
 
-  it('201 · takes each bound at its edge', async () => {
+  it('201 · accepts each value at its bound', async () => {
     const { status, body } = await create({
       name: 'n'.repeat(120),
       repoFullName: 'e/d',
@@ -117,7 +117,7 @@ describe('POST /projects', () => {
 });
 
 describe('GET /projects/{projectId}', () => {
-  it('404 · another organization’s project cannot be distinguished from an unknown one', async () => {
+  it('404 · another organization’s project and an unknown one get the same answer', async () => {
     const { body: project } = await another();
     const foreign = await world.rest('GET', `/projects/${project.id}`, { token: stranger.token });
     const unknown = await world.rest('GET', '/projects/prj_none', { token: stranger.token });
@@ -130,7 +130,7 @@ describe('GET /projects/{projectId}', () => {
     expect([status, body.description]).toEqual([400, 'projectId: must be at least 1 character.']);
   });
 
-  it('304 · a poller that has the record pays no body', async () => {
+  it('304 · a poller that has the record gets no body', async () => {
     const { body: project } = await another();
     const first = await world.rest('GET', `/projects/${project.id}`, { token: owner.token });
     const etag = first.headers.get('etag')!;
@@ -149,7 +149,7 @@ describe('GET /projects/{projectId}', () => {
 });
 
 describe('PATCH /projects/{projectId}', () => {
-  it('200 · null clears, absent stays, and nothing else moves', async () => {
+  it('200 · null clears, absent members stay, and nothing else changes', async () => {
     const { body: project } = await another();
     const set = await world.rest('PATCH', `/projects/${project.id}`, {
       token: owner.token,
@@ -189,7 +189,7 @@ describe('PATCH /projects/{projectId}', () => {
     expect([status, body]).toEqual([200, { ...project, autoMerge: true }]);
   });
 
-  it('400 · null for what may not be empty', async () => {
+  it('400 · null for a member that cannot be empty', async () => {
     const { body: project } = await another();
     const answer = await world.rest('PATCH', `/projects/${project.id}`, { token: owner.token, body: { name: null } });
     expect([answer.status, answer.body.description]).toEqual([400, 'name: must be a string.']);
@@ -286,7 +286,7 @@ describe('GET /projects', () => {
 describe('Idempotency-Key', () => {
   const key = (value: string) => ({ 'idempotency-key': value });
 
-  it('201 · the first answer is given again, and only one project is made', async () => {
+  it('201 · the first answer is repeated, and only one project is created', async () => {
     const body = { name: 'Once', repoFullName: 'acme/once' };
     const first = await create(body, owner.token, key('once-1'));
     const again = await create(body, owner.token, key('once-1'));
@@ -299,7 +299,7 @@ describe('Idempotency-Key', () => {
     expect(answer.status).toBe(422);
   });
 
-  it('one 201, the others replayed or 409 · at once', async () => {
+  it('one 201, the others replayed or 409 · concurrent requests', async () => {
     const body = { name: 'Parallel', repoFullName: 'acme/parallel' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(body, owner.token, key('parallel'))));
     for (const { status, body: problem } of answers) {
@@ -309,18 +309,18 @@ describe('Idempotency-Key', () => {
     expect(new Set(answers.filter(({ status }) => status === 201).map((answer) => answer.body.id)).size).toBe(1);
   });
 
-  it('201 · a problem leaves the key free', async () => {
+  it('201 · an error leaves the key free', async () => {
     expect((await create({ name: '', repoFullName: 'acme/free' }, owner.token, key('free'))).status).toBe(400);
     expect((await create({ name: 'Free', repoFullName: 'acme/free' }, owner.token, key('free'))).status).toBe(201);
   });
 
-  it('201 · after 24 hours the key is new', async () => {
+  it('201 · after 24 hours the key is free again', async () => {
     await create({ name: 'Day', repoFullName: 'acme/day-1' }, owner.token, key('day'));
     world.clock.turn(24 * 3_600_000);
     expect((await create({ name: 'Day', repoFullName: 'acme/day-2' }, owner.token, key('day'))).status).toBe(201);
   });
 
-  it('another caller’s key is another key', async () => {
+  it('keys of different callers are independent', async () => {
     await create({ name: 'Mine', repoFullName: 'acme/mine' }, owner.token, key('shared'));
     const theirs = await create({ name: 'Theirs', repoFullName: 'globex/theirs' }, stranger.token, key('shared'));
     expect([theirs.status, theirs.body.name]).toEqual([201, 'Theirs']);
@@ -347,7 +347,7 @@ describe('filters by owner and repository', () => {
     expect(second.nextCursor).toBeNull();
   });
 
-  it('are found by an index', async () => {
+  it('use an index', async () => {
     for (const where of ["lower(scm_owner) = 'x'", "lower(scm_repo) = 'x'"]) {
       const plan = await world.knex.transaction(async (trx) => {
         await trx.raw('set local enable_seqscan = off');
@@ -389,7 +389,7 @@ describe('settings of a project', () => {
     }
   });
 
-  it('the OpenAPI document says which members are not used yet', async () => {
+  it('the OpenAPI document names the members that are not used yet', async () => {
     const { schemas } = (await world.request('GET', '/v1/openapi.json')).body.components;
     expect(schemas.Project.properties.trackerProjectId.description).toContain('Not used yet');
     expect(schemas.Organization.properties.namePending.description).toContain('Not used yet');

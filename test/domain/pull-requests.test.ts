@@ -50,7 +50,7 @@ async function heldRun(): Promise<Held> {
 }
 
 const repository = () => github.repositories.get('acme/shop')!;
-/** The runtime has pushed this commit. */
+/** Reports a pushed commit as the runtime. */
 async function push(held: Held, headSha: string, more: object = {}) {
   repository().heads.set(`mission/${held.runId}`, headSha);
   return runtime.ask('reportBranch', { ...held, headSha, baseBranch: 'main', ...more }, '{ prNumber prUrl }');
@@ -67,7 +67,7 @@ const follow = async () => {
   await world.delivered();
 };
 
-it('git access for the runtime that holds the run, and for no other', async () => {
+it('git access is given to the runtime that holds the run, and to no other', async () => {
   const held = await heldRun();
   const selection = '{ url username password defaultBranch branch }';
   expect(await runtime.ask('openRepository', held, selection)).toEqual({
@@ -136,7 +136,7 @@ describe('the outcome of a run', () => {
     expect(await outcomeOf(other)).toBe(null);
   });
 
-  it('has no numbers from a runtime that does not count', async () => {
+  it('has null counts from a runtime that does not count', async () => {
     const held = await heldRun();
     await push(held, first);
     await finish(held);
@@ -150,7 +150,7 @@ it.each([
   ['insertions', { insertions: 1e9 + 1 }, 'must be at most 1000000000'],
   ['headSha', { headSha: 'main' }, 'must be the id of a commit'],
   ['baseBranch', { baseBranch: '' }, 'must be at least 1 character'],
-])('400 · %s that is not what it must be', async (name, more, words) => {
+])('400 · an invalid %s', async (name, more, words) => {
   const held = await heldRun();
   const { code, description } = await push(held, first, more);
   expect([code, description]).toEqual(['invalid_request', expect.stringContaining(`${name}: ${words}`)]);
@@ -167,7 +167,7 @@ it('409 · a researcher reports no branch', async () => {
   expect([(await runOf(held)).branch, repository().pulls]).toEqual([null, []]);
 });
 
-it('what people say about it goes to the agent that works on it, each comment once; bots are not heard', async () => {
+it('comments of people go to the agent that works on the pull request, each once; bots are ignored', async () => {
   const held = await heldRun();
   await push(held, first);
   const comment = (id: number, body: string, login: string, more: object = {}) => ({
@@ -224,7 +224,7 @@ describe('a completed run', () => {
     expect(github.asked.length).toBe(asked);
   });
 
-  it('is merged by itself where its project says so, at the commit that was reported, once its checks have passed', async () => {
+  it('is merged automatically where its project says so, at the reported commit, once its checks have passed', async () => {
     await world.knex('projects').update({ autoMerge: true });
     const held = await heldRun();
     await push(held, first);
@@ -264,7 +264,7 @@ describe('a completed run', () => {
     expect((await runOf(held)).outcome.mergeBlocker).toBe(null);
   });
 
-  it('is checked once by processes that follow at the same time, and soon again', async () => {
+  it('is checked again after a minute, once by concurrent processes', async () => {
     const held = await heldRun();
     await push(held, first);
     const looks = () => github.asked.filter((name) => name === 'pulls/get').length;
@@ -275,7 +275,7 @@ describe('a completed run', () => {
     expect(looks()).toBe(1);
   });
 
-  it('says so when its pull request is gone', async () => {
+  it('reports that its pull request is gone', async () => {
     const held = await heldRun();
     await push(held, first);
     repository().pulls.splice(0);

@@ -1,4 +1,4 @@
-// Scheduled tasks and automations that name their agent: in GraphQL and as tools; REST keeps the record of the contract.
+// Scheduled tasks and automations that name their agent, in GraphQL and in the MCP tools; REST keeps the record of the contract.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
@@ -49,7 +49,7 @@ const agent = async ({ token } = owner): Promise<string> => {
 const runsOf = (id: string) =>
   ask(`query ($id: String!) { scheduledTask(id: $id) { nextRunAt runs { id status reason } } }`, { id });
 
-it('its runs are for that agent alone, until it is cleared', async () => {
+it('the runs of a recurring mission are for its agent alone, until it is cleared', async () => {
   const id = await agent();
   const created = await create({ agentId: id });
   expect(created).toEqual({ id: created.id, agentId: id, agent: { name: `Agent ${count}` } });
@@ -68,7 +68,7 @@ it('its runs are for that agent alone, until it is cleared', async () => {
   expect(await agentOf()).toBeNull();
 });
 
-it('404 · an agent that is unknown, or of another organization', async () => {
+it('404 · an agent that is unknown or of another organization', async () => {
   const { id } = await create({});
   for (const agentId of [await agent(stranger), 'agn_nobody', 'agn_builtin_nobody']) {
     for (const refused of [await create({ agentId }), await change(id, { agentId })]) {
@@ -77,14 +77,14 @@ it('404 · an agent that is unknown, or of another organization', async () => {
   }
 });
 
-it('403 · changing the agent takes missions:run', async () => {
+it('403 · changing the agent requires missions:run', async () => {
   const scopes = ['scheduled-tasks:read', 'scheduled-tasks:write'];
   const token = await world.token(owner.person, owner.organization, { scopes });
   const { id } = await create({});
   expect(await change(id, { agentId: 'agn_builtin_shell' }, token)).toMatchObject({ code: 'missing_scope' });
 });
 
-it('skipped · once the agent is deleted; run by hand it is a 409', async () => {
+it('skipped · once the agent is deleted; a run by hand is a 409', async () => {
   const agentId = await agent();
   const { id } = await create({ agentId });
   await world.rest('DELETE', `/agents/${agentId}`, { token: owner.token });
@@ -96,7 +96,7 @@ it('skipped · once the agent is deleted; run by hand it is a 409', async () => 
   expect([status, body.description]).toEqual([409, reason]);
 });
 
-it('is a member of the tools, and none of REST', async () => {
+it('agentId is in the MCP tools, not in REST', async () => {
   for (const name of ['create_scheduled_task', 'update_scheduled_task', 'create_automation', 'update_automation']) {
     const { inputSchema, outputSchema } = toolsOf(schema).get(name)!.listed;
     expect(inputSchema.properties).toHaveProperty('agentId');
@@ -112,7 +112,7 @@ it('is a member of the tools, and none of REST', async () => {
   }
 });
 
-it('those that ran as scripts before missions had to name that stay scripts after an upgrade', async () => {
+it('script missions from before agents had to be named stay scripts after an upgrade', async () => {
   const file = new URL('../../migrations/20261201_30_script_missions.sql', import.meta.url);
   const [, up] = readFileSync(file, 'utf8').split(/^-- (?:up|down)$/m);
   const ran = async (harness: string | null) => {

@@ -1,4 +1,4 @@
-// Which addresses may receive a code, and when a requested one is a registered one (RFC 8252, RFC 9700;
+// Addresses that may receive a code, and the match of a requested address with a registered one (RFC 8252, RFC 9700;
 // docs/contract.md#redirect-addresses).
 import { describe, expect, it } from 'vitest';
 import {
@@ -114,7 +114,7 @@ describe('a requested address is the registered one', () => {
     expect(isSameRedirectUri(registered, requested)).toBe(false);
   });
 
-  it('knows what leads back to the person’s own machine', () => {
+  it('recognizes addresses on the person’s own machine', () => {
     expect(['http://127.0.0.1:1/cb', 'http://localhost', 'http://[::1]/'].map(isLoopbackRedirect)).toEqual([
       true,
       true,

@@ -1,5 +1,5 @@
-// Reading a file of a project's repository at a ref: at GitHub, held against what it has published, and with git from a folder on
-// this machine, of which nothing outside is ever opened.
+// Reading a file of a project's repository at a ref: at GitHub, checked against its published API, and with git from a folder on this
+// machine, outside of which nothing is ever opened.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ afterEach(() => {
   expect(github.violations).toEqual([]);
 });
 
-/** A project of a new organization that has connected that source host. */
+/** A project of a new organization, connected to that source host. */
 async function projectOn(
   vendor: Vendor,
   more: { externalOrgId?: string; credentials?: string; baseUrl?: string } = {},
@@ -68,7 +68,7 @@ const tooLarge = [400, false, `path: the file has more than ${bytes.repositoryFi
 
 describe('a name', () => {
   it.each(['', '/etc/passwd', 'a/../b', '..', './a', 'a//b', 'a/', '-a', 'a\0b', 'a\nHEAD:b', 'a\x7f'])(
-    '400 · that is no path inside of a repository: %j',
+    '400 · an invalid path in a repository: %j',
     async (name) => {
       const project = await projectOn('builtin', { externalOrgId: folder });
       expect(await problemOf(readRepositoryFile(project, name))).toEqual([
@@ -94,7 +94,7 @@ describe('a name', () => {
     'a\n',
     '/a',
     'a/',
-  ])('400 · that is no ref: %j', async (ref) => {
+  ])('400 · an invalid ref: %j', async (ref) => {
     const project = await projectOn('builtin', { externalOrgId: folder });
     expect(await problemOf(readRepositoryFile(project, 'README.md', ref))).toEqual([
       400,
@@ -107,7 +107,7 @@ describe('a name', () => {
 describe('at GitHub', () => {
   const files = () => github.repositories.get('acme/shop')!.files;
 
-  it('a file is read as it is, on the default branch or at a ref', async () => {
+  it('a file is read unchanged, on the default branch or at a ref', async () => {
     const project = await projectOn('github', { credentials: token });
     files().set('main:docs/a b#?.md', Buffer.from('\uFEFFÜ\n'));
     files().set('v1.0/x:package.json', Buffer.from('{"a":1}'));
@@ -123,7 +123,7 @@ describe('at GitHub', () => {
     });
   });
 
-  it('of an organization with a server of its own, files and git are there, at a public address', async () => {
+  it('files and git of a GitHub server of the organization’s own are read, at a public address only', async () => {
     const own = await openGitHub(token);
     own.clear('acme/shop');
     own.repositories.get('acme/shop')!.files.set('main:a.txt', Buffer.from('Theirs'));
@@ -148,7 +148,7 @@ describe('at GitHub', () => {
     }
   });
 
-  it('what is not there, a ref that is not there, and a folder are no file', async () => {
+  it('a missing path, a missing ref and a folder are not files', async () => {
     const project = await projectOn('github', { credentials: token });
     files().set('main:docs', null);
     expect(await readRepositoryFile(project, 'docs')).toBe(null);
@@ -156,7 +156,7 @@ describe('at GitHub', () => {
     expect(await readRepositoryFile(project, 'docs', 'gone')).toBe(null);
   });
 
-  it('400 · a file that is no text, or larger than one may be', async () => {
+  it('400 · a file that is not text, or is too large', async () => {
     const project = await projectOn('github', { credentials: token });
     files().set('main:full', Buffer.alloc(bytes.repositoryFile, 'a'));
     files().set('main:large', Buffer.alloc(bytes.repositoryFile + 1, 'a'));
@@ -168,7 +168,7 @@ describe('at GitHub', () => {
     expect(await problemOf(readRepositoryFile(project, 'latin'))).toEqual(noText);
   });
 
-  it('failures say whether they pass', async () => {
+  it('failures say whether they are temporary', async () => {
     const project = await projectOn('github', { credentials: token });
     github.disturb('repos/get-content', { status: 502 });
     expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([502, true, 'GitHub failed (status 502).']);
@@ -188,7 +188,7 @@ describe('at GitHub', () => {
     ]);
   });
 
-  it('409 · without credentials nothing is asked', async () => {
+  it('409 · without credentials no request is sent', async () => {
     expect(await problemOf(readRepositoryFile(await projectOn('github'), 'a'))).toEqual([
       409,
       false,
@@ -205,7 +205,7 @@ function git(directory: string, ...args: string[]): string {
 
 let firstCommit: string;
 
-/** acme/shop ordinary, acme/bare.git bare, acme/inside linked within the folder, acme/outside linked out of it. */
+/** Creates acme/shop, ordinary; acme/bare.git, bare; acme/inside, a link within the folder; acme/outside, a link out of it. */
 async function layRepositories(): Promise<void> {
   const shop = path.join(folder, 'root/acme/shop');
   await mkdir(path.join(shop, 'docs'), { recursive: true });
@@ -251,7 +251,7 @@ describe('on this machine', () => {
   const of = (scmRepo: string, scmOwner = 'acme') => Object.assign({}, project, { scmOwner, scmRepo });
   const contentOf = async (file: string, ref?: string) => (await readRepositoryFile(project, file, ref))?.content;
 
-  it('a file is read as it was committed, on the default branch or at a branch, tag or commit', async () => {
+  it('a file is read as committed, on the default branch or at a branch, tag or commit', async () => {
     expect(await readRepositoryFile(project, 'README.md')).toEqual({
       path: 'README.md',
       ref: 'HEAD',
@@ -274,19 +274,19 @@ describe('on this machine', () => {
     }
   });
 
-  it('what is not there, a ref that is not there, and a folder are no file', async () => {
+  it('a missing path, a missing ref and a folder are not files', async () => {
     for (const [file, ref] of [['gone'], ['README.md/a'], ['docs'], ['README.md', 'gone'], ['empty', 'v1']] as const) {
       expect(await readRepositoryFile(project, file, ref)).toBe(null);
     }
   });
 
-  it('a link is followed within its commit alone', async () => {
+  it('a link is followed only within its commit', async () => {
     expect(await contentOf('link')).toBe('Ü');
     expect(await readRepositoryFile(project, 'escape')).toBe(null);
     expect(await readRepositoryFile(project, 'climb')).toBe(null);
   });
 
-  it('400 · a file that is no text, or larger than one may be', async () => {
+  it('400 · a file that is not text, or is too large', async () => {
     expect(await contentOf('full')).toHaveLength(bytes.repositoryFile);
     expect(await problemOf(contentOf('large'))).toEqual(tooLarge);
     expect(await problemOf(contentOf('larger'))).toEqual(tooLarge);
@@ -302,7 +302,7 @@ describe('on this machine', () => {
     ['..', 'acme'],
     ['.', '.'],
     ['a\\..\\..\\secret', 'acme'],
-  ])('409 · no repository inside of the folder: %s of %s', async (repository, owner) => {
+  ])('409 · no repository inside the folder: %s of %s', async (repository, owner) => {
     expect(await problemOf(readRepositoryFile(of(repository, owner), 'README.md'))).toEqual([
       409,
       false,
@@ -310,7 +310,7 @@ describe('on this machine', () => {
     ]);
   });
 
-  it('a setting of the environment leads git to no other repository', async () => {
+  it('the environment cannot lead git to another repository', async () => {
     vi.stubEnv('GIT_DIR', path.join(folder, 'secret/.git'));
     expect(await contentOf('README.md').finally(() => vi.unstubAllEnvs())).toBe('second\n');
   });

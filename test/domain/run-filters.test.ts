@@ -1,4 +1,4 @@
-// The list of runs, filtered by what started them, by agent and by time, alone and together, page by page.
+// The list of runs, filtered by origin, agent and time, alone and together, page by page.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { searchedRuns } from '#domain/work/runs/bounds.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -10,7 +10,7 @@ let world: World;
 let ada: Account;
 let projectId: Id<'project'>;
 let agentId: string;
-/** Ids of runs by name, and when each was created. */
+/** Ids of runs by name. */
 const ids: Record<string, string> = {};
 const times: Record<string, number> = {};
 
@@ -52,7 +52,7 @@ async function names(query: Record<string, string | number>): Promise<string[]> 
   return body.data.map(({ id }: { id: string }) => Object.keys(ids).find((name) => ids[name] === id));
 }
 
-it('200 · by what started them, by agent and by time', async () => {
+it('200 · by origin, by agent and by time', async () => {
   expect(await names({})).toEqual(['fourth', 'third', 'second', 'first']);
   expect(await names({ kind: 'manual' })).toEqual(['second', 'first']);
   expect(await names({ kind: 'scheduled' })).toEqual(['fourth', 'third']);
@@ -63,7 +63,7 @@ it('200 · by what started them, by agent and by time', async () => {
   expect(await names({ createdFrom: times.second!, createdBefore: times.fourth! })).toEqual(['third', 'second']);
 });
 
-it('200 · together, page by page, with cursors of that filter only', async () => {
+it('200 · combined, page by page, with cursors of that filter only', async () => {
   const filter = { kind: 'scheduled', agentId, status: 'dispatching', projectId, createdFrom: times.first! };
   expect(await names(filter)).toEqual(['third']);
   const since = { createdFrom: times.second!, limit: 2 };
@@ -82,7 +82,7 @@ it('200 · together, page by page, with cursors of that filter only', async () =
   }
 });
 
-it('400 · names the argument', async () => {
+it('400 · names the invalid argument', async () => {
   for (const [query, description] of [
     [{ kind: 'weekly' }, 'kind: must be one of scheduled, manual.'],
     [{ createdFrom: 'yesterday' }, 'createdFrom: must be an integer.'],
@@ -92,7 +92,7 @@ it('400 · names the argument', async () => {
   }
 });
 
-it('200 · GraphQL finds them by words of their title or prompt, in any case, among the newest', async () => {
+it('200 · GraphQL finds runs by words of their title or prompt, in any case, among the newest', async () => {
   await world.knex('runs').where({ id: ids.second }).update({ missionTitle: 'Fix the Login page' });
   const found = async (search: string) => {
     const query = 'query ($search: String) { runs(search: $search) { data { id } } }';
@@ -102,7 +102,7 @@ it('200 · GraphQL finds them by words of their title or prompt, in any case, am
   expect(await found('log%in')).toEqual([]);
   await world.knex('runs').where({ id: ids.first }).update({ prompt: 'Replace the LANTERN.' });
   expect(await found('lantern')).toEqual([{ id: ids.first }]);
-  // So many newer ones that the first is the last that is searched; then one more.
+  // As many newer runs as make the first one the last that is searched; then one more.
   const others = Number((await world.knex('runs').where({ projectId }).count())[0]!.count);
   const addNewer = (from: number, to: number) =>
     world.knex.raw(
@@ -124,7 +124,7 @@ it('200 · GraphQL takes the same filters', async () => {
   expect(body.data.runs.data).toEqual([{ id: ids.second }]);
 });
 
-it('200 · those that wait for a person say for what: a plan, or a question that nobody has answered', async () => {
+it('200 · runs that wait for a person say for what: a plan, or an unanswered question', async () => {
   const of = { orgId: ada.organization.id, projectId };
   const runs = () => world.knex('runs');
   const read = async () => {

@@ -1,5 +1,5 @@
-// Models that an organization has connected, for the runtimes that work for it: who gets their keys, when another one is to be asked
-// for, and which runs can be claimed with them.
+// Models that an organization has connected, for the runtimes that work for it: access to their keys, new revisions after changes,
+// and runs that can be claimed with them.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
@@ -82,7 +82,7 @@ const reasonOf = async (id: string) => {
 };
 const noKey = 'The connected runtimes have no key for a model of Anthropic: connect one to the organization.';
 
-it('runtimes that install harnesses learn what the organizations need that they work for', async () => {
+it('runtimes that install harnesses learn the needs of the organizations they serve', async () => {
   const demand = (token: string) => graphql('{ harnessDemand { modelVendors harnesses } }', {}, token);
   await agent('shell', 'none');
   expect(await demand(everywhere)).toEqual({ modelVendors: [], harnesses: [] });
@@ -129,7 +129,7 @@ describe('the models of a run', () => {
     expect((await models(held)).connectors[0].apiKey).toBe('sk-own');
   });
 
-  it('are for nobody else', async () => {
+  it('are refused to all others', async () => {
     await connect('anthropic', 'sk-secret');
     await start();
     const held = await claim();
@@ -141,7 +141,7 @@ describe('the models of a run', () => {
     expect(await models(held)).toMatchObject({ code: 'lease_lost' });
   });
 
-  it('have another revision as soon as a key is rotated, revoked, added or deleted', async () => {
+  it('have a new revision as soon as a key is rotated, revoked, added or deleted', async () => {
     const { id } = await connect('anthropic', 'sk-1');
     await start();
     const held = await claim();
@@ -165,7 +165,7 @@ describe('the models of a run', () => {
 });
 
 describe('a runtime without a key', () => {
-  it('gets runs of organizations that have connected a model, and the others say what they wait for', async () => {
+  it('gets runs of organizations that have connected a model; other runs say what they wait for', async () => {
     const { id } = await start();
     expect(await claim()).toBeNull();
     expect(await claim({}, everywhere)).toBeNull();
@@ -215,7 +215,7 @@ describe('a runtime without a key', () => {
   });
 });
 
-it('built-in agents are carried out by any harness that has a model', async () => {
+it('built-in agents run on any harness that has a model', async () => {
   await connect('openai', 'sk-openai');
   const shownAgent = async (harnesses: string[]) => {
     await start();

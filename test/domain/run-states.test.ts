@@ -1,4 +1,4 @@
-// The states of a run: each state's condition finds its runs only, and a move leaves alone what it is not allowed for.
+// The states of a run: each state's condition finds only its runs, and a status change leaves other runs alone.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
@@ -57,7 +57,7 @@ describe('a condition', () => {
     expect(await idsIn(states)).toEqual(states);
   });
 
-  it('of several states finds the runs in any of them', async () => {
+  it('for several states finds the runs in any of them', async () => {
     for (const states of [
       ['waitingForIssue', 'waitingForRuntime'],
       ['running', 'waitingForRuntime'],
@@ -69,9 +69,9 @@ describe('a condition', () => {
   });
 });
 
-describe('a move', () => {
+describe('a status change', () => {
   test.each(runStates.filter((state) => statesBefore(state).length > 0))(
-    'to %s moves the runs that may go there, and no other',
+    'to %s moves runs from the allowed states, and from no other',
     async (next) => {
       const ids = await moveEach(next);
       expect(ids.sort()).toEqual([...statesBefore(next)].sort());
@@ -84,7 +84,7 @@ describe('a move', () => {
   });
 });
 
-/** One by one: a lease holds one running run. */
+/** Tries each run separately, because a lease holds one running run. */
 async function moveEach(next: RunState): Promise<string[]> {
   const moved: string[] = [];
   for (const id of runStates) {
@@ -97,7 +97,7 @@ async function moveEach(next: RunState): Promise<string[]> {
 
 const folder = path.join(import.meta.dirname, '../../src/domain');
 
-/** The files of the domain other than states.ts whose text is like that. */
+/** Files of the domain, except states.ts, whose text meets the condition. */
 const filesWhere = (isSo: (text: string) => boolean): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && name !== path.join('work', 'runs', 'states.ts'))
@@ -113,6 +113,6 @@ it('states.ts and the first state of a new run are the only places that write th
   expect(writers).toEqual([path.join('work', 'runs', 'create.ts')]);
 });
 
-it('states.ts says what waits: no other file than the list of statuses compares with dispatching', () => {
+it('states.ts says what waits: besides it only the list of statuses compares with dispatching', () => {
   expect(filesWhere((text) => text.includes("'dispatching'"))).toEqual([path.join('work', 'runs', 'model.ts')]);
 });

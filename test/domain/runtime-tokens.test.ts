@@ -1,4 +1,4 @@
-// Runtime tokens: created by admins in the console, shown once, listed, revoked; what they let a runtime do, and where.
+// Runtime tokens: created by admins in the console, shown once, listed and revoked; and the access of a runtime with one.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
@@ -34,7 +34,7 @@ const revoke = (id: string, ask: Ask = { session }) =>
 const claim = (token: string) =>
   graphql('mutation { claimRun(input: { runtime: "Rack", harnesses: [shell] }) { runId } }', { token });
 
-it('is shown once, lets a runtime of this organization in, and is listed with its last use until it is revoked', async () => {
+it('is shown once, admits a runtime of this organization, and is listed with its last use until it is revoked', async () => {
   const made = await create();
   expect(made).toEqual({
     id: expect.stringMatching(/^svc_/),
@@ -63,7 +63,7 @@ it('is shown once, lets a runtime of this organization in, and is listed with it
   expect(JSON.stringify(await list())).not.toContain(made.token);
 });
 
-it('403 · only admins may, and only a person creates one: a token could outlive itself by it', async () => {
+it('403 · requires an admin, and a person to create one: a token could create its successor', async () => {
   expect(await create({ token: alice.token })).toMatchObject({
     code: 'forbidden',
     description: 'Only a person who is signed in to the console can do this; a token cannot.',
@@ -90,7 +90,7 @@ it('404 · one of another organization, or of the operator', async () => {
   expect((await list({ token: mallory.token })).map(({ name }: Json) => name)).toEqual(['Theirs']);
 });
 
-it('409 · beyond twenty active ones, also at once; a revoked one makes room', async () => {
+it('409 · beyond twenty active ones, also concurrently; a revoked one makes room', async () => {
   const { perOrganization } = runtimeTokens;
   const made = await Promise.all(Array.from({ length: perOrganization + 3 }, () => create()));
   expect(made.filter(({ code }) => code === 'conflict')).toHaveLength(3);

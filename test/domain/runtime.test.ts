@@ -1,5 +1,5 @@
-// The runtime's side, told as a story: a mission is taken, worked on, reported and finished; and everything that goes wrong when
-// a runtime is silent, too late, or says a thing twice. The clock begins on Monday 23 November 2026, 09:00 UTC.
+// The runtime API as a story: a mission is claimed, worked on, reported and finished; and every failure of a runtime that is silent,
+// late, or repeats itself. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -48,7 +48,7 @@ afterAll(async () => {
   await world.close();
   rmSync(folder, { recursive: true });
 });
-// Each test begins with no run under way.
+// Each test begins without open runs.
 beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
 
 type Outcome = { data: Record<string, unknown>; problem?: { code: string; description: string } };
@@ -88,7 +88,7 @@ const sandboxOf = async (held: { runId: string; leaseId: string }, key = 'box'):
   const input = { ...held, key, role: 'builder', harness: 'claude-code', instanceType: 'lite' };
   return (await say('registerSandbox', input, '{ sandboxId }')).data.sandboxId as string;
 };
-/** A sandbox with an open session, and what its reports carry. */
+/** A sandbox with an open session, and the members of its reports. */
 async function sitting() {
   const held = await taken();
   const place = { sandboxId: await sandboxOf(held), leaseId: held.leaseId };
@@ -135,7 +135,7 @@ describe('claiming', () => {
     expect((await claim()).data).toBeNull();
   });
 
-  it('passes over runs whose organization has no agent for the harness, and gives its own agent when it has', async () => {
+  it('skips runs whose organization has no agent for the harness, and gives its own agent when there is one', async () => {
     const runId = await runNow();
     const offer = { harnesses: ['claude-code'], modelVendors: [] };
     expect((await claim(offer)).data).toBeNull();
@@ -155,14 +155,14 @@ describe('claiming', () => {
     await world.rest('DELETE', `/agents/${body.id}`, { token: alice });
   });
 
-  it('two at once never get the same run', async () => {
+  it('two concurrent claims never get the same run', async () => {
     const ids = await Promise.all(Array.from({ length: 6 }, runNow));
     const got = await Promise.all(Array.from({ length: 9 }, () => claim()));
     const runs = got.map(({ data }) => data?.runId).filter(Boolean);
     expect(runs.sort()).toEqual(ids.sort());
   });
 
-  it('said again gives what it took, also at once, as long as that is held', async () => {
+  it('a repeated claim returns the same run while it is held, also concurrently', async () => {
     const first = await runNow();
     world.clock.turn(1);
     const second = await runNow();
@@ -171,13 +171,13 @@ describe('claiming', () => {
     expect(both[0]!.data.runId).toBe(first);
     expect((await claim({ claimId: 'two' })).data).toMatchObject({ runId: second });
     expect((await claim({ claimId: 'three' })).data).toBeNull();
-    // Another service's word is another word.
+    // The same claim id of another service is another claim.
     expect((await claim({ claimId: 'one' }, await world.service())).data).toBeNull();
     await say('finishRun', { runId: first, leaseId: both[0]!.data.leaseId, status: 'completed' });
     expect((await claim({ claimId: 'one' })).data).toBeNull();
   });
 
-  it('a runtime of another organization finds nothing, and one of all finds it', async () => {
+  it('a runtime of another organization finds nothing; one of all organizations finds the run', async () => {
     const runId = await runNow();
     expect((await claim({}, foreign)).data).toBeNull();
     expect((await claim({}, await world.service())).data).toMatchObject({ runId });
@@ -198,7 +198,7 @@ describe('a run that waits', () => {
     return (await run(runId)).reason;
   };
 
-  it('says which harness nobody offers, or that those connected are busy; a heartbeat keeps a runtime connected', async () => {
+  it('names the harness that nobody offers, or that runtimes are busy; a heartbeat keeps a runtime connected', async () => {
     world.clock.turn(minutes(3));
     const runId = await runNow();
     expect(await reason(runId)).toBe(nobody);
@@ -220,7 +220,7 @@ describe('a run that waits', () => {
     expect(await reason(next)).toBe(free);
     world.clock.turn(minutes(2));
     expect(await reason(next)).toBe(nobody);
-    // One of another organization is none.
+    // A runtime of another organization does not count.
     await claim({}, foreign);
     expect(await reason(next)).toBe(nobody);
   });
@@ -235,7 +235,7 @@ describe('a run that waits', () => {
     await world.rest('DELETE', `/agents/${id}`, { token: alice });
   });
 
-  it('what runtimes offer is written once in half a minute, and forgotten after a day', async () => {
+  it('offers of runtimes are written once in half a minute, and deleted after a day', async () => {
     const seen = () => world.knex('runtime_harnesses').where({ runtime: 'Poller' }).select('harness', 'seenAt');
     const poll = () => claim({ runtime: 'Poller', harnesses: ['codex', 'codex', 'opencode'] });
     const begun = present();
@@ -255,7 +255,7 @@ describe('a run that waits', () => {
     await addKnownRuntime();
   });
 
-  it('has failed after a day, with the reason it waited for; the tracker is told', async () => {
+  it('fails after a day, with the reason for its wait; the tracker is told', async () => {
     const runId = await runNow();
     const [waited] = [await reason(runId)];
     world.clock.turn(hours(24) - 1);
@@ -273,7 +273,7 @@ describe('a run that waits', () => {
     expect((await claim()).data).toBeNull();
   });
 
-  it('a day begins anew when it was handed back', async () => {
+  it('the day of waiting restarts when the run is handed back', async () => {
     const held = await taken();
     world.clock.turn(hours(25));
     await say('heartbeat', { runs: [held] }, beat);
@@ -283,7 +283,7 @@ describe('a run that waits', () => {
   });
 });
 
-describe('words are for a model', () => {
+describe('prompts need a model', () => {
   const mission =
     'mutation ($projectId: String!, $agentId: String) { startMission(projectId: $projectId, prompt: "Fix it.", agentId: $agentId) { id } }';
   const start = async (agentId?: string) => {
@@ -292,7 +292,7 @@ describe('words are for a model', () => {
   };
   const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
 
-  it('a script runs where the mission names its agent, and never in place of a model', async () => {
+  it('a script runs only where the mission names its agent, never in place of a model', async () => {
     const sandbox = { kind: 'existing', templateId: 'standard' };
     const agent = { name: 'Nightly', role: 'builder', harness: 'shell', model: 'none', sandbox };
     const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;
@@ -313,7 +313,7 @@ describe('words are for a model', () => {
     await world.rest('DELETE', `/agents/${id}`, { token: alice });
   });
 
-  it('409 · without a model none starts, by the API or on schedule; one of a runtime or of the organization will do', async () => {
+  it('409 · no mission starts without a model of a runtime or of the organization, by the API or on schedule', async () => {
     await world.knex('runtime_harnesses').delete();
     await claim({ harnesses: ['shell'], modelVendors: [] });
     expect((await start()).problem).toMatchObject({ code: 'model_required', description: noModel });
@@ -328,7 +328,7 @@ describe('words are for a model', () => {
     await dispatchDue();
     const [skipped] = (await world.rest('GET', `/scheduled-tasks/${task}/runs`, { token: alice })).body.data;
     expect(skipped).toMatchObject({ status: 'skipped', reason: noModel });
-    // Its harness may be installed later; a key of the runtime's own counts too.
+    // The harness may be installed later; a key of the runtime's own counts too.
     const connector = { orgId: acme.id, vendor: 'anthropic', vendorKind: 'llm', displayName: 'Claude' } as const;
     const { id: integrationId } = await connectIntegration({ ...connector, credentials: 'sk-key' });
     const waits = (await start()).id;
@@ -349,7 +349,7 @@ describe('words are for a model', () => {
     await addKnownRuntime();
   });
 
-  it('a recurring mission of the template “script” is for the agent that runs scripts, unless it names another', async () => {
+  it('a recurring mission of the template “script” uses the script agent, unless it names another', async () => {
     const schedule = { interval: 'daily', time: '06:00', timezone: 'UTC' };
     const input = { projectId, name: 'Nightly', prompt: 'true', triggers: [{ kind: 'schedule', schedule }] };
     const created = async (more: object) => {
@@ -367,7 +367,7 @@ describe('words are for a model', () => {
   });
 });
 
-it('tells the runtime whether to merge, and built-in agents work in the project’s default template', async () => {
+it('a claim says whether to merge, and built-in agents work in the project’s default template', async () => {
   const patch = (body: object) => world.rest('PATCH', `/projects/${projectId}`, { token: alice, body });
   const claimedOf = async () => {
     await runNow();
@@ -382,7 +382,7 @@ it('tells the runtime whether to merge, and built-in agents work in the project�
 });
 
 describe('heartbeats', () => {
-  it('renew the lease, tell how far the run is, and keep samples', async () => {
+  it('renew the lease, report progress, and store samples', async () => {
     const { held, place } = await sitting();
     world.clock.turn(seconds(10));
     const metrics = [8, 4].map((age, i) => ({
@@ -402,7 +402,7 @@ describe('heartbeats', () => {
       sandboxes: [{ sandboxId: place.sandboxId, desired: 'run' }],
       environments: [],
     });
-    // Said again, as after an answer that got lost.
+    // A repeat, as after a lost answer.
     await say('heartbeat', input, beat);
     expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Reading' });
     const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
@@ -414,7 +414,7 @@ describe('heartbeats', () => {
     });
   });
 
-  it('tell a runtime to stop what was killed, canceled, lost or never there', async () => {
+  it('tell a runtime to stop runs that were killed, canceled, lost or never existed', async () => {
     const { held, place } = await sitting();
     const others = { runId: 'run_unknown', leaseId: held.leaseId };
     await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
@@ -435,7 +435,7 @@ describe('heartbeats', () => {
     expect((await say('heartbeat', input, beat)).data).toMatchObject({
       runs: [{ desired: 'stop' }, { desired: 'stop' }],
     });
-    // Its last words are still taken, and it stays canceled.
+    // Its last reports are still accepted, and it stays canceled.
     expect(
       (await say('reportSession', { ...place, role: 'builder', sessionId: 'one', outcome: 'stopped' })).data,
     ).toEqual({ ok: true });
@@ -443,7 +443,7 @@ describe('heartbeats', () => {
     expect((await run(held.runId)).status).toBe('canceled');
   });
 
-  it('of another runtime find nothing', async () => {
+  it('for runs of another runtime find nothing', async () => {
     const { held, place } = await sitting();
     const input = { runs: [{ ...held, progress: 99 }], sandboxes: [{ ...place, metrics: [] }] };
     const { data } = await say('heartbeat', input, beat, foreign);
@@ -451,7 +451,7 @@ describe('heartbeats', () => {
     expect((await run(held.runId)).missionProgress).toBe(0);
   });
 
-  it('400 · a sample of the future, and nothing of the heartbeat is written', async () => {
+  it('400 · a sample of the future rejects the whole heartbeat', async () => {
     const { held, place } = await sitting();
     const sample = (t: number) => ({ t, cpuPct: 1, memUsedMb: 1, memTotalMb: 1, diskUsedPct: 1 });
     for (const t of [present() + minutes(2), present() - days(28)]) {
@@ -467,7 +467,7 @@ describe('heartbeats', () => {
     expect(await world.knex('sandbox_metrics').where({ sandboxId: place.sandboxId })).toEqual([]);
   });
 
-  it('that stop coming: the run waits again, others may take it, three in all, and its sandbox ends with that', async () => {
+  it('when missing return the run to the queue, for three attempts in all, and end its sandbox', async () => {
     const { held, place, session } = await sitting();
     const sandboxes = async () => (await run(held.runId)).sandboxes;
     for (let i = 2; i <= 3; i++) {
@@ -489,7 +489,7 @@ describe('heartbeats', () => {
       expect(await sandboxes()).toEqual([{ sandboxId: place.sandboxId, ...lost }]);
       expect((await run(held.runId)).reason).toBeNull();
     }
-    // The first runtime awakes: nothing that it says counts any longer.
+    // The first runtime resumes: none of its reports counts any longer.
     const before = await rowsOf(world.knex);
     const lost = [
       await say('reportCost', { ...held, costId: 'late', usd: 1 }),
@@ -509,7 +509,7 @@ describe('heartbeats', () => {
     expect(lost.map(({ problem }) => problem?.code)).toEqual(lost.map(() => 'lease_lost'));
     expect((await say('heartbeat', { runs: [held] }, beat)).data).toMatchObject({ runs: [{ desired: 'stop' }] });
     expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
-    // Nor does its sandbox go on there.
+    // Its sandbox does not continue there either.
     expect((await say('heartbeat', { sandboxes: [{ ...place, metrics: [] }] }, beat)).data).toMatchObject({
       sandboxes: [{ desired: 'stop' }],
     });
@@ -521,7 +521,7 @@ describe('heartbeats', () => {
     expect((await claim()).data).toBeNull();
   });
 
-  it('that stop for ten minutes: the run and its sandbox have failed', async () => {
+  it('when missing for ten minutes fail the run and its sandbox', async () => {
     const { held, place } = await sitting();
     world.clock.turn(minutes(10) - 1);
     await releaseSilentRuns();
@@ -540,12 +540,12 @@ describe('heartbeats', () => {
     expect((await claim()).data).toBeNull();
   });
 
-  it('that come back in time find the run as it was left, its reports count, and it is finished', async () => {
+  it('resumed in time find the run unchanged, its reports count, and it is finished', async () => {
     const { held, place, session } = await sitting();
     world.clock.turn(minutes(9));
     await releaseSilentRuns();
     expect(await run(held.runId)).toMatchObject({ status: 'dispatching', sandboxes: [{ status: 'stale' }] });
-    // What comes before the heartbeat counts as well.
+    // A report before the heartbeat counts as well.
     const piece = { ...session, part: 'session', seq: 0, content: 'still here' };
     expect((await say('appendLog', piece, '{ nextSeq }')).data).toEqual({ nextSeq: 1 });
     const kept = await world.knex('sandbox_log_parts').where({ sandboxId: place.sandboxId });
@@ -590,7 +590,7 @@ describe('heartbeats', () => {
 });
 
 describe('reports', () => {
-  it('of a script are shown in full, and charged up to a bound', async () => {
+  it('of costs of a script are shown in full, and charged up to a bound', async () => {
     const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
     const before = await spent();
     const query = `mutation ($projectId: String!) {
@@ -630,14 +630,14 @@ describe('reports', () => {
       expect(refused(await say('reportCost', { ...held, costId: 'x', usd }))?.[1]).toMatch(/^usd: must/);
   });
 
-  it('make one sandbox of one key, however often it is registered', async () => {
+  it('create one sandbox per key, however often it is registered', async () => {
     const held = await taken();
     const ids = await Promise.all([1, 2, 3].map(() => sandboxOf(held, 'same')));
     expect(new Set(ids).size).toBe(1);
     expect(await sandboxOf(held, 'another')).not.toBe(ids[0]);
   });
 
-  it('append a log in order; what comes twice counts once, a gap and another content are refused', async () => {
+  it('append a log in order; repeats count once, gaps and other content are refused', async () => {
     const { session } = await sitting();
     const append = (seq: number, content: string, more: object = {}) =>
       say('appendLog', { ...session, part: 'session', seq, content, ...more }, '{ nextSeq }');
@@ -662,7 +662,7 @@ describe('reports', () => {
     expect(await log('prompt')).toMatchObject({ promptSpans: [{ id: 'AGENTS.md', content: 'Be kind.' }] });
   });
 
-  it('show what an agent thinks, in order and once', async () => {
+  it('show the thoughts of an agent, in order and once', async () => {
     const { place } = await sitting();
     const t = present();
     const append = (seq: number, ...bodies: string[]) =>
@@ -743,7 +743,7 @@ describe('reports', () => {
     ]);
   });
 
-  it('404 · of another organization they find nothing, and touch nothing', async () => {
+  it('404 · for another organization, and change nothing', async () => {
     const { held, place, session } = await sitting();
     const before = await rowsOf(world.knex);
     const foreigners = [
@@ -780,7 +780,7 @@ describe('artifacts', () => {
   const reserve = async (held: object): Promise<{ contentKey: string; uploadUrl: string }> =>
     (await say('createArtifactUpload', held, '{ contentKey uploadUrl expiresAt }')).data as never;
 
-  it('of a lost attempt at a script go when another runtime begins it anew', async () => {
+  it('are deleted when another runtime restarts the script that left them', async () => {
     const shell = { harnesses: ['shell'] };
     const query = `mutation { startMission(projectId: "${projectId}", prompt: "true", agentId: "agn_builtin_shell") { id } }`;
     const runId = (await world.graphql(query, { token: alice })).body.data.startMission.id;
@@ -816,7 +816,7 @@ describe('artifacts', () => {
     expect((await run(held.runId)).artifacts).toEqual([{ id: body.id, kind: 'report', caption: 'What was seen' }]);
   });
 
-  it('404 · a content or a sandbox of others is none', async () => {
+  it('404 · contents and sandboxes of others', async () => {
     const [mine, other] = [await sitting(), await sitting()];
     const { contentKey } = await reserve(mine.held);
     expect(refused(await register(mine.held, 'cnt_unknown'))?.[0]).toBe('not_found');
@@ -829,7 +829,7 @@ describe('artifacts', () => {
 });
 
 describe('environments', () => {
-  it('come, are asked to go, and go', async () => {
+  it('are reported, asked to end, and removed', async () => {
     const held = await taken();
     const make = () =>
       say('registerEnvironment', { ...held, key: 'preview', prNumber: 7, workerName: 'w' }, '{ environmentId }');
@@ -843,7 +843,7 @@ describe('environments', () => {
     expect(await wanted()).toEqual([{ environmentId, desired: 'run' }]);
     await world.rest('DELETE', `/environments/${environmentId}`, { token: alice });
     expect(await wanted()).toEqual([{ environmentId, desired: 'stop' }]);
-    // Its run is long over by then.
+    // The run has ended long before.
     await say('finishRun', { ...held, status: 'completed' });
     expect((await move('destroyed')).data).toEqual({ ok: true });
     expect(refused(await move('active'))).toEqual([
@@ -856,7 +856,7 @@ describe('environments', () => {
 });
 
 describe('an environment that expires', () => {
-  it('is asked to end, and has failed when it is not removed', async () => {
+  it('is asked to end, and fails when it is not removed', async () => {
     const held = await taken();
     const input = { ...held, key: 'short', expiresAt: present() + seconds(1) };
     const { environmentId } = (await say('registerEnvironment', input, '{ environmentId }')).data as {
@@ -877,7 +877,7 @@ describe('an environment that expires', () => {
 });
 
 describe('the end of a run', () => {
-  it('ends its sandboxes, and said again changes nothing', async () => {
+  it('ends its sandboxes, and a repeat changes nothing', async () => {
     const { held, place } = await sitting();
     world.clock.turn(seconds(5));
     expect((await say('finishRun', { ...held, status: 'completed' })).data).toEqual({ ok: true });
@@ -897,7 +897,7 @@ describe('the end of a run', () => {
     expect(await run(held.runId)).toEqual(ended);
   });
 
-  it('a run that was handed back rests, and then is another’s', async () => {
+  it('a handed-back run rests, and then goes to another runtime', async () => {
     const { held, place } = await sitting();
     expect((await say('handBackRun', { ...held, reason: 'shutting down' })).data).toEqual({ ok: true });
     expect(await run(held.runId)).toMatchObject({
@@ -914,7 +914,7 @@ describe('the end of a run', () => {
     ]);
   });
 
-  it('a person cancels a run that waits, once; one that has ended can’t be canceled; a stranger finds none', async () => {
+  it('a person cancels a waiting run once; an ended one cannot be canceled; a stranger finds none', async () => {
     const runId = await runNow();
     const cancel = (id: string, token = alice) =>
       world.graphql('mutation ($id: String!) { cancelRun(runId: $id) { status } }', { token, variables: { id } });

@@ -1,4 +1,4 @@
-// The partitions that samples of sandboxes lie in: made before their week begins, dropped when it is long over.
+// The partitions of sandbox samples: created before their week begins, dropped after the retention period.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { keepMetricPartitions } from '#domain/work/sandboxes/metric-partitions.ts';
 import { maxSamplesPerPoint, metricsOf } from '#domain/work/sandboxes/operations.ts';
@@ -22,7 +22,7 @@ afterAll(() => world.close());
 
 const rest = 'sandbox_metrics_default';
 
-/** Every partition with how many samples it holds. */
+/** Every partition with the number of its samples. */
 async function partitions(): Promise<{ name: string; samples: number }[]> {
   const { rows } = await world.knex.raw(
     "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'sandbox_metrics'::regclass order by 1",
@@ -35,11 +35,11 @@ async function partitions(): Promise<{ name: string; samples: number }[]> {
   );
 }
 
-/** The day on which the week of a time begins. */
+/** The partition's name: the first day of the week. */
 const nameOf = (at: number) =>
   `sandbox_metrics_${new Date(at - (at % week)).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
-it('this week and the next two are there, with what came before them; doing it again changes nothing', async () => {
+it('partitions for this week and the next two are created with earlier samples; a repeat changes nothing', async () => {
   await measure(sandbox, present() - seconds(20), seconds(10), [1, 2, 3]);
   await measure(sandbox, present() + week, seconds(10), [4]);
   await measure(sandbox, present() - 2 * week, seconds(10), [5]);
@@ -74,13 +74,13 @@ it('a point of a long curve is the mean of the last samples before it, and of a 
   expect(await metricsOf([sandbox.id], 1_000)).toHaveLength(1_000);
 });
 
-it('processes that do it at once make each partition once', async () => {
+it('concurrent processes create each partition once', async () => {
   await measure(sandbox, present(), seconds(1), Array(50).fill(1));
   await Promise.all(Array.from({ length: 5 }, keepMetricPartitions));
   expect((await partitions()).map(({ samples }) => samples)).toEqual([50, 0, 0, 0]);
 });
 
-it('samples find their week, and no sample is there twice', async () => {
+it('samples land in their week, and none is there twice', async () => {
   await keepMetricPartitions();
   await measure(sandbox, present(), seconds(1), [1]);
   expect((await partitions())[0]).toEqual({ name: nameOf(present()), samples: 1 });

@@ -1,5 +1,5 @@
-// Sandboxes: what the runtime has reported of them, read, filtered and ended by people. Alice sees all of Acme's, a token that
-// is bound to a project sees that project's, and Mallory sees none.
+// Sandboxes: reports of the runtime, read, filtered and ended by people. Alice sees all of Acme's, a token bound to a project sees
+// that project's, and Mallory sees none.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { desiredOf, type Sandbox } from '#domain/work/sandboxes/model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
@@ -116,7 +116,7 @@ describe('GET /sandboxes', () => {
     expect(await status(await startSandbox(place, gone))).toEqual(['destroyed', 'destroyed']);
   });
 
-  it('200 · a bound token sees its own project’s; a project that is out of reach has none', async () => {
+  it('200 · a bound token sees its project’s sandboxes; projects out of reach list none', async () => {
     const [ours, theirs] = [await startSandbox(shop), await startSandbox(other)];
     const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
@@ -141,7 +141,7 @@ describe('GET /sandboxes', () => {
     expect([status, body.description]).toEqual([400, words]);
   });
 
-  it('200 · takes each bound at its edge', async () => {
+  it('200 · accepts each value at its bound', async () => {
     expect((await get('?limit=1')).body.data.length).toBe(1);
     expect((await get('?limit=500')).status).toBe(200);
   });
@@ -210,12 +210,12 @@ describe('GET /sandboxes/{sandboxId}', () => {
     });
   });
 
-  it('200 · nothing reported is nothing shown', async () => {
+  it('200 · empty lists when nothing was reported', async () => {
     const { body } = await get(`/${(await startSandbox(shop)).id}`);
     expect(body).toMatchObject({ metrics: [], sessions: [], liveFragments: [] });
   });
 
-  it('200 · however many samples there are, the points are bounded, in order, and means of what they stand for', async () => {
+  it('200 · the points are bounded, in order, and means of their samples, however many there are', async () => {
     const sandbox = await startSandbox(shop);
     const start = present();
     const cpu = Array.from({ length: 3_000 }, (_, i) => (i % 2 === 0 ? 20 : 40));
@@ -228,7 +228,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
     for (const { cpuPct } of metrics) expect(Math.abs(cpuPct - 30)).toBeLessThan(1);
   });
 
-  it('200 · of very many fragments and sessions the last ones', async () => {
+  it('200 · the last ones of very many fragments and sessions', async () => {
     const sandbox = await startSandbox(shop);
     await showFragments(
       sandbox,
@@ -242,7 +242,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
     expect([sessions.length, sessions[0].sessionId, sessions.at(-1).sessionId]).toEqual([100, 'n-2', 'n-101']);
   });
 
-  it('404 · unknown, another organization’s, or out of a bound token’s project: one and the same', async () => {
+  it('404 · unknown, another organization’s, or out of a bound token’s project: the same answer', async () => {
     const [theirs, beside] = [await startSandbox(foreign), await startSandbox(other)];
     const unknown = await get('/sbx_none');
     expect(unknown.status).toBe(404);
@@ -285,7 +285,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
   const logs = (sandbox: Pick<Sandbox, 'id'>, query: string, token = owner.token) =>
     get(`/${sandbox.id}/logs?${query}`, token);
 
-  it('200 · each part in the order of its pieces, the session’s without asking', async () => {
+  it('200 · each part in the order of its pieces, the session’s by default', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'abc' });
     await writeLog(session, 'session', ['Zwei ', 'Wörter\n', '']);
@@ -316,14 +316,14 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     });
   });
 
-  it('200 · a part that nothing was written to is empty', async () => {
+  it('200 · an unwritten part is empty', async () => {
     const sandbox = await startSandbox(shop);
     await startSession(sandbox, { sessionId: 'empty' });
     const { body } = await logs(sandbox, 'role=builder&sessionId=empty&part=prompt');
     expect(body).toMatchObject({ content: '', bytes: 0, promptScope: null, promptSpans: [] });
   });
 
-  it('200 · of a long log the end, cut between characters, and how long it is', async () => {
+  it('200 · the end of a long log, cut between characters, and its length', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'long' });
     const mebibyte = 1024 * 1024;
@@ -357,7 +357,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect(pieces.join('')).toBe(whole.join(''));
   });
 
-  it('the OpenAPI document says how to reach older pieces', async () => {
+  it('the OpenAPI document says how to read older pieces', async () => {
     const { paths } = (await world.request('GET', '/v1/openapi.json')).body;
     const { parameters, responses } = paths['/sandboxes/{sandboxId}/logs'].get;
     expect(parameters).toContainEqual(expect.objectContaining({ name: 'cursor', in: 'query', required: false }));
@@ -403,7 +403,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     }
   });
 
-  it('lines have the time when the piece in which they begin arrived; REST does not tell it', async () => {
+  it('lines have the arrival time of the piece in which they begin; REST does not show it', async () => {
     const sandbox = await startSandbox(shop);
     await startSession(sandbox, { sessionId: 'timed' });
     const place = { sandboxId: sandbox.id, role: 'builder', sessionId: 'timed', part: 'session' };
@@ -431,11 +431,11 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect((await logs(sandbox, 'role=builder&sessionId=timed')).body).not.toHaveProperty('times');
   });
 
-  it('200 · counts bytes beyond 32 bits', async () => {
+  it('200 · counts more bytes than 32 bits hold', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'huge' });
     await writeLog(session, 'session', ['a', 'b', 'c']);
-    // As if the pieces were that long: the column is computed from their content else.
+    // As if the pieces were that long: without this the column is computed from their content.
     await world.knex.raw('alter table sandbox_log_parts alter column bytes drop expression');
     await world.knex('sandbox_log_parts').where({ sandboxId: sandbox.id }).update({ bytes: 2_000_000_000 });
     const { status, body } = await logs(sandbox, 'role=builder&sessionId=huge');
@@ -448,7 +448,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
       add column bytes integer not null generated always as (octet_length(content)) stored`);
   });
 
-  it('200 · a span that came in pieces is one, and the prompt says whose words it holds', async () => {
+  it('200 · a span that arrived in pieces is one, and the prompt names its sources', async () => {
     const sandbox = await startSandbox(shop);
     const spans = async (sessionId: string, ...pieces: [span: string, content: string, scope: string | null][]) => {
       const session = await startSession(sandbox, { sessionId });
@@ -500,7 +500,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
 });
 
 describe('POST /sandboxes/{sandboxId}/kill', () => {
-  it('200 · ends it, and a second time changes nothing; its runtime is to stop', async () => {
+  it('200 · ends it, and a repeat changes nothing; its runtime is told to stop', async () => {
     const sandbox = await startSandbox(shop);
     const { status, body } = await kill(sandbox);
     expect([status, body]).toEqual([200, { ok: true, sandboxId: sandbox.id }]);
@@ -512,7 +512,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
     expect([desiredOf(sandbox.status), desiredOf(killed.status)]).toEqual(['run', 'stop']);
   });
 
-  it('200 · also a stale one, and one that went by another way already', async () => {
+  it('200 · ends a stale one too; one that has already ended keeps its reason', async () => {
     const silent = await startSandbox(shop, { lastHeartbeatAt: 0 });
     expect((await kill(silent)).status).toBe(200);
     expect((await record(silent)).terminationReason).toBe('killed');
@@ -528,7 +528,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
     expect((await record(sandbox)).status).toBe(status);
   });
 
-  it('killed and completed at once, it ends in one way', async () => {
+  it('concurrent kill and completion end it in one way', async () => {
     const sandbox = await startSandbox(shop);
     const complete = () =>
       world.knex('sandboxes').where({ id: sandbox.id, status: 'running' }).update({ status: 'completed' });
@@ -538,7 +538,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
     );
   });
 
-  it('403 without the scope, 404 out of reach, and it goes on', async () => {
+  it('403 without the scope, 404 out of reach, and it continues', async () => {
     const [ours, beside, theirs] = [await startSandbox(shop), await startSandbox(other), await startSandbox(foreign)];
     expect((await kill(ours, viewer.token)).body.description).toContain('missing-scope:sandboxes:write');
     expect((await kill(beside, projectToken)).status).toBe(404);
@@ -550,7 +550,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
   });
 });
 
-it('goes with its project, and takes along all that was known of it', async () => {
+it('is deleted with its project, with everything stored for it', async () => {
   const body = { name: 'Short', repoFullName: 'acme/short' };
   const project = (await world.rest('POST', '/projects', { token: owner.token, body })).body;
   const sandbox = await startSandbox({ orgId: shop.orgId, projectId: project.id });
@@ -563,7 +563,7 @@ it('goes with its project, and takes along all that was known of it', async () =
   }
 });
 
-it('over GraphQL projects and sandboxes lead to each other, each relation in one statement however many there are', async () => {
+it('over GraphQL projects and sandboxes link to each other, each relation in one statement', async () => {
   const { organization: gadgets, token } = await createOwner(world, 'Gina', 'Gadgets');
   const projects: string[] = [];
   for (const name of ['one', 'two']) {

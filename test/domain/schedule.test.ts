@@ -1,5 +1,5 @@
-// When a mission comes again (docs/decisions/0030-schedules-are-wall-times.md): the cases that are known to hurt, in words; then
-// thousands that are not, held against luxon and croner, which reckon by other means.
+// Occurrences of schedules (docs/decisions/0030-schedules-are-wall-times.md): known difficult cases in words, then thousands of random
+// ones compared with luxon and croner, which compute differently.
 import { Cron } from 'croner';
 import { DateTime, IANAZone } from 'luxon';
 import { describe, expect, it, test } from 'vitest';
@@ -125,7 +125,7 @@ describe('a schedule is wall time in its zone', () => {
     expect(nextOccurrences([schedule], ms(after), occurrences.length).map(iso)).toEqual(occurrences);
   });
 
-  test('of several schedules the nearest counts, and an instant that two share counts once', () => {
+  test('the nearest of several schedules counts, and a shared instant counts once', () => {
     const schedules = [weekly('tuesday', '09:00', 'UTC'), daily('10:00', 'Europe/Berlin'), daily('12:00', 'UTC')];
     expect(nextOccurrences(schedules, ms('2027-01-04T12:00:00Z'), 4).map(iso)).toEqual([
       '2027-01-05T09:00:00Z',
@@ -136,7 +136,7 @@ describe('a schedule is wall time in its zone', () => {
   });
 });
 
-test('a zone is known by its IANA name, in any case of letters; an offset is no zone', () => {
+test('a zone is an IANA name in any case of letters; an offset is not a zone', () => {
   expect(
     ['Europe/Berlin', 'europe/berlin', 'UTC', 'US/Eastern', 'Etc/GMT+5'].filter((name) => !isTimeZone(name)),
   ).toEqual([]);
@@ -187,7 +187,7 @@ interface Question {
   after: number;
 }
 
-/** Schedules around the clock changes of zones, and as many anywhere. */
+/** Schedules around the clock changes of zones, and as many at any other time. */
 function questions(seed: number, years: [first: number, last: number], zones: readonly string[]): Question[] {
   const { upTo, between } = dice(seed);
   const list: Question[] = [];
@@ -195,7 +195,7 @@ function questions(seed: number, years: [first: number, last: number], zones: re
     const year = years[0] + upTo(years[1] - years[0] + 1);
     const anywhere = between(Date.UTC(year, 0, 1), Date.UTC(year + 1, 0, 1));
     for (const around of [...clockChanges(timezone, year), anywhere]) {
-      // A wall time just before, within or just after what the change skips or repeats, on that very day.
+      // A wall time just before, within or just after the skipped or repeated hour, on that day.
       const wanted = DateTime.fromMillis(Math.floor(around + between(-2 * hour, 2 * hour)), { zone: timezone });
       const time = wanted.toFormat('HH:mm');
       const after = () => Math.floor(around + between(-3 * day, 2 * day));
@@ -208,7 +208,7 @@ function questions(seed: number, years: [first: number, last: number], zones: re
   return list;
 }
 
-/** The instants that luxon knows for a wall time: one, or two where it comes twice. */
+/** Instants of a wall time according to luxon: one, or two where it occurs twice. */
 function instants(date: Date, time: string, zone: string): number[] {
   const [hours, minutes] = time.split(':').map(Number);
   const [year, month, ofMonth] = [date.getUTCFullYear(), date.getUTCMonth() + 1, date.getUTCDate()];
@@ -224,7 +224,7 @@ function dateIn(at: number, zone: string): Date {
   return new Date(Date.UTC(year, month - 1, ofMonth));
 }
 
-/** Every date around `after`, one by one: what luxon makes of the wall time on those that fit. */
+/** The next occurrence according to luxon, from every matching date around `after`. */
 function byLuxon({ interval, time, timezone, weekday, dayOfMonth }: Schedule, after: number): number {
   const date = dateIn(after, timezone);
   date.setUTCDate(date.getUTCDate() - { daily: 2, weekly: 8, monthly: 32 }[interval]);
@@ -232,7 +232,7 @@ function byLuxon({ interval, time, timezone, weekday, dayOfMonth }: Schedule, af
     if (interval === 'weekly' && weekdays[(date.getUTCDay() + 6) % 7] !== weekday) continue;
     const length = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
     if (interval === 'monthly' && date.getUTCDate() !== Math.min(dayOfMonth!, length)) continue;
-    // luxon promises nothing for a wall time that comes twice (of New York's 01:30 it takes the second): it is asked for both.
+    // luxon does not specify a wall time that occurs twice (for New York's 01:30 it takes the second), so both are considered.
     const at = Math.min(...instants(date, time, timezone));
     if (at > after) return at;
   }
@@ -249,14 +249,14 @@ const told = ({ schedule, after }: Question, ours: number, theirs: number) =>
   `${JSON.stringify(schedule)} after ${iso(after)}: ${iso(ours)}, not ${iso(theirs)}`;
 
 /**
- * What croner 10.0.1 is known to do otherwise: it passes over months that are too short, and around a wall time that comes twice
- * it may give the second (Troll, two hours), or asked in between answer with the first, which is past (Sitka).
+ * Known differences of croner 10.0.1: it skips months that are too short, and around a wall time that occurs twice it may return the
+ * second one (Troll, two hours), or, asked in between, the first one, which is past (Sitka).
  */
 function isBeyondCroner({ time, timezone, dayOfMonth = 1 }: Schedule, around: number[]): boolean {
   return dayOfMonth! > 28 || around.some((at) => instants(dateIn(at, timezone), time, timezone).length > 1);
 }
 
-describe('held against others', () => {
+describe('compared with other libraries', () => {
   const zones = Intl.supportedValuesOf('timeZone');
 
   it('luxon finds the same instants around the clock changes of every zone', () => {
@@ -270,7 +270,7 @@ describe('held against others', () => {
     expect(asked.length).toBeGreaterThan(2_000);
   });
 
-  it('croner finds the same instants, but for what it is known to do otherwise', () => {
+  it('croner finds the same instants, except for its known differences', () => {
     let asked = 0;
     const differ = questions(
       2,
@@ -288,7 +288,7 @@ describe('held against others', () => {
     expect(asked).toBeGreaterThan(400);
   });
 
-  it('an occurrence is after its question, the first of those, and shows the wanted time unless the clocks skipped it', () => {
+  it('an occurrence is the first after the given instant, at the wanted time unless the clocks skipped it', () => {
     const wrong = questions(
       3,
       [1980, 2037],

@@ -1,5 +1,5 @@
-// Scheduled tasks, told as a story: what Alice schedules, what comes of it, and everyone who may not touch it. The clock begins
-// on Monday 23 November 2026, 09:00 UTC. How runs are shared by processes is told in surfaces/scheduler.test.ts.
+// Scheduled tasks as a story: Alice's schedules and their runs, and the callers who must not touch them. The clock begins on Monday
+// 23 November 2026, 09:00 UTC. surfaces/scheduler.test.ts tests how processes share due runs.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
@@ -78,7 +78,7 @@ describe('POST /scheduled-tasks', () => {
     expect(await get(created.id)).toEqual(created);
   });
 
-  it('201 · takes each bound at its edge, and says nothing of what was null', async () => {
+  it('201 · accepts each value at its bound, and leaves out schedule members that are null', async () => {
     const triggers = [
       at('monthly', '23:59', 'UTC', { dayOfMonth: 31, weekday: null }),
       ...Array.from({ length: 9 }, () => at('daily', '00:00', 'UTC', { dayOfMonth: null })),
@@ -149,7 +149,7 @@ describe('POST /scheduled-tasks', () => {
     );
   });
 
-  it('404 · a project of nobody’s, or of another organization', async () => {
+  it('404 · an unknown project, or one of another organization', async () => {
     for (const [projectId, token] of [
       ['prj_none', owner.token],
       [shop, stranger.token],
@@ -159,13 +159,13 @@ describe('POST /scheduled-tasks', () => {
     }
   });
 
-  it('403 · a project that the credential is not bound to', async () => {
+  it('403 · a project other than the one the credential is bound to', async () => {
     const answer = await create({ projectId: other }, projectToken);
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
     expect((await create({}, projectToken)).status).toBe(201);
   });
 
-  it('403 · a viewer may look, not write, and not run', async () => {
+  it('403 · a viewer reads, but cannot write or run', async () => {
     expect((await create({}, viewer.token)).body.description).toContain('missing-scope:scheduled-tasks:write');
     const { id } = await task();
     expect((await world.rest('GET', `/scheduled-tasks/${id}`, { token: viewer.token })).status).toBe(200);
@@ -202,7 +202,7 @@ describe('GET /scheduled-tasks', () => {
     expect(new Set(own)).toEqual(new Set([shop]));
   });
 
-  it('404 · outside of its project a bound credential finds nothing', async () => {
+  it('404 · a bound credential finds nothing outside its project', async () => {
     const { id } = await task({ projectId: other });
     for (const [method, path] of [
       ['GET', ''],
@@ -217,7 +217,7 @@ describe('GET /scheduled-tasks', () => {
     expect((await get(id)).name).toBe('Updates');
   });
 
-  it('200 · templates that can be taken as they are', async () => {
+  it('200 · templates are valid as they are', async () => {
     const { data } = (await world.rest('GET', '/scheduled-tasks/templates', { token: viewer.token })).body;
     expect(data[0]).toEqual({
       key: 'dependency-updates',
@@ -234,7 +234,7 @@ describe('GET /scheduled-tasks', () => {
 });
 
 describe('PATCH /scheduled-tasks/{id}', () => {
-  it('200 · a rename leaves the next run where it is, however overdue', async () => {
+  it('200 · a rename does not move the next run, however overdue', async () => {
     const before = await task();
     world.clock.turn(days(8));
     const { body: after } = await change(before.id, {
@@ -248,7 +248,7 @@ describe('PATCH /scheduled-tasks/{id}', () => {
     expect((await change(before.id, {})).body).toEqual(after);
   });
 
-  it('200 · other triggers move it, and so does enabling; disabled it has none', async () => {
+  it('200 · other triggers move the next run, and so does enabling; disabled there is none', async () => {
     const { id } = await task();
     const daily = (await change(id, { triggers: [hourly(9)] })).body;
     expect(daily.nextRunAt).toBe(Math.ceil((present() + 1 - hours(9)) / days(1)) * days(1) + hours(9));
@@ -279,7 +279,7 @@ describe('PATCH /scheduled-tasks/{id}', () => {
     expect(await get(before.id)).toEqual(before);
   });
 
-  it('404 or 403 · to a project of nobody’s, or out of one’s own', async () => {
+  it('404 or 403 · moving to an unknown project, or to one out of reach', async () => {
     const before = await task();
     expect((await change(before.id, { projectId: 'prj_none' })).status).toBe(404);
     expect((await change(before.id, { projectId: other }, projectToken)).status).toBe(403);
@@ -339,7 +339,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     });
   });
 
-  it('one dispatching, nine skipped · ten press at once and the previous run is to be over', async () => {
+  it('one dispatching, nine skipped · ten concurrent calls when the previous run must be over', async () => {
     const { id } = await task({ skipIfPreviousOpen: true });
     const answers = await Promise.all(Array.from({ length: 10 }, () => runNow(id)));
     expect(answers.map((answer) => answer.body.status).sort()).toEqual(['dispatching', ...Array(9).fill('skipped')]);
@@ -349,13 +349,13 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect(answers.filter((answer) => answer.body.issueId === null)).toHaveLength(9);
   });
 
-  it('ten dispatching · ten calls at once all succeed', async () => {
+  it('ten dispatching · ten concurrent calls succeed', async () => {
     const { id } = await task();
     const answers = await Promise.all(Array.from({ length: 10 }, () => runNow(id)));
     expect(new Set(answers.map((answer) => answer.body.issueId)).size).toBe(10);
   });
 
-  it('one run · the same Idempotency-Key twice', async () => {
+  it('one run · two calls with the same Idempotency-Key', async () => {
     const { id } = await task();
     const press = () =>
       world.rest('POST', `/scheduled-tasks/${id}/run`, {
@@ -387,7 +387,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
       { category: 'agent', title: 'Payment required', description, retryable: false, code: 'daily_cost_cap' },
     ]);
     expect(await runs(id)).toEqual([]);
-    // What is due meanwhile is passed over, and says why.
+    // An occurrence due meanwhile is skipped with a reason.
     world.clock.turn(days(1));
     await due();
     expect(await runs(id)).toMatchObject([
@@ -397,7 +397,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect((await runNow(id)).body.status).toBe('dispatching');
   });
 
-  it('200, and then failed · a tracker that nobody has connected', async () => {
+  it('200, then failed · a tracker that is not connected', async () => {
     const { id } = await task({ projectId: await project('Linear', { tracker: 'linear' }) });
     expect((await runNow(id)).body).toMatchObject({ ok: true, issueId: null, status: 'failed' });
     expect((await runs(id))[0].lastError).toContain('Linear');
@@ -456,7 +456,7 @@ describe('GET /scheduled-tasks/{id}/runs', () => {
 });
 
 describe('DELETE /scheduled-tasks/{id}', () => {
-  it('200 once, 404 after · what has not begun is canceled, what runs goes on, and both stay in the books', async () => {
+  it('200 once, 404 after · waiting runs are canceled, running ones continue, and both stay recorded', async () => {
     const { id } = await task();
     const [running, waiting] = [(await runNow(id)).body, (await runNow(id)).body];
     await world
@@ -480,7 +480,7 @@ describe('DELETE /scheduled-tasks/{id}', () => {
     ]);
   });
 
-  it('with its project goes everything', async () => {
+  it('deleting its project deletes everything', async () => {
     const home = await project('Gone');
     const { id } = await task({ projectId: home });
     const { runId, issueId } = (await runNow(id)).body;
@@ -496,7 +496,7 @@ describe('DELETE /scheduled-tasks/{id}', () => {
 });
 
 describe('when it is due', () => {
-  it('runs, moves on, and runs again', async () => {
+  it('runs, advances, and runs again', async () => {
     const created = await task({ triggers: [hourly(12)] });
     world.clock.turn(created.nextRunAt - present() - 1);
     await due();
@@ -519,7 +519,7 @@ describe('when it is due', () => {
     expect(await runs(created.id)).toHaveLength(2);
   });
 
-  it('runs once for all that was missed, and goes on from now', async () => {
+  it('runs once for all missed occurrences, and continues from now', async () => {
     const created = await task({ triggers: [hourly(12)] });
     world.clock.turn(created.nextRunAt - present() + days(5) + minutes(1));
     await due();
@@ -529,7 +529,7 @@ describe('when it is due', () => {
     expect((await get(created.id)).nextRunAt).toBe(created.nextRunAt + days(6));
   });
 
-  it('is skipped, with the reason, while the previous run is open; and only then', async () => {
+  it('is skipped, with the reason, only while the previous run is open', async () => {
     const created = await task({ triggers: [hourly(12)], skipIfPreviousOpen: true });
     const { runId } = (await runNow(created.id)).body;
     world.clock.turn(created.nextRunAt - present());
@@ -560,7 +560,7 @@ describe('when it is due', () => {
     ]);
   });
 
-  it('does nothing while it is disabled, nor for what passed meanwhile', async () => {
+  it('does nothing while it is disabled, nor for occurrences missed meanwhile', async () => {
     const created = await task({ triggers: [hourly(12)] });
     await change(created.id, { enabled: false });
     world.clock.turn(days(2));
@@ -650,11 +650,11 @@ describe('in the graph', () => {
   });
 });
 
-describe('starting missions takes missions:run', () => {
+describe('starting missions requires missions:run', () => {
   const writes = ['scheduled-tasks:read', 'scheduled-tasks:write'];
   const lacking = 'missing-scope:missions:run';
 
-  it('403 · names it, to create, enable, or change the prompt, the triggers or the project; and nothing is written', async () => {
+  it('403 · names the scope for creating, enabling, or changing prompt, triggers or project; nothing is written', async () => {
     const writer = await world.token(owner.person, owner.organization, { scopes: writes });
     const { id } = await task({ enabled: false });
     const before = await get(id);
@@ -671,7 +671,7 @@ describe('starting missions takes missions:run', () => {
     expect(await get(id)).toEqual(before);
   });
 
-  it('200 · other changes do not, nor saying what is so already, nor switching it off', async () => {
+  it('200 · other changes, unchanged values and disabling do not require it', async () => {
     const writer = await world.token(owner.person, owner.organization, { scopes: writes });
     const { id, prompt, triggers } = await task();
     const same = { prompt, triggers, enabled: true, projectId: shop };
@@ -679,7 +679,7 @@ describe('starting missions takes missions:run', () => {
     expect((await change(id, { enabled: false }, writer)).body).toMatchObject({ enabled: false, nextRunAt: null });
   });
 
-  it('a scheduled run is billed to who last set what runs; a rename changes nothing of that', async () => {
+  it('a scheduled run is billed to the person who last set what runs; a rename does not change that', async () => {
     const [erin, frank] = [await world.person('Erin'), await world.person('Frank')];
     for (const person of [erin, frank]) await world.join(owner.organization, person, 'member');
     const [editor, renamer] = [

@@ -1,4 +1,4 @@
-// Setup: milestones are reached by what happened, in its transaction, and marks never undo that.
+// Setup: an event reaches its milestone in its own transaction, and marks never undo a reached one.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Requirement } from '#domain/lifecycle/setup/requirements.ts';
@@ -71,7 +71,7 @@ const end = (id: string, status: string) =>
   world.knex('runs').where({ id }).update({ status, finishedAt: present(), updatedAt: present() });
 
 describe('GET /setup', () => {
-  it('200 · nothing is reached in a new organization, and looking reaches nothing', async () => {
+  it('200 · a new organization has reached nothing, and reading reaches nothing', async () => {
     const acme = await found();
     await read(acme);
     await world.request('GET', `/console/o/${acme.organization.slug}/overview`, { session: acme.session });
@@ -93,7 +93,7 @@ describe('GET /setup', () => {
     expect(await world.knex('setup_milestones').where({ orgId: acme.organization.id })).toEqual([]);
   });
 
-  it('200 · says what agents need that is not connected yet', async () => {
+  it('200 · names what agents need that is not connected yet', async () => {
     await world.knex('runtime_harnesses').delete();
     const { organization, session } = await found();
     const missing = async () => {
@@ -165,7 +165,7 @@ describe('GET /setup', () => {
     await reached('teammate', async () => world.join(acme.organization, await world.person('Bob'), 'member'));
   });
 
-  it('200 · it stays reached when the record is deleted, and a change that is rolled back reaches nothing', async () => {
+  it('200 · stays reached when the record is deleted; a change that is rolled back reaches nothing', async () => {
     const acme = await found();
     await world.knex
       .transaction(async (trx) => {
@@ -184,7 +184,7 @@ describe('GET /setup', () => {
     expect(await inState(acme, 'done')).toEqual(['workspace']);
   });
 
-  it('200 · what happened before there was setup is found by the migration', async () => {
+  it('200 · the migration finds milestones that were reached before setup existed', async () => {
     const acme = await found();
     await end(await run(await project(acme)), 'completed');
     const before = await read(acme);
@@ -206,7 +206,7 @@ describe('GET /setup', () => {
 });
 
 describe('PATCH /setup/milestones/{milestoneId}', () => {
-  it('200 · a skipped one is no longer next, a done one counts, and reset brings both back', async () => {
+  it('200 · a skipped one is no longer next, a done one counts, and reset reverts both', async () => {
     const acme = await found();
     const before = await read(acme);
     const mark = (id: string, word: string) => call('PATCH', `/setup/milestones/${id}`, acme, { mark: word });
@@ -220,7 +220,7 @@ describe('PATCH /setup/milestones/{milestoneId}', () => {
     expect((await mark('first_mission', 'reset')).body).toEqual(before);
   });
 
-  it('200 · no mark undoes what was reached', async () => {
+  it('200 · no mark undoes a reached milestone', async () => {
     const acme = await found();
     await project(acme);
     for (const mark of ['skipped', 'reset']) {
@@ -229,7 +229,7 @@ describe('PATCH /setup/milestones/{milestoneId}', () => {
     }
   });
 
-  it('400, 403, 404 · a wrong mark, a viewer, and milestones, groups and guides that there are not', async () => {
+  it('400, 403, 404 · a wrong mark, a viewer, and unknown milestones, groups and guides', async () => {
     const acme = await found();
     const wrong = await call('PATCH', '/setup/milestones/workspace', acme, { mark: 'finished' });
     expect([wrong.status, wrong.body.description]).toEqual([400, expect.stringContaining('mark: must be one of')]);
@@ -245,7 +245,7 @@ describe('PATCH /setup/milestones/{milestoneId}', () => {
   });
 });
 
-it('PATCH /setup/groups/{groupId} · marks what is open of a group; all groups settled is complete', async () => {
+it('PATCH /setup/groups/{groupId} · marks the open ones of a group; all groups settled is complete', async () => {
   const acme = await found();
   await project(acme);
   const mark = async (id: string, word: string) =>
@@ -267,7 +267,7 @@ it('PATCH /setup/groups/{groupId} · marks what is open of a group; all groups s
 });
 
 describe('PATCH /setup/guides/{guideId}', () => {
-  it('200 · is of the person, and can be followed again', async () => {
+  it('200 · belongs to a person, and can be restarted', async () => {
     const acme = await found();
     const follow = async (body: object) =>
       (await call('PATCH', '/setup/guides/mission-detail', acme, body)).body.guides[1];
@@ -286,7 +286,7 @@ describe('PATCH /setup/guides/{guideId}', () => {
   });
 });
 
-it('many missions that complete at once reach it once', async () => {
+it('concurrent completions of missions reach a milestone once', async () => {
   const acme = await found();
   const place = await project(acme);
   const ids = await Promise.all(Array.from({ length: 20 }, () => run(place)));

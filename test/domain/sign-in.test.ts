@@ -1,4 +1,4 @@
-// Sign-in by mail: codes that belong to the browser that asked, links that open any browser once, and what a stranger can use up.
+// Sign-in by mail: codes for the browser that requested them, links that work once in any browser, and limits for strangers.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findPersonByAddress } from '#domain/organization/people/operations.ts';
 import {
@@ -18,7 +18,7 @@ import { openWorld, type World } from '../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await openWorld();
-  // Races need their connections beforehand: a call that has to open one comes too late to be at once.
+  // Connections for races are opened beforehand, because a call that has to open one would be too late.
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
 });
 afterAll(() => world.close());
@@ -26,7 +26,7 @@ afterAll(() => world.close());
 let count = 0;
 const someone = () => `person${++count}@example.com`;
 type Asking = SignInBrowser & { secret: string };
-/** A browser in a network of its own. */
+/** A browser in a separate network. */
 const browser = (more: Partial<Asking> = {}): Asking => {
   const number = ++count;
   return { secret: newSecret(''), address: `10.1.${number >> 8}.${number & 255}`, knownBrowser: null, ...more };
@@ -41,7 +41,7 @@ const ask = async (email: string, from: Asking, returnTo = '/console') => {
   const { text } = await mailTo(email.toLowerCase());
   return { code: /\b\d{6}\b/.exec(text)![0], token: /link\?token=([\w-]{43})\n/.exec(text)![1]! };
 };
-/** A code of six digits that is not this one. */
+/** Another code of six digits. */
 const other = (code: string, n = 1) => String((Number(code) + n) % 1_000_000).padStart(6, '0');
 
 const problemOf = async (work: Promise<unknown>): Promise<Problem> => {
@@ -75,7 +75,7 @@ describe('a mailed code', () => {
     });
   });
 
-  it('401 · opens no other browser, not even one that asked for a code of its own', async () => {
+  it('401 · does not work in another browser, not even in one that requested its own code', async () => {
     const [email, mine, second] = [someone(), browser(), browser()];
     const { code } = await ask(email, mine);
     const without = await problemOf(useSignInCode(email, { ...browser(), secret: null }, code));
@@ -86,12 +86,12 @@ describe('a mailed code', () => {
       'update sign_in_codes set code_digest = (select code_digest from sign_in_codes where binding = $1) where binding = $2',
       [digest(mine.secret), digest(second.secret)],
     );
-    // A copied digest is of no use either: it is keyed by the row it was created for.
+    // A copied digest is of no use: it is keyed by the row for which it was created.
     expect((await problemOf(useSignInCode(email, second, code))).body.description).toBe(wrong);
     await useSignInCode(email, mine, code);
   });
 
-  it('401 · of one address opens no other address of the same browser', async () => {
+  it('401 · does not sign in another address in the same browser', async () => {
     const [alice, bob, mine] = [someone(), someone(), browser()];
     const first = await ask(alice, mine);
     const second = await ask(bob, mine);
@@ -133,7 +133,7 @@ describe('a mailed code', () => {
     await useSignInCode(email, mine, code);
   });
 
-  it('works once when the right one comes twice at once', async () => {
+  it('works once for concurrent correct entries', async () => {
     for (let round = 0; round < 5; round++) {
       const [email, mine] = [someone(), browser()];
       const { code } = await ask(email, mine);
@@ -142,7 +142,7 @@ describe('a mailed code', () => {
     }
   });
 
-  it('compares no more than five wrong ones, however many come at once', async () => {
+  it('is compared with at most five wrong entries, however many arrive at once', async () => {
     const [email, mine] = [someone(), browser()];
     const { code } = await ask(email, mine);
     const guesses = Array.from({ length: 30 }, (_, n) => useSignInCode(email, mine, other(code, n + 1)));
@@ -152,13 +152,13 @@ describe('a mailed code', () => {
     expect((await problemOf(useSignInCode(email, mine, code))).status).toBe(401);
   });
 
-  it('leaves one code when one browser asks many times at once', async () => {
+  it('is the only one after many concurrent requests of one browser', async () => {
     const [email, mine] = [someone(), browser()];
     await Promise.all(Array.from({ length: 6 }, () => sendSignInCode(email, mine, '/console')));
     expect(await sql('select try_count from sign_in_codes where email = $1', [email])).toEqual([{ tryCount: 0 }]);
   });
 
-  it('is stored as a keyed digest, never as it is; nor is the secret of its browser', async () => {
+  it('is stored as a keyed digest only; so is the secret of its browser', async () => {
     const [email, mine] = [someone(), browser()];
     const { code } = await ask(email, mine);
     const [row] = await sql<{ codeDigest: Buffer }>('select * from sign_in_codes where email = $1', [email]);
@@ -194,7 +194,7 @@ describe('a stranger', () => {
     await again('2001:db8:7:8::1');
   });
 
-  it('429 · of many networks sends a hundred mails a day to one address; a browser that has signed in there before still asks', async () => {
+  it('429 · many networks send a hundred mails a day to one address; a browser that signed in there before can still ask', async () => {
     const [email, mine] = [someone(), browser({ knownBrowser: 'known' })];
     for (let n = 0; n < 100; n++) await sendSignInCode(email, browser(), '/console');
     const problem = await problemOf(sendSignInCode(email, browser(), '/console'));
@@ -233,7 +233,7 @@ describe('a stranger', () => {
 describe('a sign-in link', () => {
   const operatorsLink = async (email: string) => new URL(await createSignInLink(email)).searchParams.get('token')!;
 
-  it('of the operator signs in once, and creates the account when there is none', async () => {
+  it('from the operator signs in once, and creates the account when there is none', async () => {
     const email = someone();
     const url = new URL(await createSignInLink(email.toUpperCase()));
     expect(url.origin + url.pathname).toBe(`${world.url}/sign-in/link`);
@@ -250,7 +250,7 @@ describe('a sign-in link', () => {
     expect((await problemOf(findSignInLink(secret))).status).toBe(401);
   });
 
-  it('of a mail signs in any browser, and leads back only in the one that asked', async () => {
+  it('from a mail signs in any browser, and returns to the page only in the one that asked', async () => {
     const [email, mine, phone] = [someone(), browser(), browser()];
     const first = await ask(email, mine, '/claim?a=1');
     expect((await useSignInLink(first.token, phone.secret)).returnTo).toBe(null);
@@ -291,7 +291,7 @@ describe('a sign-in link', () => {
     }
   });
 
-  it('is swept away with codes that have expired', async () => {
+  it('is deleted with expired codes', async () => {
     const email = someone();
     await operatorsLink(email);
     await sendSignInCode(email, browser(), '/console');

@@ -1,5 +1,5 @@
-// Payments through Stripe with its official library, against a stand-in that holds each request against what Stripe publishes: what
-// an organization buys, and what an event may never do twice, late, forged or for someone else.
+// Payments through Stripe with its official library, against a stand-in that checks each request against Stripe's published API:
+// purchases, and events that are repeated, late, forged or of somebody else.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
 import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
@@ -108,7 +108,7 @@ describe('a pack', () => {
     expect(stripe.violations).toEqual([]);
   });
 
-  it('200 · one that is not paid yet, or not in time, is no order', async () => {
+  it('200 · one that is unpaid, expired or failed is not an order', async () => {
     const [slow, gone, failed] = [await checkout(), await checkout(), await checkout()];
     await deliver(...stripe.pay(slow, { isDelayed: true }), stripe.expire(gone));
     await deliver(...stripe.pay(failed, { isDelayed: true }));
@@ -127,7 +127,7 @@ describe('a pack', () => {
     expect((await withdraw(order)).body).toMatchObject({ creditsReversed: 66, refundUsd: 66.67 });
     stripe.disturb('POST /v1/refunds', 'lose the answer');
     await sendRefunds();
-    // The process died before it noted the refund, and Stripe has forgotten the key.
+    // The process died before it recorded the refund, and Stripe has forgotten the key.
     await world.knex('billing_orders').where({ id: order }).update({ refundedAt: null });
     stripe.forgetKeys();
     await sendRefunds();
@@ -163,12 +163,12 @@ describe('events', () => {
       Object.assign(stripes, { metadata, amount_total, currency });
     }
     expect([await owned(), (await get('/orders')).orders]).toEqual([100, []]);
-    // None of them has used up the event.
+    // None of the refused events has used up the event.
     expect(await deliver(paid!)).toEqual([200]);
     expect(await owned()).toBe(200);
   });
 
-  it('200 · of what others sell with the same account are ignored', async () => {
+  it('200 · for other products of the same account are ignored', async () => {
     const id = await checkout(team);
     const events = stripe.pay(id);
     const { subscription, metadata } = stripe.sessionOf(id);
@@ -178,7 +178,7 @@ describe('events', () => {
     expect((await get('/orders')).orders).toEqual([]);
   });
 
-  it('503 · when Stripe cannot be asked the event comes again; 404 when the service has no Stripe', async () => {
+  it('503 · the event comes again when Stripe is unavailable; 404 when the service has no Stripe', async () => {
     const id = await checkout();
     const [paid] = stripe.pay(id);
     const name = 'GET /v1/checkout/sessions/cs_test_';
@@ -196,13 +196,13 @@ describe('a team plan', () => {
   it('200 · renews by its invoices, whatever the order of the events', async () => {
     const id = await checkout(team);
     const [updated, first, completed] = stripe.pay(id);
-    // The subscription is not known before its checkout is complete: Stripe sends it again.
+    // The subscription is unknown before its checkout is complete: Stripe sends the event again.
     expect(await deliver(updated!, first!, completed!, updated!)).toEqual([400, 200, 200, 200]);
     const { subscription } = await get('/summary');
     expect(subscription).toMatchObject({ plan: 'team-5', status: 'active', currentPeriodEnd: present() + days(30) });
     const reference = stripe.sessionOf(id).subscription as string;
     await later(days(30));
-    // Stripe renews, not this service.
+    // Stripe renews the subscription, not this service.
     await renewTestSubscriptions();
     expect((await get('/orders')).orders).toHaveLength(1);
     const renewal = stripe.renew(reference);
@@ -225,7 +225,7 @@ describe('a team plan', () => {
     expect((await change({ cancelAtPeriodEnd: true })).body.subscription.status).toBe('canceling');
     const canceling = stripe.changed(reference);
     expect((await change({ cancelAtPeriodEnd: false })).body.subscription.status).toBe('active');
-    // The event of the first change comes late, and Stripe is asked how it is now.
+    // The event of the first change comes late, so Stripe is asked for the current state.
     await deliver(canceling);
     expect((await get('/summary')).subscription.status).toBe('active');
     await change({ cancelAtPeriodEnd: true });
@@ -253,7 +253,7 @@ describe('a team plan', () => {
     expect(stripe.violations).toEqual([]);
   });
 
-  it('200 · of two that were open at the same time the second one ends, and its money is an order', async () => {
+  it('200 · the second of two open ones ends, and its payment becomes an order', async () => {
     const [first, second] = [await checkout(team), await checkout(team)];
     await deliver(...stripe.pay(first));
     const late = stripe.pay(second).at(-1)!;
@@ -270,7 +270,7 @@ describe('a team plan', () => {
     expect((await get('/summary')).subscription).toMatchObject({ status: 'active' });
   });
 
-  it('200 · what is paid after the organization was closed is refunded, and its subscription ends', async () => {
+  it('200 · a payment after the organization was closed is refunded, and its subscription ends', async () => {
     const [packs, plan] = [await checkout(), await checkout(team)];
     await world.rest('POST', `/organizations/${acme.id}/closure`, { session, body: { confirmSlug: acme.slug } });
     expect(await deliver(stripe.pay(packs).at(-1)!, stripe.pay(plan).at(-1)!)).toEqual([200, 200]);
@@ -282,14 +282,14 @@ describe('a team plan', () => {
     expect(await owned()).toBe(0);
   });
 
-  it('409 · what Stripe no longer has cannot be changed', async () => {
+  it('409 · a subscription that Stripe no longer has cannot be changed', async () => {
     const { reference } = await buy(team);
     stripe.subscriptions.get(reference)!.status = 'canceled';
     expect((await change({ cancelAtPeriodEnd: true })).status).toBe(409);
   });
 });
 
-describe('Stripe is away', () => {
+describe('Stripe is unavailable', () => {
   it.each([
     ['limits our rate', { status: 429, body: { error: { type: 'invalid_request_error', code: 'rate_limit' } } }, 503],
     ['declines the card', { status: 402, body: { error: { type: 'card_error', message: 'No funds.' } } }, 409],

@@ -1,4 +1,4 @@
-// Personal access tokens: what a person makes, sees and ends, and what stands behind one when it is shown
+// Personal access tokens: created, listed and revoked by a person, and the caller behind a token
 // (docs/contract.md#personal-access-tokens); and the tokens of internal services.
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type OrgRole, orgRoles } from '#access/roles.ts';
@@ -64,7 +64,7 @@ async function member(role: OrgRole) {
 }
 
 describe('POST /tokens', () => {
-  it('201 · shows the record and, this once, the raw token; without words it has no scope, no project and 90 days', async () => {
+  it('201 · shows the record and, once, the raw token; by default no scope, no project and 90 days', async () => {
     const { status, body } = await create({ name: 'Laptop' });
     expect(status).toBe(201);
     expect(body).toEqual({
@@ -78,7 +78,7 @@ describe('POST /tokens', () => {
     });
   });
 
-  it('201 · the raw token is in no list and, in the database, only as its digest', async () => {
+  it('201 · the raw token is in no list, and in the database only as a digest', async () => {
     const { body: created } = await create({ name: 'Once', scopes: ['projects:read'] });
     const { body: listed } = await list();
     expect(JSON.stringify(listed)).not.toContain(created.token.slice(4));
@@ -99,7 +99,7 @@ describe('POST /tokens', () => {
     expect((await world.rest('GET', '/me', { token: body.token })).body.projectId).toBe(projectId);
   });
 
-  it('404 · a project of another organization and one that nobody has are the same, and nothing is written', async () => {
+  it('404 · another organization’s project and an unknown one get the same answer, and nothing is written', async () => {
     const before = (await list()).body.data.length;
     const answers = [
       await create({ name: 'Foreign', projectId: foreignProjectId }),
@@ -134,7 +134,7 @@ describe('POST /tokens', () => {
     expect((await list(session)).body).toEqual({ data: [] });
   });
 
-  it('403 · a refused scope of any length is named whole', async () => {
+  it('403 · a refused scope of any length is named in full', async () => {
     const long = 'x'.repeat(100_000);
     const { session } = await member('viewer');
     const { status, headers, body } = await create({ name: 'Long', scopes: ['projects:write', long] }, session);
@@ -150,7 +150,7 @@ describe('POST /tokens', () => {
     const variables = { input: { name: 'Much', scopes: scopes.slice(0, 26) } };
     const { body } = await world.graphql(query, { session: alicesSession, variables });
     expect(body.errors[0].extensions.problem.description).toContain('scopes: must be at most 25 entries.');
-    // As the console's form and the operator's command call it.
+    // The call of the console's form and of the operator's command.
     await expect(world.token(alice, acme, { scopes: scopes.slice(0, 26) })).rejects.toMatchObject({ status: 400 });
     expect((await create({ name: 'Enough', scopes: scopes.slice(0, 25) })).status).toBe(201);
   });
@@ -191,7 +191,7 @@ describe('POST /tokens', () => {
     expect((await world.rest('POST', '/tokens', { body: { name: 'Nobody' } })).status).toBe(401);
   });
 
-  it('403 · a person who belongs to no organization has nothing to make a token for', async () => {
+  it('403 · a person without an organization cannot create a token', async () => {
     const session = await world.session(await world.person('Homeless'));
     const { status, body } = await create({ name: 'Nowhere' }, session);
     expect(status).toBe(403);
@@ -206,7 +206,7 @@ describe('POST /tokens', () => {
     ['25 entries of scopes', { name: 'x', scopes: catalog.slice(0, 25).map(({ scope }) => scope) }],
     ['25 entries that are one', { name: 'x', scopes: Array(25).fill('projects:read') }],
     ['members that nobody knows', { name: 'x', admin: true }],
-  ])('201 · takes %s', async (_, body) => {
+  ])('201 · accepts %s', async (_, body) => {
     const answer = await create(body);
     expect(answer.status).toBe(201);
     expect(answer.body.expiresAt).toBe(present() + days((body as { expiresInDays?: number }).expiresInDays ?? 90));
@@ -327,7 +327,7 @@ describe('DELETE /tokens/{tokenId}', () => {
     expect(body).toEqual({ kind: 'already-revoked', tokenId: made.id, revokedAt: first.revokedAt });
   });
 
-  it('200 · of ten at once one revokes', async () => {
+  it('200 · one of ten concurrent revocations counts', async () => {
     const { body: made } = await create({ name: 'Race' });
     const answers = await Promise.all(Array.from({ length: 10 }, () => revoke(made.id)));
     expect(answers.map(({ body }) => body.kind).sort()).toEqual([...Array(9).fill('already-revoked'), 'revoked']);
@@ -353,8 +353,8 @@ describe('DELETE /tokens/{tokenId}', () => {
   });
 });
 
-describe('Who stands behind a token', () => {
-  it('The person, in the token’s organization, with what the present role holds of the grant', async () => {
+describe('The caller behind a token', () => {
+  it('Is the person, in the token’s organization, with the granted scopes that the current role holds', async () => {
     const { person } = await member('member');
     const token = await world.token(person, acme, { scopes: ['projects:read', 'missions:run'], projectId });
     expect(await callerOfToken(token)).toEqual({
@@ -368,7 +368,7 @@ describe('Who stands behind a token', () => {
     });
   });
 
-  it('Is asked in one statement', async () => {
+  it('Is read in one statement', async () => {
     const token = await world.token(alice, acme);
     await callerOfToken(token);
     await vi.waitFor(async () => expect(await lastUse(token)).not.toBeNull());
@@ -379,7 +379,7 @@ describe('Who stands behind a token', () => {
     expect(statements).toHaveLength(1);
   });
 
-  it('A role that is lost takes its scopes with it at once, and brings them back', async () => {
+  it('Loses scopes with a role at once, and regains them with it', async () => {
     const { person } = await member('admin');
     const token = await world.token(person, acme, { scopes: ['projects:write', 'projects:read'] });
     const scopes = async () => [...(await callerOfToken(token))!.scopes];
@@ -431,7 +431,7 @@ describe('Who stands behind a token', () => {
     expect(await callerOfToken(token)).toBeNull();
   });
 
-  it.each(['', 'pat_', 'pat_wrong', 'nonsense', `pat_${'x'.repeat(43)}`, 'pat_ü'])('Nobody: %j', async (secret) => {
+  it.each(['', 'pat_', 'pat_wrong', 'nonsense', `pat_${'x'.repeat(43)}`, 'pat_ü'])('Is null for %j', async (secret) => {
     expect(await callerOfToken(secret)).toBeNull();
   });
 
@@ -443,7 +443,7 @@ describe('Who stands behind a token', () => {
         .first()
     ).lastUsedAt;
 
-  it('Its last use is kept to the minute, and two hundred uses at once write once', async () => {
+  it('Its last use is kept to the minute, and two hundred concurrent uses write once', async () => {
     const token = await world.token(alice, acme);
     const updates: string[] = [];
     const stop = watchStatements((statement) => statement.startsWith('update tokens') && updates.push(statement));
@@ -471,7 +471,7 @@ describe('Who stands behind a token', () => {
     return (await list()).body.data.find((one: { id: string }) => one.id === id).lastUsedAt;
   };
 
-  it('A use that can’t be noted fails no request, and the next one tries again', async () => {
+  it('A use that cannot be recorded fails no request, and the next one tries again', async () => {
     const token = await world.token(alice, acme);
     await world.knex.raw(
       `create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`,

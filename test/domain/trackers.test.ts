@@ -1,5 +1,5 @@
-// Trackers of vendors: what they are asked is held against what they have published, an issue is made once whatever gets lost on
-// the way, and each failure becomes a problem that says whether to try again, or what a person has to do.
+// Trackers of vendors: requests are checked against the vendors' published APIs, an issue is created once in spite of lost answers,
+// and each failure becomes a problem that says whether to retry or what a person must do.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { VendorKind } from '#domain/projects/integrations/model.ts';
@@ -68,7 +68,7 @@ interface Shown {
   missingConnectorKinds?: VendorKind[];
 }
 
-/** A project as the API makes it. */
+/** A project created by the API. */
 async function projectOn(tracker: ProjectTracker, more: object = {}): Promise<Project & Shown> {
   const body = { name: 'Shop', repoFullName: 'acme/shop', tracker, trackerTeamKey: 'ENG', ...more };
   const answer = await world.rest('POST', '/projects', { token: alice, body });
@@ -87,7 +87,7 @@ const create = (project: Project, issue = newIssue()) => trackerOf(project).crea
 const finish = (project: Project, issueId: string, outcome: IssueOutcome) =>
   trackerOf(project).finishIssue(project, issueId, outcome);
 
-/** What it was refused with: status, whether asking again may help, after how many seconds at least, and the words. */
+/** The refusal: status, whether a retry may help, the seconds before it, and the message. */
 const problemOf = (work: Promise<unknown>) =>
   work.then(
     () => expect.unreachable('it was not refused'),
@@ -105,7 +105,7 @@ const soon = () => {
 };
 
 describe('linear', () => {
-  it('creates the issue of a run in the team, with the labels that there are', async () => {
+  it('creates the issue of a run in the team, with the labels that exist', async () => {
     const project = await projectOn('linear');
     expect(project.missingConnectorKinds).not.toContain('tracker');
     const issue = newIssue({ labels: ['nightly', 'bot', 'Kind', 'unheard of'] });
@@ -133,7 +133,7 @@ describe('linear', () => {
     expect([...linear.issues.values()].map(({ teamId }) => teamId)).toEqual([linear.teamId, linear.teamId]);
   });
 
-  it.each([200, 400])('creates one issue, asked ten times at once (refusals come with %i)', async (status) => {
+  it.each([200, 400])('creates one issue for ten concurrent calls (refusals with status %i)', async (status) => {
     linear.settings.statusOfErrors = status;
     const project = await projectOn('linear');
     const issue = newIssue();
@@ -143,7 +143,7 @@ describe('linear', () => {
     expect(linear.issues.size).toBe(1);
   });
 
-  it('502 · an answer that got lost leaves an issue that is found again', async () => {
+  it('502 · an issue whose answer was lost is found again', async () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     linear.disturb('CreateIssue', 'lose the answer');
@@ -162,7 +162,7 @@ describe('linear', () => {
     expect(linear.issues.size).toBe(1);
   });
 
-  it('comments once on the end of a run, and moves the issue to the first state for what is completed', async () => {
+  it('comments once on the end of a run, and moves the issue to the first completed state', async () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     const { id } = await create(project, issue);
@@ -177,7 +177,7 @@ describe('linear', () => {
     expect(linear.issues.get(id)!.stateId).toBe('state-done');
   });
 
-  it('leaves an issue where a person has put it at an end', async () => {
+  it('leaves an issue alone that a person has closed', async () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     const { id } = await create(project, issue);
@@ -198,7 +198,7 @@ describe('linear', () => {
     ]);
   });
 
-  it('409 · a comment on an issue that is gone, in the words of Linear', async () => {
+  it('409 · a comment on a deleted issue, in the words of Linear', async () => {
     const project = await projectOn('linear');
     const outcome: IssueOutcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(project, 'gone', outcome))).toEqual([
@@ -223,7 +223,7 @@ describe('linear', () => {
     expect(linear.issues.size).toBe(0);
   });
 
-  it('409 · credentials that are refused', async () => {
+  it('409 · rejected credentials', async () => {
     linear.settings.authorization = 'another';
     expect(await problemOf(create(await projectOn('linear')))).toEqual([
       409,
@@ -233,7 +233,7 @@ describe('linear', () => {
     ]);
   });
 
-  it('a connector whose credentials are refused is a notice until they are accepted again or replaced', async () => {
+  it('a connector with rejected credentials is a notice until they are accepted again or replaced', async () => {
     const project = await projectOn('linear');
     const session = await world.session(await world.person('Alice'), project.orgId);
     await create(project);
@@ -276,7 +276,7 @@ describe('linear', () => {
     ['what nobody has published', 200, { type: 'new' }, true, /Linear failed/],
     ['no GraphQL error', 400, null, false, /rejected the request\./],
     ['no GraphQL error', 503, null, true, /Linear failed \(status 503\)\./],
-  ])('tells what lasts from what passes: %s, with %i', async (_, status, extensions, retryable, words) => {
+  ])('tells permanent failures from temporary ones: %s, with %i', async (_, status, extensions, retryable, words) => {
     const project = await projectOn('linear');
     linear.disturb(
       'CreateIssue',
@@ -313,7 +313,7 @@ describe('linear', () => {
     expect(await problemOf(create(project))).toEqual([504, true, null, 'Linear did not answer in time.']);
   });
 
-  it('502 · an answer of another form', async () => {
+  it('502 · an answer of an unexpected form', async () => {
     const project = await projectOn('linear');
     linear.disturb('Team', { status: 200, body: { data: { teams: [] } } });
     expect(await problemOf(create(project))).toMatchObject({ 0: 502, 1: true });
@@ -325,7 +325,7 @@ describe('linear', () => {
 describe('github', () => {
   const issues = () => github.repositories.get('acme/shop')!.issues;
 
-  it('creates the issue of a run, with its labels and a mark that nobody sees', async () => {
+  it('creates the issue of a run, with its labels and a hidden mark', async () => {
     const issue = newIssue({ labels: ['nightly'] });
     expect(await create(await projectOn('github'), issue)).toEqual({
       id: 'acme/shop#1',
@@ -336,7 +336,7 @@ describe('github', () => {
     ]);
   });
 
-  it('creates one issue, asked ten times at once', async () => {
+  it('creates one issue for ten concurrent calls', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     const created = await Promise.all(Array.from({ length: 10 }, () => create(project, issue)));
     expect(new Set(created.map(({ id }) => id))).toEqual(new Set(['acme/shop#1']));
@@ -345,7 +345,7 @@ describe('github', () => {
     expect(issues()).toHaveLength(3);
   });
 
-  it('502 · an answer that got lost leaves an issue that is found again, behind newer ones too', async () => {
+  it('502 · an issue whose answer was lost is found again, behind newer ones too', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     github.disturb('issues/create', 'lose the answer');
     expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'GitHub is unreachable.']);
@@ -356,13 +356,13 @@ describe('github', () => {
     expect(issues()).toHaveLength(122);
   });
 
-  it('does not look through what is older than the run', async () => {
+  it('does not search issues older than the run', async () => {
     for (let n = 0; n < 300; n++) github.open('acme/shop', { created_at: isoTime(present() - hours(2)) });
     await create(await projectOn('github'));
     expect(github.asked).toEqual(['issues/list-for-repo', 'issues/create']);
   });
 
-  it('comments once on the end of a run, behind whatever was said, and closes the issue as completed', async () => {
+  it('comments once on the end of a run, after any other comments, and closes the issue as completed', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     const { id } = await create(project, issue);
     const others = { body: 'Interesting.', html_url: 'https://github.com/x', created_at: isoTime(present()) };
@@ -379,7 +379,7 @@ describe('github', () => {
     ).toEqual([`It broke.\n\n<!-- run: ${issue.runId} -->`]);
   });
 
-  it('409 · an issue that is not one of GitHub', async () => {
+  it('409 · an issue that is not on GitHub', async () => {
     const outcome: IssueOutcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(await projectOn('github'), 'iss_1', outcome))).toEqual([
       409,
@@ -390,7 +390,7 @@ describe('github', () => {
   });
 
   it.each(['acme/gone', '../shop', 'acme/..', 'a?b/c#d'])(
-    '409 · no repository of that name: %s',
+    '409 · an unknown or invalid repository: %s',
     async (repoFullName) => {
       expect(await problemOf(create(await projectOn('github', { repoFullName })))).toEqual([
         409,
@@ -401,7 +401,7 @@ describe('github', () => {
     },
   );
 
-  it('409 · credentials that are refused', async () => {
+  it('409 · rejected credentials', async () => {
     github.settings.token = 'another';
     expect(await problemOf(create(await projectOn('github')))).toEqual([
       409,
@@ -441,14 +441,14 @@ describe('github', () => {
     expect(issues()).toEqual([]);
   });
 
-  it('504 · no answer in time, to any of the calls together', async () => {
+  it('504 · no answer in time over all calls together', async () => {
     const project = await projectOn('github');
     github.disturb('issues/list-for-repo', 'never answer');
     soon();
     expect(await problemOf(create(project))).toEqual([504, true, null, 'GitHub did not answer in time.']);
   });
 
-  it('502 · an answer of another form', async () => {
+  it('502 · an answer of an unexpected form', async () => {
     const project = await projectOn('github');
     github.disturb('issues/list-for-repo', { status: 200, body: { message: 'Hello.' } });
     expect(await problemOf(create(project))).toMatchObject({ 0: 502, 1: true });
@@ -468,7 +468,7 @@ describe('the built-in tracker', () => {
     return (await transaction((trx) => createRuns(trx, [{ ...run, ...more }], present())))[0]!.id;
   };
 
-  it('numbers the issues of many runs within their projects; those that are there are found', async () => {
+  it('numbers the issues of many runs within their projects, and finds existing ones', async () => {
     const [shop, site] = [
       await projectOn('builtin', { issueCode: 'SHOP' }),
       await projectOn('builtin', { issueCode: 'SITE', repoFullName: 'acme/site' }),
@@ -484,7 +484,7 @@ describe('the built-in tracker', () => {
     expect(await keysOf([later.issue.runId])).toEqual(['SHOP-3']);
   });
 
-  it('makes each issue once when ten ask for the same many at once', async () => {
+  it('creates each issue once for ten concurrent calls', async () => {
     const project = await projectOn('builtin');
     const asked = await Promise.all(
       [1, 2, 3].map(async () => ({ project, issue: newIssue({ runId: await runOf(project) }) })),
@@ -507,7 +507,7 @@ describe('the built-in tracker', () => {
 });
 
 describe('a connector', () => {
-  it('409 · that is not there, or has no credentials, or none that can be read', async () => {
+  it('409 · is refused when it is missing, or when its credentials are missing or unreadable', async () => {
     const project = await projectOn('linear');
     expect(await problemOf(create(Object.assign({}, project, { trackerConnectorId: null })))).toEqual([
       409,
@@ -537,7 +537,7 @@ describe('a connector', () => {
     expect(linear.asked).toEqual([]);
   });
 
-  it('409 · of another organization is none', async () => {
+  it('409 · is refused when it belongs to another organization', async () => {
     const project = await projectOn('linear');
     const other = await world.found(await world.person('Bob'), `Other ${++number}`);
     expect(await problemOf(create(Object.assign({}, project, { orgId: other.id })))).toMatchObject([
@@ -548,7 +548,7 @@ describe('a connector', () => {
     ]);
   });
 
-  it('that is connected later is taken by the projects that lack it, of its vendor and organization alone', async () => {
+  it('connected later is assigned to the projects that lack one, of its vendor and organization only', async () => {
     const { organization: late, token } = await createOwner(world, 'Carol', `Late ${++number}`);
     const make = async (tracker: ProjectTracker, repoFullName: string) =>
       (await world.rest('POST', '/projects', { token, body: { name: tracker, repoFullName, tracker } })).body;
@@ -576,11 +576,11 @@ async function scheduledTask(project: Project): Promise<string> {
   return id;
 }
 
-describe('what is due', () => {
+describe('a due issue', () => {
   const due = () => dispatchDue();
   const runsOf = (id: string) => world.knex('runs').where({ recurringId: id });
 
-  it('is brought to linear, and the run tells where', async () => {
+  it('is created at Linear, and the run links to it', async () => {
     const id = await scheduledTask(await projectOn('linear'));
     await due();
     const [issue] = [...linear.issues.values()];
@@ -589,7 +589,7 @@ describe('what is due', () => {
     ]);
   });
 
-  it('is brought to github, and the run tells where', async () => {
+  it('is created at GitHub, and the run links to it', async () => {
     const id = await scheduledTask(await projectOn('github'));
     await due();
     expect(await runsOf(id)).toMatchObject([
@@ -597,7 +597,7 @@ describe('what is due', () => {
     ]);
   });
 
-  it('rests when the tracker is away, and is brought there once although it had got there before', async () => {
+  it('is retried later when the tracker is unavailable, and created once although the first call succeeded', async () => {
     const id = await scheduledTask(await projectOn('github'));
     github.disturb('issues/create', 'lose the answer');
     await due();
@@ -618,7 +618,7 @@ describe('what is due', () => {
     expect(github.repositories.get('acme/shop')!.issues).toHaveLength(1);
   });
 
-  it('stays with the process that has it, however long the tracker takes', async () => {
+  it('stays with the process that claimed it, however long the tracker takes', async () => {
     await world.lift(acme);
     await world.grant(acme, 10_000);
     const project = await projectOn('linear');
@@ -636,7 +636,7 @@ describe('what is due', () => {
     expect(linear.issues.size).toBe(2 * dispatching.concurrency + 1);
   });
 
-  it('rests for as long as the tracker wants it to', async () => {
+  it('waits for as long as the tracker demands', async () => {
     const id = await scheduledTask(await projectOn('linear'));
     linear.disturb('Team', rateLimited({ 'retry-after': '1800' }));
     await due();
@@ -646,7 +646,7 @@ describe('what is due', () => {
     expect(await runsOf(id)).toMatchObject([{ issueId: expect.any(String) }]);
   });
 
-  it('fails permanently, and says what to do, when a retry does not help', async () => {
+  it('fails permanently, with advice, when a retry does not help', async () => {
     const id = await scheduledTask(await projectOn('linear'));
     linear.settings.authorization = 'another';
     await due();
@@ -657,7 +657,7 @@ describe('what is due', () => {
   });
 });
 
-it('the credentials of connectors stand in no log line and in no row, whatever goes wrong and whoever quotes them', async () => {
+it('credentials of connectors are in no log line and in no row, whatever fails and whoever quotes them', async () => {
   const log = openLog({ level: 'trace', destination: { write: (line) => logged.push(line) } });
   const [onLinear, onGitHub] = [
     await scheduledTask(await projectOn('linear')),
@@ -679,14 +679,14 @@ it('the credentials of connectors stand in no log line and in no row, whatever g
   expect(written).not.toContain('OfAcmeAndOfNobodyElse');
 });
 
-/** With a second connector, which is gone afterwards. */
+/** Works with a second connector, which is deleted afterwards. */
 async function using<T extends { id: string }>(made: Promise<T>, work: (id: T['id']) => Promise<void>): Promise<void> {
   const { id } = await made;
   await work(id);
   await world.knex('integrations').where({ id }).delete();
 }
 
-describe('an issue that is there already', () => {
+describe('an existing issue', () => {
   it('is found at Linear by its id', async () => {
     const project = await projectOn('linear');
     const issue = await create(project);

@@ -1,4 +1,4 @@
-// What is done in the background: with its transaction or not at all, at least once, and never by two at a time.
+// Background jobs: written with their transaction or not at all, run at least once, and never by two workers at the same time.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import PgBoss from 'pg-boss';
@@ -45,7 +45,7 @@ afterAll(async () => {
   await fresh.drop();
 });
 
-/** Looks once; and then when it is told to, or as often as is said. */
+/** Starts workers that poll once, and then on notification or at the given intervals. */
 const start = (handlers: Handlers, often: { look?: number; tidy?: number } = {}): Background => {
   const background = startBackground(handlers, { log, look: minutes(10), tidy: minutes(10), ...often });
   started.push(background);
@@ -56,9 +56,9 @@ const jobs = () =>
   sql<{ id: string; data: object; state: string; retryCount: number }>(
     'select id, data, state, retry_count from background.job order by created_on, id',
   );
-/** The database's own clock says when a job has rested; it is the job that is moved. */
+/** Ends the delay of retries. It runs by the database's clock, so the job is moved instead. */
 const rested = () => sql(`update background.job set start_after = now() where state = 'retry'`);
-/** Of warnings and errors: what they say, without when and where. */
+/** Warnings and errors in the log, without time and place. */
 const said = () =>
   lines.map((line) => {
     const { level, msg, queue, try: n, err } = JSON.parse(line);
@@ -66,7 +66,7 @@ const said = () =>
   });
 
 describe('a job', () => {
-  it('is there when its transaction commits, and then at once', async () => {
+  it('starts as soon as its transaction commits', async () => {
     const done: object[] = [];
     start({ mail: async (payload) => void done.push(payload) });
     const trx = await knex.transaction();
@@ -77,7 +77,7 @@ describe('a job', () => {
     await vi.waitFor(async () => expect(await jobs()).toEqual([]), { interval: 5 });
   });
 
-  it('was never there when it is rolled back', async () => {
+  it('does not exist after a rollback', async () => {
     const done: object[] = [];
     const background = start({ mail: async (payload) => void done.push(payload) });
     const work = transaction(async (trx) => {
@@ -89,20 +89,20 @@ describe('a job', () => {
     expect([await jobs(), done]).toEqual([[], []]);
   });
 
-  it('of another process is found by looking', async () => {
+  it('is found by polling when another process wrote it', async () => {
     const done: object[] = [];
     start({ mail: async (payload) => void done.push(payload) }, { look: 20 });
     await sql(`insert into background.job (name, data) values ('mail', '{"n": 1}')`);
     await vi.waitFor(() => expect(done).toEqual([{ n: 1 }]), { interval: 5 });
   });
 
-  it('is refused for a queue that the database does not have: it would be lost without a word', async () => {
+  it('is refused for a queue that the database does not have, where it would be lost silently', async () => {
     await sql(`update background.queue set name = 'post' where name = 'mail'`);
     await expect(write({})).rejects.toThrow('there is no queue mail in the database');
     await sql(`update background.queue set name = 'mail' where name = 'post'`);
   });
 
-  it('that fails is tried again after a rest that grows, until it succeeds; the log tells, without what is in it', async () => {
+  it('is retried after growing delays when it fails, until it succeeds; the log says so without its payload', async () => {
     const { delayMs } = queues.mail;
     let tries = 0;
     const mail = async () => {
@@ -131,7 +131,7 @@ describe('a job', () => {
     expect(lines.join('')).not.toContain('042917');
   });
 
-  it('that fails each time is given up, counted, and dropped after a while', async () => {
+  it('is given up, counted, and deleted after a while when it fails at every try', async () => {
     const mail = async () => {
       throw new Error('never');
     };
@@ -156,8 +156,8 @@ describe('a job', () => {
   });
 });
 
-describe('many at work', () => {
-  it('never do the same job at once: two hundred jobs, three workers, each job once', async () => {
+describe('workers', () => {
+  it('never run one job at the same time: two hundred jobs, three workers, each job once', async () => {
     const done: number[] = [];
     await transaction(async (trx) => {
       for (let n = 0; n < 200; n++) await enqueue(trx, 'mail', { n });
@@ -169,16 +169,16 @@ describe('many at work', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('begin with what was written first', async () => {
+  it('start jobs in the order in which they were written', async () => {
     const begun: number[] = [];
     for (let n = 0; n < 20; n++) await write({ n });
-    // A millisecond apart: that is as finely as we read when a job was written.
+    // A millisecond apart, which is the resolution at which the creation time is read.
     await sql(`update background.job set created_on = now() + (data->>'n')::int * interval '1 millisecond'`);
     await start({ mail: async ({ n }: { n: number }) => void begun.push(n) }).settled();
     expect(begun).toEqual(Array.from({ length: 20 }, (_, n) => n));
   });
 
-  it('do a few at once, and others go on beside one that takes long', async () => {
+  it('run a few jobs at once, and continue with others beside a slow one', async () => {
     let [atOnce, most] = [0, 0];
     let release = () => {};
     const slow = new Promise<void>((resolve) => (release = resolve));
@@ -203,7 +203,7 @@ describe('many at work', () => {
     expect(done).toHaveLength(20);
   });
 
-  it('end what is under way when they are stopped, and begin nothing more', async () => {
+  it('finish running jobs when they are stopped, and start no more', async () => {
     let release = () => {};
     const slow = new Promise<void>((resolve) => (release = resolve));
     const begun: object[] = [];
@@ -226,11 +226,11 @@ describe('many at work', () => {
   });
 });
 
-describe('a process that is killed in the middle of a job', () => {
+describe('a process that is killed during a job', () => {
   let child: ChildProcess | undefined;
   afterEach(() => child?.kill('SIGKILL'));
 
-  /** A process that has a job under way. */
+  /** A process in the middle of a job. */
   async function midway(): Promise<ChildProcess> {
     const script = compiled('test/background-process');
     const flags = [script, JSON.stringify(fresh.connection)];
@@ -240,7 +240,7 @@ describe('a process that is killed in the middle of a job', () => {
     return child;
   }
 
-  it('leaves it to another one, as soon as its time is over', async () => {
+  it('leaves it to another process once its time is over', async () => {
     await write({ n: 1 });
     const dying = await midway();
     const done: object[] = [];
@@ -249,7 +249,7 @@ describe('a process that is killed in the middle of a job', () => {
     await once(dying, 'exit');
     await background.settled();
     expect(await jobs()).toMatchObject([{ state: 'active', retryCount: 0 }]);
-    // Its time runs by the database's clock.
+    // The job's time limit runs by the database's clock.
     await sql('update background.job set started_on = started_on - expire_in');
     await vi.waitFor(async () => expect((await jobs())[0]?.state).toBe('retry'), { interval: 5 });
     expect(done).toEqual([]);
@@ -259,7 +259,7 @@ describe('a process that is killed in the middle of a job', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('each time it is tried: then it is given up, and the log says so', async () => {
+  it('at every try makes the job fail, and the log says so', async () => {
     await write({ n: 1 });
     const [job] = await jobs();
     await sql(
@@ -280,12 +280,12 @@ describe('the database', () => {
     expect(await sql('select version from background.version')).toEqual([{ version: Number(wanted) }]);
   });
 
-  it('has all of our queues', async () => {
+  it('has every declared queue', async () => {
     const found = await sql<{ name: string }>('select name from background.queue');
     expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(queues).sort());
   });
 
-  it('that is away is said once; when it is back, what waits is done', async () => {
+  it('is logged once when it is unavailable; when it is back, waiting jobs are done', async () => {
     await sql('alter table background.job rename to hidden');
     const done: object[] = [];
     const background = start({ mail: async (payload) => void done.push(payload) }, { look: 5 });
@@ -298,7 +298,7 @@ describe('the database', () => {
     expect(said()).toHaveLength(1);
   });
 
-  it('may stand behind a pooler that carries no prepared statements', async () => {
+  it('may be behind a pooler that does not support prepared statements', async () => {
     await knex.destroy();
     knex = openDatabase({ connection: fresh.connection, namedStatements: false, poolMax: 1 });
     const done: object[] = [];
@@ -317,14 +317,14 @@ describe('a mail that waits', () => {
   const mail = { to: 'alice@example.com', subject: 'Your sign-in code', text: 'Your sign-in code is 042917\n' };
   const queue = (until: number) => transaction((trx) => queueMail(trx, mail, until));
 
-  it('is sealed: no row says to whom it goes, nor what it says', async () => {
+  it('is sealed: no row reveals its recipient or its text', async () => {
     await queue(now() + minutes(10));
     const rows = await sql<{ row: string }>('select j::text as row from background.job j');
     expect(rows).toHaveLength(1);
     for (const word of ['alice', 'code', '042917']) expect(rows[0]!.row).not.toContain(word);
   });
 
-  it('comes as it was written', async () => {
+  it('arrives as it was written', async () => {
     const until = now() + minutes(10);
     await queue(until);
     const [{ data } = { data: {} }] = await jobs();

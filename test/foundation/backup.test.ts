@@ -1,4 +1,4 @@
-// Backups of a database that is being written to, and their way back into a new folder.
+// Backups of a database during writes, and their restoration into a new folder.
 import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
@@ -13,7 +13,7 @@ let database: EmbeddedDatabase;
 let client: pg.Client;
 
 beforeAll(async () => {
-  // So little room for its log that it throws away what it can while the copy is made.
+  // So little room for the write-ahead log that it is recycled as early as possible during the copy.
   const settings = { max_wal_size: '32MB', min_wal_size: '32MB', max_wal_senders: 2 };
   database = await startEmbeddedDatabase({ home: place('home'), settings });
   client = new pg.Client(database.connection);
@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(top, { recursive: true });
 });
 
-it('A backup taken while rows are written and files come and go is restored without a gap', async () => {
+it('A backup taken while rows and files change is restored without a gap', async () => {
   let written = 0;
   let done = false;
   const writer = async () => {
@@ -75,7 +75,7 @@ it('An external database is left to its own tools', async () => {
   expect(existsSync(place('external'))).toBe(false);
 });
 
-it('Nothing is written over: neither another backup nor a database', async () => {
+it('Neither another backup nor a database is overwritten', async () => {
   mkdirSync(place('taken'));
   await expect(backUp(database.connection, database.data, place('taken'))).rejects.toThrow('exists already');
   await backUp(database.connection, database.data, place('second'));
@@ -84,7 +84,7 @@ it('Nothing is written over: neither another backup nor a database', async () =>
   await expect(restore(place('second'), place('twice'))).rejects.toThrow('holds a database already');
 });
 
-it('A backup that broke off is not restored', async () => {
+it('An incomplete backup is not restored', async () => {
   mkdirSync(path.join(place('broken'), 'data'), { recursive: true });
   await expect(restore(place('broken'), place('from-broken'))).rejects.toThrow('holds no complete backup');
   expect(existsSync(place('from-broken'))).toBe(false);

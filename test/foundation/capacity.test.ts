@@ -1,4 +1,4 @@
-// A capacity that callers share: shares per key, the queue and its turns.
+// A capacity shared by callers: shares per key, the queue and its order.
 import { describe, expect, it } from 'vitest';
 import { createCapacity, type Hold } from '#foundation/http/capacity.ts';
 
@@ -6,7 +6,7 @@ const description = 'Too many.';
 const queue = { perKey: 2, all: 3, waitMs: 60_000 };
 const refused = { status: 503, headers: { 'retry-after': '2' }, body: { code: 'too_busy', retryable: true } };
 
-/** Takes a place and notes in `granted` when it is there. */
+/** Requests a place, and records in `granted` when it is granted. */
 function taking(capacity: ReturnType<typeof createCapacity>) {
   const granted: string[] = [];
   const take = (key: string, amount?: number): Promise<Hold> =>
@@ -30,7 +30,7 @@ describe('createCapacity', () => {
     await expect(capacity.take('c')).rejects.toMatchObject(refused);
   });
 
-  it('admits who waits in turn over the keys, whatever one of them asks for', async () => {
+  it('admits waiting callers in turn over the keys, however much one key asks for', async () => {
     const capacity = createCapacity({ all: 2, perKey: 2, queue, description });
     const { granted, take } = taking(capacity);
     const holds = [await take('a'), await take('a')];
@@ -45,7 +45,7 @@ describe('createCapacity', () => {
     expect(granted).toEqual(['a', 'a', 'a', 'b', 'a']);
   });
 
-  it('refuses who has waited for too long, and forgets it', async () => {
+  it('refuses a caller that has waited too long, and forgets it', async () => {
     const capacity = createCapacity({ all: 1, perKey: 1, queue: { ...queue, waitMs: 1 }, description });
     const hold = await capacity.take('a');
     await expect(capacity.take('b')).rejects.toMatchObject(refused);
@@ -53,7 +53,7 @@ describe('createCapacity', () => {
     await capacity.take('a');
   });
 
-  it('counts what is more than the share as the share, and serves others when a hold shrinks', async () => {
+  it('counts a request above the share as the share, and serves others when a hold shrinks', async () => {
     const capacity = createCapacity({ all: 10, perKey: 6, queue, description });
     const hold = await capacity.take('a', 100);
     const { granted, take } = taking(capacity);

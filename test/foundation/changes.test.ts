@@ -1,4 +1,4 @@
-// What a transaction announces is heard by whoever waits for it, in every process, and by nobody before it is committed.
+// Announcements of a transaction reach every waiting reader in every process, and none before the commit.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -38,15 +38,15 @@ afterEach(async () => {
 
 const announced = (...ids: string[]) => transaction((trx) => announce(trx, ...ids));
 
-/** Somebody who waits: how often they were told to go on, and a way to wait for the next time. */
+/** A reader: counts its notifications, and can wait for the next one. */
 function reader(ids: string[], signal = new AbortController().signal) {
   const steps = watch(ids, signal);
   return { next: async () => (await steps.next()).done !== true, leave: () => steps.return(undefined) };
 }
-/** Whether the reader is told within some milliseconds; what it would have heard by then has been sent before. */
+/** The next notification, or `nothing` after some milliseconds, in which an earlier one would have arrived. */
 const soon = (next: Promise<boolean>) => Promise.race([next, pause(60, 'nothing')]);
 
-it('goes on at once, then after each committed change of what is waited for, and of nothing else', async () => {
+it('a reader continues at once, then after each committed change of its ids and of no others', async () => {
   hear();
   const one = reader(['run_1']);
   const both = reader(['run_1', 'run_2']);
@@ -59,7 +59,7 @@ it('goes on at once, then after each committed change of what is waited for, and
   expect(await next).toBe(true);
 });
 
-it('is told of nothing that was rolled back, and of nothing before the commit', async () => {
+it('a reader is told nothing that was rolled back, and nothing before the commit', async () => {
   hear();
   const { next } = reader(['run_1']);
   await next();
@@ -76,7 +76,7 @@ it('is told of nothing that was rolled back, and of nothing before the commit', 
   expect(await told).toBe(true);
 });
 
-it('a statement alone announces the rows that it changed, and no other', async () => {
+it('a single statement announces the rows that it changed, and no others', async () => {
   hear();
   await sql(`create table things (id text, name text)`);
   await sql(`insert into things values ('one', 'a'), ('two', 'b')`);
@@ -98,7 +98,7 @@ it('changes between two reads are coalesced', async () => {
   expect(await soon(slow.next())).toBe('nothing');
 });
 
-it('a connection that is cut is made again, one line tells of it, and whoever waits looks for themselves', async () => {
+it('a cut connection is reopened, logged once, and all readers read again', async () => {
   const lines: string[] = [];
   hear({ onError: (line) => lines.push(line) });
   const cutting = `select pg_terminate_backend(pid) from pg_stat_activity
@@ -107,14 +107,14 @@ it('a connection that is cut is made again, one line tells of it, and whoever wa
     const { next } = reader([id]);
     await next();
     while ((await sql(cutting)).length === 0) await pause(5);
-    // Nobody hears this one.
+    // Nobody hears this announcement.
     await announced(id);
     expect([id, await next()]).toEqual([id, true]);
   }
   expect(lines).toEqual(Array(2).fill(expect.stringMatching(/^cannot listen for changes: .+; reconnecting$/)));
 });
 
-it('a connection that is dead without a word is found out', async () => {
+it('a connection that dies silently is detected', async () => {
   const relay = await openRelay();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
   hear({ connection: { ...fresh.connection, host: '127.0.0.1', port: relay.port } });
@@ -130,7 +130,7 @@ it('a connection that is dead without a word is found out', async () => {
   expect(await told).toBe(true);
   await relay.close();
 
-  /** Between us and the database: what it has relayed it can stop to relay, as a network does that loses a route. */
+  /** A relay between the service and the database that can stop relaying, like a network that loses a route. */
   async function openRelay() {
     let frozen = false;
     const sockets: Socket[] = [];
@@ -181,7 +181,7 @@ it('a database that is unavailable at first delays no caller, and is listened to
   await knex.raw(`drop database ${nowhere.database} with (force)`);
 });
 
-it('without a connection that could listen, whoever waits is woken every two seconds', async () => {
+it('without a connection for listening, readers are woken every two seconds', async () => {
   hear({ connection: null });
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const { next } = reader(['run_1']);
@@ -192,7 +192,7 @@ it('without a connection that could listen, whoever waits is woken every two sec
   expect(await told).toBe(true);
 });
 
-it('ends with its signal, with its reader, and with the process', async () => {
+it('a wait ends with its signal, with its reader, and with the process', async () => {
   const changes = hear();
   const leaving = new AbortController();
   const [signalled, left, last] = [reader(['run_1'], leaving.signal), reader(['run_1']), reader(['run_1'])];

@@ -1,4 +1,4 @@
-// The table of database faults, with errors as a real server and real libraries raise them, and the retry that reads it.
+// The table of database errors, with errors as a real server and real libraries raise them, and the retry that uses it.
 import knexFactory, { type Knex } from 'knex';
 import { Model } from 'objection';
 import pg from 'pg';
@@ -18,7 +18,7 @@ const open = (extra: object = {}, pool: object = {}) =>
     pool: { min: 0, max: 4, ...pool },
   });
 
-/** What the call throws; a call that succeeds is a failed test. */
+/** The error that the call throws; a call that succeeds fails the test. */
 async function thrownBy(call: () => PromiseLike<unknown>): Promise<Error> {
   const outcome = await Promise.resolve(call()).then(
     () => undefined,
@@ -70,7 +70,7 @@ describe('Errors of a real server', () => {
     expect(databaseErrorKind(await thrownBy(slow))).toBe('overload');
   });
 
-  it('A row that another transaction holds may be tried again', async () => {
+  it('A row locked by another transaction is retryable', async () => {
     const holder = await knex.transaction();
     await holder('places').where({ id: 1 }).forUpdate();
     const error = await thrownBy(() => knex('places').where({ id: 1 }).forUpdate().noWait());
@@ -78,7 +78,7 @@ describe('Errors of a real server', () => {
     expect(databaseErrorKind(error)).toBe('retry');
   });
 
-  it('A serialization failure may be tried again', async () => {
+  it('A serialization failure is retryable', async () => {
     const reader = await knex.transaction({ isolationLevel: 'repeatable read' });
     await reader('places').where({ id: 1 });
     await knex('places').where({ id: 1 }).update({ name: 'uno' });
@@ -106,7 +106,7 @@ describe('Errors of a real server', () => {
     await small.destroy();
   });
 
-  it('A server that is not there may be tried again, by socket and by port', async () => {
+  it('An unreachable server is retryable, by socket and by port', async () => {
     for (const nowhere of [
       { host: '/tmp/no-such-folder' },
       { host: '127.0.0.1', port: 1 },
@@ -126,7 +126,7 @@ describe('Errors of a real server', () => {
   });
 });
 
-describe('The table of faults', () => {
+describe('The table of errors', () => {
   const coded = (code: string, more: object = {}) => Object.assign(new Error('as raised'), { code, ...more });
 
   it.each([
@@ -168,18 +168,18 @@ describe('The table of faults', () => {
     expect(databaseErrorKind(coded('08P01', { routine: 'exec_bind_message' }))).toBe('final');
   });
 
-  it('A stale plan may be tried again, another thing that is not supported may not', () => {
+  it('A stale plan is retryable, another unsupported feature is not', () => {
     expect(databaseErrorKind(coded('0A000', { routine: 'RevalidateCachedQuery' }))).toBe('retry');
     expect(databaseErrorKind(coded('0A000', { routine: 'transformInsertStmt' }))).toBe('final');
   });
 
-  it('A wrapped error is judged by what it wraps', () => {
+  it('A wrapped error is judged by its cause', () => {
     const wrapped = Object.assign(new Error('wrapped'), { nativeError: coded('40P01') });
     expect(databaseErrorKind(wrapped)).toBe('retry');
     expect(databaseErrorKind(new Error('migration failed', { cause: coded('42601') }))).toBe('final');
   });
 
-  it('What does not come from a database is no database fault', () => {
+  it('Errors that are not from a database have no kind', () => {
     const missingFile = coded('ENOENT', { syscall: 'open' });
     for (const thrown of [new Error('plain'), missingFile, coded('EACCES'), 'a string', undefined, null]) {
       expect(databaseErrorKind(thrown)).toBeNull();
@@ -191,7 +191,7 @@ describe('The table of faults', () => {
 describe('retrying', () => {
   const busy = Object.assign(new Error('deadlock'), { code: '40P01' });
 
-  it('Does the whole work again after pauses of 50 to 500 ms until it succeeds', async () => {
+  it('Repeats the whole work after pauses of 50 to 500 ms until it succeeds', async () => {
     const pauses: number[] = [];
     let tries = 0;
     const work = async () => {
@@ -214,7 +214,7 @@ describe('retrying', () => {
     expect(waited).toBeGreaterThan(1_400);
   });
 
-  it('Never repeats what may have been applied', async () => {
+  it('Never repeats work that may have been applied', async () => {
     const lost = Object.assign(new Error('gone'), { code: 'ECONNRESET' });
     let tries = 0;
     const work = async () => {

@@ -1,4 +1,4 @@
-// What surely was not applied is done again, within bounds, and what was refused for good is not (design of the infrastructure, §4).
+// Retries: work that was certainly not applied is repeated within limits, and a permanent refusal is not.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
@@ -33,7 +33,7 @@ it('a statement that lost a race is sent again', async () => {
   expect(await sql('select unlucky(2, $1) as call', [serializationFailure])).toEqual([{ call: 3 }]);
 });
 
-it('a transaction that lost a race is done again, whole: what it wrote before stands once', async () => {
+it('a transaction that lost a race is repeated as a whole, and its earlier writes count once', async () => {
   await again();
   const call = await transaction(async (trx) => {
     await trx('tries').insert({ n: 1 });
@@ -51,7 +51,7 @@ it('a permanent failure is not retried', async () => {
   expect(await sql("select nextval('calls') as call")).toEqual([{ call: 2 }]);
 });
 
-it('who never gets lucky is told within seconds', async () => {
+it('a statement that keeps failing is reported within seconds', async () => {
   await again();
   const error = await sql('select unlucky(1000, $1)', [serializationFailure]).catch((thrown) => thrown);
   expect(databaseErrorKind(error)).toBe('retry');

@@ -1,4 +1,4 @@
-// The embedded database through all that can happen to it: restarts, kills, leftovers, a second owner, other accounts.
+// The embedded database under restarts, kills, leftovers, a second owner, and other accounts.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -100,10 +100,10 @@ afterEach(async () => {
   for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
 });
 
-describe('A database of one’s own', () => {
+describe('An embedded database', () => {
   it('Starts in an empty folder, keeps its rows over a restart and leaves no process behind', async () => {
     const home = newHome();
-    // What a first start that was killed half-way leaves.
+    // The leftover of a first start that was killed half way.
     mkdirSync(path.join(home, 'data.new', 'base'), { recursive: true });
     const first = await start(home);
     await ask(first, 'create table kept (n integer); insert into kept values (7)');
@@ -118,7 +118,7 @@ describe('A database of one’s own', () => {
     expect(readdirSync(home).toSorted()).toEqual(['data', 'password', 'postgres.log']);
   });
 
-  it('Listens on a private socket only, asks for its password, and sorts text alike everywhere', async () => {
+  it('Listens only on a private socket, requires its password, and sorts text alike on every machine', async () => {
     const home = newHome();
     const database = await start(home);
     const { host, port, user } = database.connection;
@@ -146,7 +146,7 @@ describe('A database of one’s own', () => {
     });
   });
 
-  it('Keeps its socket in /tmp when the path of the folder is too long for one, and takes it away afterwards', async () => {
+  it('Keeps its socket in /tmp when the folder’s path is too long for one, and removes it afterwards', async () => {
     const home = path.join(newHome(), 'a-very-long-name-'.repeat(6));
     const database = await start(home);
     const { host } = database.connection;
@@ -174,7 +174,7 @@ describe('After a kill', () => {
     expect(orphan?.connection).toEqual(database.connection);
   });
 
-  it('Is gone by itself soon after its parent was killed with -9', async () => {
+  it('Stops by itself soon after its parent was killed with -9', async () => {
     const home = newHome();
     const { child, hasWritten } = startWriter(home);
     await hasWritten(1);
@@ -185,7 +185,7 @@ describe('After a kill', () => {
     expect(findEmbeddedDatabase(home)).toBeUndefined();
   });
 
-  it('Is started again by itself when the server alone is killed', async () => {
+  it('Is restarted when only the server is killed', async () => {
     const lines: string[] = [];
     const database = await start(newHome(), (line) => lines.push(line));
     await ask(database, 'create table kept (n integer); insert into kept values (7)');
@@ -199,7 +199,7 @@ describe('After a kill', () => {
     expect(lines[0]).toBe('the embedded database ended unexpectedly (SIGKILL): starting it again');
   });
 
-  it('Starts although files of a dead server and a dead owner name processes that live today', async () => {
+  it('Starts although files of a dead server and a dead owner name the ids of running processes', async () => {
     const home = newHome();
     const first = await start(home);
     await first.stop();
@@ -237,7 +237,7 @@ describe('The single-owner rule', () => {
     expect(await ask(database, 'select count(*) > 0 as written from rows_written')).toEqual({ written: true });
   });
 
-  it('Takes an owner in another container for alive while its heart beats, and for dead when it stopped', async () => {
+  it('Treats an owner in another container as alive while its heartbeat continues, and as dead once it stops', async () => {
     const home = newHome();
     const file = path.join(home, 'owner.json');
     writeFileSync(file, JSON.stringify({ pid: 1, started: '1', world: 'another container' }));
@@ -261,7 +261,7 @@ describe('Accounts and platforms', () => {
     expect(statSync(path.join(home, 'data')).uid).toBe(nobody);
     child.kill('SIGTERM');
     expect(await once(child, 'exit')).toEqual([0, null]);
-    // Root goes on with the account that owns the data.
+    // Root continues with the account that owns the data.
     expect(await ask(await start(home), 'select count(*) >= 10 as kept from rows_written')).toEqual({ kept: true });
   });
 
@@ -276,7 +276,7 @@ describe('Accounts and platforms', () => {
       expect(lines).toEqual([expect.stringContaining(`the database is kept in ${elsewhere}`)]);
       await ask(database, 'create table kept ()');
       await database.stop();
-      // It stays there when the folder is opened later: a database is never left behind.
+      // The data stays there when the folder is opened to others later: a database is never moved back.
       chmodSync(home, 0o755);
       expect(await ask(await start(home), "select to_regclass('kept') is not null as kept")).toEqual({ kept: true });
     } finally {
@@ -286,13 +286,13 @@ describe('Accounts and platforms', () => {
     }
   });
 
-  it('Asks for DATABASE_URL on a platform without an embedded PostgreSQL', () => {
+  it('Requires DATABASE_URL on a platform without an embedded PostgreSQL', () => {
     expect(() => nativeFolder('sunos', 'x64')).toThrow(
       'There is no embedded PostgreSQL for sunos-x64: set DATABASE_URL to a PostgreSQL 15 or newer.',
     );
   });
 
-  it('Makes the links between libraries that an install without scripts leaves out', () => {
+  it('Creates the links between libraries that an install without scripts leaves out', () => {
     const native = path.join(newHome(), 'native');
     mkdirSync(path.join(native, 'lib'), { recursive: true });
     writeFileSync(path.join(native, 'lib', 'libx.so.1.2'), 'x');

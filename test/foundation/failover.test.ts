@@ -1,5 +1,5 @@
-// DATABASE_URL with two servers: what is acknowledged survives the loss of the one that takes writes, once; callers are told to
-// come back, and are served again as soon as the other one takes writes.
+// DATABASE_URL with two servers: acknowledged writes survive the loss of the primary, once; callers are told to retry, and are served
+// again as soon as the other server takes writes.
 import { afterAll, afterEach, beforeEach, expect, it } from 'vitest';
 import { createOwner } from '../support/callers.ts';
 import { openReplicated, type Replicated, removeOrigin } from '../support/replicated.ts';
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 afterAll(removeOrigin);
 
-/** Writers that create one project after the other, each with a key, until it is acknowledged. */
+/** Writers that create projects one after another, each repeated with its key until it is acknowledged. */
 function write() {
   const acknowledged: string[] = [];
   const refusals: unknown[] = [];
@@ -75,7 +75,7 @@ async function expectEachOnce(acknowledged: string[]): Promise<void> {
 const retryable = (refusals: unknown[]) =>
   expect(refusals).toEqual(refusals.map(() => expect.objectContaining({ status: 503, retryable: true })));
 
-it('follows the primary when its server is gone: nothing acknowledged is lost or done twice', async () => {
+it('requests follow the primary when its server is lost: no acknowledged write is lost or repeated', async () => {
   const { acknowledged, refusals, more, stop } = write();
   await more(10);
   await servers.primary.kill();
@@ -87,7 +87,7 @@ it('follows the primary when its server is gone: nothing acknowledged is lost or
   await expectEachOnce(acknowledged);
 });
 
-it('leaves a server that hangs, and does not return to it when it wakes as a primary of the past', async () => {
+it('requests leave a server that hangs, and do not return when it resumes as an outdated primary', async () => {
   const { acknowledged, refusals, more, stop } = write();
   await more(10);
   servers.primary.freeze();
@@ -100,7 +100,7 @@ it('leaves a server that hangs, and does not return to it when it wakes as a pri
   await expectEachOnce(acknowledged);
 });
 
-it('leaves a server that only reads, when another one takes writes', async () => {
+it('requests leave a server that has become read-only when another one takes writes', async () => {
   const readOnly = 'alter system set default_transaction_read_only = on';
   expect((await world.rest('GET', '/projects', { token })).status).toBe(200);
   await servers.standby.promote();
@@ -115,13 +115,13 @@ it('leaves a server that only reads, when another one takes writes', async () =>
   expect(await servers.standby.query(`select name from projects where name = 'x'`)).toHaveLength(1);
 });
 
-it('answers 503 in seconds while a server hangs and no other one takes writes', async () => {
+it('requests get 503 within seconds while a server hangs and no other one takes writes', async () => {
   const read = () => world.request('GET', '/v1/projects', { token });
   expect((await read()).status).toBe(200);
   servers.primary.freeze();
   const begun = performance.now();
   const refusals = await Promise.all(Array.from({ length: 20 }, read));
-  // A statement has 30 s.
+  // The time limit of a statement is 30 s.
   expect(performance.now() - begun).toBeLessThan(15_000);
   retryable(refusals.map(({ status, body }) => ({ status, retryable: body.retryable })));
   servers.primary.thaw();

@@ -1,4 +1,4 @@
-// The template tag escapes everything that is not HTML itself.
+// The template tag escapes everything that is not its own HTML.
 import { describe, expect, it } from 'vitest';
 import { type HtmlValue, html, htmlText, raw } from '#foundation/http/html.ts';
 
@@ -27,11 +27,11 @@ describe('html', () => {
     expect(htmlText(html`${['<', ['>', raw('<br>')]]}`)).toBe('&lt;&gt;<br>');
   });
 
-  it('lets raw text through', () => {
+  it('passes raw text through', () => {
     expect(htmlText(html`${raw('<b>ours</b>')}`)).toBe('<b>ours</b>');
   });
 
-  it('takes no look-alike for html: an object from JSON has no markup', () => {
+  it('rejects look-alikes of html: an object from JSON has no markup', () => {
     const forged = JSON.parse('{"markup":"<script>","Symbol(markup)":"<script>"}');
     expect(() => htmlText(html`${forged}`)).toThrow(TypeError);
   });

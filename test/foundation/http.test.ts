@@ -1,11 +1,11 @@
-// The end of a server under load: every request is answered, and its clients leave by themselves.
+// Shutdown of a server under load: every request is answered, and its clients disconnect by themselves.
 import { Agent, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { createHttpServer, drainable } from '#foundation/http/http.ts';
 
-it('a server that drains answers its busy clients, who then leave, and finishes what it has begun', async () => {
+it('a draining server answers its busy clients, who then disconnect, and finishes started answers', async () => {
   let finish: () => unknown = () => {};
   const server = createHttpServer((req, res) => {
     if (req.url !== '/slow') return void setImmediate(() => res.end('done'));

@@ -1,4 +1,4 @@
-// The log: one JSON line per event, and no secret in any of them, however it got there.
+// The log: one JSON line per event, and no secret in any line, wherever the secret came from.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -46,12 +46,12 @@ describe('A line', () => {
     expect(text).toBe('{"level":"info","time":"2026-11-21T09:00:00.000Z","port":4000,"msg":"listening"}\n');
   });
 
-  it('Below the level there is none', () => {
+  it('Is not written below the level', () => {
     log.debug('unheard');
     expect(text).toBe('');
   });
 
-  it('Of a request says how it went, by its route and never by its path', () => {
+  it('Of a request has outcome and route, never the path', () => {
     log.request('rest', exchange(), 1.23456);
     expect(lines()).toEqual([
       {
@@ -70,7 +70,7 @@ describe('A line', () => {
     ]);
   });
 
-  it('Of a call of a service, which asks for work every second, is for debugging as long as all goes well', () => {
+  it('Of a polling service is at debug level unless it fails', () => {
     const runtime = { credentialId: 'svc_1', route: '/graphql' };
     log.request('graphql', exchange(runtime), 1);
     expect(text).toBe('');
@@ -114,7 +114,7 @@ describe('A line', () => {
     ]);
   });
 
-  it('Of a fault holds the error with what caused it, and none of its members', () => {
+  it('Of an error has the error and its causes, without their other members', () => {
     const cause = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (email)=(a@b.c)' });
     const error = Object.assign(new TypeError('no insert', { cause }), { client: { password: 'x' } });
     log.failure(exchange(), error);
@@ -137,7 +137,7 @@ describe('A line', () => {
     ]);
   });
 
-  it('Takes whatever is thrown', () => {
+  it('Accepts any thrown value', () => {
     for (const thrown of ['words', null, undefined, 7]) log.failure(exchange(), thrown);
     expect(lines().map(({ err }) => err)).toEqual(['words', null, undefined, 7]);
   });
@@ -147,8 +147,8 @@ const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c3JfMSJ9.c2lnbmF0dXJlLW9mLXRoZS10b
 const ours = ['pat_', 'agt_', 'oat_', 'ort_', 'clm_', 'cvt_', 'srv_', 'new_', ''] as const;
 
 describe('No secret is in a line', () => {
-  it.each(ours)('Made with the prefix %j: as a message, in a member, in a list, in a stack, in a cause', (prefix) => {
-    // Many, because chance decides which characters a secret begins and ends with.
+  it.each(ours)('With the prefix %j: as a message, in a member, in a list, in a stack, in a cause', (prefix) => {
+    // Many secrets, because their first and last characters are random.
     for (let i = 0; i < 200; i++) {
       const secret = newSecret(prefix);
       const error = new Error(`refused ${secret}`, { cause: new Error(`'${secret}'`) });
@@ -161,7 +161,7 @@ describe('No secret is in a line', () => {
     }
   });
 
-  it('In part, as some logs cut it', () => {
+  it('Not even a shortened one', () => {
     const secret = newSecret('pat_');
     log.info(`token ${secret.slice(0, 16)}…`);
     expect(lines()[0].msg).toBe('token pat_[redacted]…');
@@ -198,7 +198,7 @@ describe('No secret is in a line', () => {
     'user_code',
     'userCode',
     'code_verifier',
-  ])('A member called %s, wherever it stands and whatever is in it', (name) => {
+  ])('A member called %s, wherever it is and whatever it holds', (name) => {
     const hidden = 'hun"ter\\2';
     log.info({ [name]: hidden, req: { headers: { [name]: [hidden, 'hun'] } }, after: 'kept' });
     expect(text).not.toContain('hun');
@@ -215,7 +215,7 @@ describe('No secret is in a line', () => {
   });
 
   it.each(['23505', '08P01', 'ECONNREFUSED', 'ERR_STREAM_DESTROYED', 'missing_scope'])(
-    'The code of an error is none: %s stays',
+    'The code of an error is not one: %s stays',
     (code) => {
       log.info({ code });
       expect(lines()[0].code).toBe(code);
@@ -237,7 +237,7 @@ describe('No secret is in a line', () => {
   });
 });
 
-describe('What is no secret stays', () => {
+describe('Values that are not secret stay', () => {
   it.each([
     newId('token'),
     newId('organization'),
@@ -265,14 +265,14 @@ describe('On standard output', () => {
     ] as const;
   };
 
-  it('All that was gathered is written before the process ends, also when it ends itself', () => {
+  it('All lines are written before the process ends, also on process.exit', () => {
     const { stdout } = spawnSync(...command('for (let i = 0; i < 5000; i++) log.info({ i }); process.exit(0)'));
     const written = stdout.trimEnd().split('\n');
     expect(written).toHaveLength(5_000);
     expect(JSON.parse(written.at(-1)!).i).toBe(4_999);
   });
 
-  it('A line alone does not wait for others, nor for the end of the process', async () => {
+  it('A single line is written without waiting for others or for the end of the process', async () => {
     const child = spawn(...command("log.info('one'); setInterval(() => {}, 1_000)"));
     const [line] = await once(child.stdout!, 'data');
     child.kill('SIGKILL');

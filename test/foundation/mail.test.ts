@@ -1,4 +1,4 @@
-// Mail leaves by a real SMTP server (RFC 5321), or stays in the development mailbox.
+// Mail is sent by a real SMTP server (RFC 5321), or kept in the development mailbox.
 import { SMTPServer } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { setClock } from '#foundation/clock.ts';
@@ -14,7 +14,7 @@ interface Taken {
 
 const servers: SMTPServer[] = [];
 
-/** A real SMTP server on a port of its own; gives its address and the mails it took. */
+/** A real SMTP server on a free port. Returns its address and the mails it received. */
 async function smtpServer(refuse?: string): Promise<{ url: string; taken: Taken[] }> {
   const taken: Taken[] = [];
   const server = new SMTPServer({
@@ -62,7 +62,7 @@ describe('mail by SMTP', () => {
     expect(developmentMailbox()).toBeNull();
   });
 
-  it('says that the server did not take it; the text is in no message', async () => {
+  it('reports that the server rejected it, without its text in any message', async () => {
     const { url } = await smtpServer('no such mailbox');
     openMail({ smtpUrl: url, from: 'console@example.com', log: () => {} });
     const { message } = (await sendMail(mail).catch((error: unknown) => error)) as Error;
@@ -78,7 +78,7 @@ describe('mail by SMTP', () => {
 });
 
 describe('the development mailbox', () => {
-  it('keeps the mail; the log says so without its text, which signs in', async () => {
+  it('keeps the mail; the log says so without its text, which could sign in', async () => {
     setClock(() => 1_795_219_200_000);
     const lines: string[] = [];
     openMail({ from: 'console@localhost', log: (line) => lines.push(line) });

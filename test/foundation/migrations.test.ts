@@ -1,4 +1,4 @@
-// Migrations against a real server: our own files up, down and up again; sample files for everything that can go wrong.
+// Migrations on a real server: the service's files up, down and up again, and sample files for every failure.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** All that a schema consists of, as lines of text. */
+/** All parts of a schema as lines of text. */
 async function catalog(): Promise<string[]> {
   const { rows } = await knex.raw(`
     select concat_ws(' ', table_name, column_name, data_type, column_default, is_nullable, collation_name) as line
@@ -104,7 +104,7 @@ describe('Our own migrations', () => {
   });
 });
 
-/** Beside the samples: a column that is filled in batches of two, and an index of it. */
+/** More files beside the samples: a column that is filled in batches of two, and its index. */
 const beside: Record<string, string> = {
   '20260103_01_names.sql': `-- Names.
 -- up
@@ -131,7 +131,7 @@ drop index boats_name;
 `,
 };
 
-describe('Files that run outside of the transaction', () => {
+describe('Files that run outside the transaction', () => {
   const names = [first, second, ...Object.keys(beside)];
   beforeEach(() => {
     for (const [name, text] of Object.entries(beside)) writeFileSync(path.join(folder, name), text);
@@ -147,7 +147,7 @@ describe('Files that run outside of the transaction', () => {
     return rows.map(({ pid }: { pid: number }) => pid);
   };
 
-  it('Run in their place, each batch in its own transaction, and are reverted with the others', async () => {
+  it('Run in their order, each batch in its own transaction, and are reverted with the others', async () => {
     expect(await migrate(knex, { folder })).toEqual(names);
     const { rows } = await knex.raw('select array_agg(boat_id order by boat_id) as ids from boats group by xmin::text');
     expect(rows.map(({ ids }: { ids: number[] }) => ids).toSorted()).toEqual([[1, 2], [3, 4], [5]]);
@@ -156,7 +156,7 @@ describe('Files that run outside of the transaction', () => {
     expect(await migrate(knex, { folder })).toEqual(names);
   });
 
-  it('Keep what was done before one failed; the next call continues', async () => {
+  it('Keep completed batches when one fails; the next call continues', async () => {
     await migrate(knex, { folder });
     write(
       '20260104_01_more.batches.sql',
@@ -200,7 +200,7 @@ describe('Files that run outside of the transaction', () => {
       child.kill('SIGKILL');
       await once(child, 'close');
     };
-    // A row of the second batch is locked: the first one is kept.
+    // A row of the second batch is locked, so only the first batch is kept.
     unlinkSync(path.join(folder, '20260103_03_names.concurrently.sql'));
     unlinkSync(path.join(folder, '20260103_02_names.batches.sql'));
     await migrate(knex, { folder });
@@ -211,7 +211,7 @@ describe('Files that run outside of the transaction', () => {
     expect(await migrate(knex, { folder })).toEqual(['20260103_02_names.batches.sql']);
     expect(await knex('boats').whereNull('name')).toEqual([]);
 
-    // An index waits for those who write to its table.
+    // An index creation waits for transactions that write to its table.
     const writer = await knex.transaction();
     await writer.raw('update boats set log = log');
     write('20260103_03_names.concurrently.sql', beside['20260103_03_names.concurrently.sql'] ?? '');
@@ -219,7 +219,7 @@ describe('Files that run outside of the transaction', () => {
     expect(await valid()).toEqual([{ v: false }]);
     const [left] = await building();
     const next = migrate(knex, { folder });
-    // What the killed process has begun is ended: it would wait for the transaction of this call, which would wait for it.
+    // The statement of the killed process is ended: it would wait for this call's transaction, which would wait for it.
     await vi.waitUntil(async () => !(await building()).includes(left!));
     await writer.commit();
     expect(await next).toEqual(['20260103_03_names.concurrently.sql']);
@@ -252,14 +252,14 @@ describe('migrate', () => {
     expect(await knex('asked').select()).toEqual([{ boatId: 1, known: true, reason: 'why\\?' }]);
   });
 
-  it('Leaves the mapping of names as it was', async () => {
+  it('Leaves knex’s mapping of names unchanged', async () => {
     await migrate(knex, { folder });
     await rollback(knex, { folder });
     await migrate(knex, { folder });
     expect(await knex('boats').where({ boatId: 1 }).select('boatId')).toEqual([{ boatId: 1 }]);
   });
 
-  it('Puts what is applied together into one batch, and rollback takes back the last batch only', async () => {
+  it('Applies all pending files as one batch, and rollback reverts the last batch only', async () => {
     await migrate(knex, { folder });
     writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');
     expect(await migrationStatus(knex, folder)).toEqual({ applied: [first, second], pending: [third] });
@@ -278,7 +278,7 @@ describe('migrate', () => {
     expect(await migrationStatus(knex, folder)).toEqual({ applied: [], pending: [first, second, third] });
   });
 
-  it('Goes on where a killed process left the lock of knex behind', async () => {
+  it('Continues where a killed process left knex’s lock behind', async () => {
     await migrate(knex, { folder });
     await knex('knex_migrations_lock').update({ isLocked: 1 });
     writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');
@@ -292,7 +292,7 @@ describe('migrate', () => {
     await expect(rollback(knex, { folder })).rejects.toThrow('was changed');
   });
 
-  it('Takes other line ends for no change', async () => {
+  it('Ignores different line endings', async () => {
     await migrate(knex, { folder });
     writeFileSync(path.join(folder, first), samples[first]?.replaceAll('\n', '\r\n') ?? '');
     expect(await migrate(knex, { folder })).toEqual([]);
@@ -306,14 +306,14 @@ describe('migrate', () => {
     );
   });
 
-  it('Leaves the database of a later release as it is, which it does not roll back, and warns', async () => {
+  it('Warns about the database of a later release, and neither changes nor rolls it back', async () => {
     await migrate(knex, { folder });
     unlinkSync(path.join(folder, second));
     const warnings: string[] = [];
     expect(await migrate(knex, { folder, warn: (line) => warnings.push(line) })).toEqual([]);
     expect(warnings).toEqual([`the database is newer than this program (${second}): nothing is migrated`]);
     await expect(rollback(knex, { folder })).rejects.toThrow(`migration ${second} was applied to this database`);
-    // A release that has gone another way is not an earlier one.
+    // A program with other migrations is not an earlier release.
     writeFileSync(path.join(folder, '20260101_99_other.sql'), samples[first] ?? '');
     await expect(migrate(knex, { folder })).rejects.toThrow('the database is newer than this program');
   });

@@ -1,4 +1,4 @@
-// Moving from one PostgreSQL to another one that is known by its URL only.
+// Moving a database to another PostgreSQL of which only the URL is known.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import knexFactory from 'knex';
@@ -46,7 +46,7 @@ async function migrated(connection: DatabaseConnection, migrations?: string): Pr
 
 beforeAll(async () => {
   mkdirSync(folder);
-  // Named so that the order of names is not the order of references.
+  // The names are chosen so that their order is not the order of references.
   writeFileSync(
     path.join(folder, '20260101_01_fleet.sql'),
     `-- All that makes a copy difficult.
@@ -105,7 +105,7 @@ describe('moveDatabase', () => {
     (select jsonb_agg(a order by at) from audits a), (select jsonb_agg(h) from harbour h),
     (select last_value from tickets)) as everything`;
 
-  it('Brings over every row, and the counters go on where they were', async () => {
+  it('Copies every row, and sequences continue where they were', async () => {
     const target = await newTarget('complete');
     const { tables, milliseconds } = await moveDatabase(source.connection, target, folder);
     expect(Object.fromEntries(tables.map(({ name, rows }) => [name, rows]))).toEqual({
@@ -122,7 +122,7 @@ describe('moveDatabase', () => {
     expect(await query(target, `insert into boats (zone_id, length_m) values ('z3', 1) returning id`)).toEqual([
       { id: 3 },
     ]);
-    // The triggers work again.
+    // The triggers are active again.
     await expect(query(target, 'delete from zones')).rejects.toThrow('append only');
     await query(target, `insert into zones values ('new', 'new')`);
     expect(await query(target, 'select last_value::int as ticket from tickets')).toEqual([{ ticket: 1_001 }]);
@@ -137,7 +137,7 @@ describe('moveDatabase', () => {
     expect(await query(target, `select to_regclass('zones') as zones`)).toEqual([{ zones: null }]);
   });
 
-  it('Brings nothing over when one table fails', async () => {
+  it('Copies nothing when one table fails', async () => {
     const target = await newTarget('failing');
     await migrated({ ...there.connection, database: 'failing' }, folder);
     await query(target, `truncate harbour; alter table audits add check (at < 200)`);
@@ -156,7 +156,7 @@ describe('moveDatabase', () => {
     await behind.drop();
   });
 
-  it('Knows every table of our own schema', async () => {
+  it('Covers every table of our own schema', async () => {
     const own = await freshDatabase();
     const { tables } = await moveDatabase(own.connection, await newTarget('own'));
     const listed = await query(
@@ -168,7 +168,7 @@ describe('moveDatabase', () => {
     await own.drop();
   });
 
-  it('Takes the jobs along that still wait, also into a database that is migrated already', async () => {
+  it('Copies waiting jobs, also into a migrated database', async () => {
     const own = await freshDatabase();
     await query(
       own.connection,

@@ -1,5 +1,5 @@
-// Fetching what a stranger names: which addresses are never asked, that the checked address is the one that is connected to, and
-// the bounds of what is read. Servers are real; the name server is ours.
+// Requests to addresses that strangers name: forbidden addresses, the connection to exactly the checked address, and limits of the
+// answer. The servers are real; the name server is the test's own.
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
@@ -46,8 +46,8 @@ const at =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
-describe('what is answered', () => {
-  it('is given with status, headers and JSON body, over TLS and in development over http', async () => {
+describe('an answer', () => {
+  it('has status, headers and JSON body, over TLS and in development over http', async () => {
     open();
     for (const url of [`https://localhost:${portOf(secure)}/a?b=c`, `http://127.0.0.1:${portOf(plain)}/a?b=c`]) {
       const { status, headers, body } = await fetchJson(url, { ...bounds, accept: 'application/jwk-set+json' });
@@ -61,20 +61,20 @@ describe('what is answered', () => {
     ['text/html', '{}', undefined],
     ['application/json', '{', undefined],
     ['application/json', Buffer.from([0x22, 0xff, 0x22]), undefined],
-  ])('has a body when it is JSON: %s %j', async (type, text, expected) => {
+  ])('has a body if it is JSON: %s %j', async (type, text, expected) => {
     open();
     listener = (_req, res) => res.writeHead(200, { 'content-type': type }).end(text);
     expect((await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds)).body).toEqual(expected);
   });
 
-  it('is not followed elsewhere: a redirect is the answer', async () => {
+  it('may be a redirect, which is not followed', async () => {
     open();
     listener = (_req, res) => res.writeHead(302, { location: 'http://169.254.169.254/' }).end();
     expect((await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds)).status).toBe(302);
     expect(asked).toHaveLength(1);
   });
 
-  it('carries no credentials and asks for plain text of bytes', async () => {
+  it('is requested without credentials and without compression', async () => {
     open();
     let headers: NodeJS.Dict<string | string[]> = {};
     listener = (req, res) => {
@@ -92,8 +92,8 @@ describe('what is answered', () => {
   });
 });
 
-describe('a question with a body', () => {
-  it('is sent as JSON with its method and headers, and any answer is given byte for byte', async () => {
+describe('a request with a body', () => {
+  it('is sent as JSON with its method and headers, and any answer is returned byte for byte', async () => {
     open();
     let seen: unknown;
     listener = async (req, res) => {
@@ -114,7 +114,7 @@ describe('a question with a body', () => {
     );
   });
 
-  it('is aborted when its time is over', async () => {
+  it('is aborted at its time limit', async () => {
     open();
     const question = { maxBytes: 3, signal: AbortSignal.abort() };
     await expect(sendRequest(`http://127.0.0.1:${portOf(plain)}/`, question)).rejects.toThrow(OutboundError);
@@ -123,7 +123,7 @@ describe('a question with a body', () => {
 });
 
 describe('bounds', () => {
-  it('too many bytes, announced or not, end the reading', async () => {
+  it('reading stops at too many bytes, announced or not', async () => {
     open();
     let sent = 0;
     listener = (_req, res) => {
@@ -151,19 +151,19 @@ describe('bounds', () => {
     );
   });
 
-  it('a name server that never answers is left after the time', async () => {
+  it('a name server that never answers is abandoned at the time limit', async () => {
     openOutbound({ allowLoopback: false, resolve: () => new Promise(() => {}) });
     await expect(fetchJson('https://client.example/', { ...bounds, timeoutMs: 100 })).rejects.toThrow(OutboundError);
   });
 
-  it('a certificate of no trusted authority ends it', async () => {
+  it('a certificate of an untrusted authority is rejected', async () => {
     openOutbound({ allowLoopback: true });
     await expect(fetchJson(`https://localhost:${portOf(secure)}/`, bounds)).rejects.toThrow(OutboundError);
     expect(asked).toEqual([]);
   });
 });
 
-describe('addresses that are never asked', () => {
+describe('addresses that are never contacted', () => {
   const special = [
     [
       '0.0.0.0',
@@ -191,7 +191,7 @@ describe('addresses that are never asked', () => {
     ['fec0::1', 'ff02::1', 'not an address'],
   ].flat();
 
-  it.each(special)('a name at %s', async (address) => {
+  it.each(special)('a name that resolves to %s', async (address) => {
     openOutbound({ allowLoopback: false, resolve: at(address) });
     await expect(fetchJson(`https://client.example:${portOf(secure)}/`, bounds)).rejects.toThrow(OutboundError);
     expect(connections).toBe(0);
@@ -204,14 +204,14 @@ describe('addresses that are never asked', () => {
   });
 
   it.each(['http://2130706433/', 'https://0x7f.1/', 'https://0177.0.0.1/', 'https://127.1/', 'https://localhost/'])(
-    '%s, however it is written',
+    '%s, in any spelling',
     async (url) => {
       openOutbound({ allowLoopback: false });
       await expect(fetchJson(url, bounds)).rejects.toThrow(/not public/);
     },
   );
 
-  it('one forbidden address among allowed ones is enough', async () => {
+  it('a name with one forbidden address among allowed ones', async () => {
     openOutbound({ allowLoopback: false, resolve: at('93.184.215.14', '10.0.0.1') });
     await expect(fetchJson('https://client.example/', bounds)).rejects.toThrow(/not public/);
     open({ resolve: at('127.0.0.1', '10.0.0.1') });
@@ -219,7 +219,7 @@ describe('addresses that are never asked', () => {
     expect(connections).toBe(0);
   });
 
-  it('the exception for this machine is for this machine alone', async () => {
+  it('the exception for loopback covers loopback only', async () => {
     for (const address of ['10.0.0.1', '169.254.169.254', '::ffff:127.0.0.1', '0.0.0.0']) {
       open({ resolve: at(address) });
       await expect(fetchJson(`https://client.example:${portOf(secure)}/`, bounds)).rejects.toThrow(/not public/);
@@ -242,8 +242,8 @@ describe('addresses that are never asked', () => {
   });
 });
 
-describe('the name server is asked once', () => {
-  it('what it says afterwards changes nothing: the connection goes to the address that was checked', async () => {
+describe('DNS rebinding', () => {
+  it('the connection goes to the address that was checked, whatever the name server says later', async () => {
     const answers = [['127.0.0.1'], ['169.254.169.254']];
     let questions = 0;
     open({ resolve: (host) => at(...answers[Math.min(questions++, 1)]!)().then((found) => (host ? found : [])) });
@@ -253,7 +253,7 @@ describe('the name server is asked once', () => {
     expect(asked).toEqual([`client.example:${portOf(secure)} /x`]);
   });
 
-  it('and a connection is never taken again for another request', async () => {
+  it('a connection is never reused for another request', async () => {
     open();
     for (let i = 0; i < 3; i++) await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds);
     expect(connections).toBe(3);

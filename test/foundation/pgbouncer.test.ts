@@ -1,5 +1,5 @@
-// What PgBouncer says of itself, as callers are told: come back soon. Always by a stand-in that speaks its messages over the
-// wire; and by PgBouncer, on machines that have one.
+// Errors of PgBouncer reach callers as a request to retry soon. A stand-in speaks its messages over the wire on every machine;
+// PgBouncer itself is tested where it is installed.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -28,13 +28,13 @@ afterAll(async () => {
   await world.close();
 });
 
-/** The service asks another database than the one that its world is on. */
+/** Connects the service to another database than that of its world. */
 function moveTo(connection: pg.ClientConfig): void {
   const knex = openDatabase({ connection, namedStatements: false, retryForMs: 300 });
   closing.push(() => knex.destroy());
 }
 
-/** The service says that it is away for the moment, and to come back. */
+/** Expects that the service is temporarily unavailable and tells the caller to retry. */
 async function expectUnavailable(): Promise<void> {
   const { status, headers, body } = await world.rest('GET', '/projects', { token });
   expect([status, body.category, body.retryable]).toEqual([503, 'infrastructure', true]);
@@ -47,11 +47,11 @@ const message = (type: string, ...parts: Buffer[]): Buffer => {
   head.writeInt32BE(body.length + 4, 1);
   return Buffer.concat([head, body]);
 };
-/** ErrorResponse as its `send_pooler_error` writes it: always 08P01, and no word about a function of the server. */
+/** ErrorResponse as PgBouncer's `send_pooler_error` writes it: always 08P01, without a function of the server. */
 const failure = (words: string) => message('E', Buffer.from(`SFATAL\0VFATAL\0C08P01\0M${words}\0\0`));
 const welcome = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]);
 
-/** Says so, either at the door or to the first statement, and hangs up. */
+/** Sends the words, at login or to the first statement, and closes the connection. */
 async function standIn(words: string, at: 'login' | 'statement'): Promise<pg.ClientConfig> {
   const server: Server = createServer((socket) => {
     socket.on('error', () => {});
@@ -67,7 +67,7 @@ async function standIn(words: string, at: 'login' | 'statement'): Promise<pg.Cli
   return { host: '127.0.0.1', port: (server.address() as AddressInfo).port, user: 'a', password: 'a', database: 'a' };
 }
 
-describe('A stand-in that says what PgBouncer says', () => {
+describe('A stand-in with the messages of PgBouncer', () => {
   it.each([
     ['server login has been failing, try again later (server_login_retry)', 'login'],
     ['no more connections allowed (max_client_conn)', 'login'],
@@ -93,7 +93,7 @@ function installed(): boolean {
 }
 
 describe.runIf(installed())('PgBouncer itself', () => {
-  /** One in front of the database of the world, or of none. */
+  /** A PgBouncer in front of the world's database, or of a missing one. */
   async function start(settings: Record<string, string | number>, target = world.connection): Promise<pg.ClientConfig> {
     const folder = mkdtempSync(path.join(tmpdir(), 'aep-pgbouncer-'));
     const port = 20_000 + Math.floor(Math.random() * 20_000);
@@ -109,7 +109,7 @@ describe.runIf(installed())('PgBouncer itself', () => {
     const ini = path.join(folder, 'pgbouncer.ini');
     const behind = `host=${host} port=${target.port} user=${user} password=${password} dbname=${database}`;
     writeFileSync(ini, `[databases]\n${database} = ${behind}\n[pgbouncer]\n${lines.join('\n')}\n`);
-    // It refuses to run as root, and reaches the socket of the tests' server as the one who owns it.
+    // PgBouncer refuses to run as root, and needs the account that owns the socket of the test server.
     const uid = host.startsWith('/') ? statSync(host).uid : nobody;
     const isRoot = process.getuid?.() === 0;
     if (isRoot) chownSync(folder, uid, uid);
@@ -131,7 +131,7 @@ describe.runIf(installed())('PgBouncer itself', () => {
     return { host: '127.0.0.1', port, user, password, database };
   }
 
-  it('200 · as long as all is well', async () => {
+  it('200 · with a free server', async () => {
     moveTo(await start({}));
     expect((await world.rest('GET', '/projects', { token })).status).toBe(200);
   });
@@ -155,7 +155,7 @@ describe.runIf(installed())('PgBouncer itself', () => {
     await holder.end();
   });
 
-  it('503 · server login has been failing: the server is away', async () => {
+  it('503 · server login has been failing: the server is unavailable', async () => {
     moveTo(
       await start(
         { server_login_retry: 15, client_login_timeout: 2 },

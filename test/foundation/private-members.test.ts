@@ -13,7 +13,7 @@ interface Wire extends Record<'parse' | 'bind' | 'describe' | 'execute' | 'sync'
   stream: Socket;
   parsedStatements: Record<string, string>;
 }
-/** A connection of pg with its private members. */
+/** A pg connection with its private members. */
 let client: { connection: Wire; _activeQuery: unknown; query(query: object): Promise<unknown> };
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ it('pg notes which named statements the server has parsed', async () => {
   expect(client.connection.parsedStatements).toMatchObject({ pinned: 'select 1' });
 });
 
-it('pg calls a foreign query object by these names, and says which one it executes', async () => {
+it('pg calls a foreign query object by these names, and exposes the one it executes', async () => {
   const called: string[] = [];
   const note = (name: string) => () => void called.push(name);
   await new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ it('pg calls a foreign query object by these names, and says which one it execut
   expect(client._activeQuery).toBeNull();
 });
 
-it('pg-protocol hands each message to handlePacket with its place, code and length', () => {
+it('pg-protocol passes each message to handlePacket with its offset, code and length', () => {
   const parser = new Parser() as unknown as { handlePacket(...place: unknown[]): object; parse: Parser['parse'] };
   expect(parser.handlePacket).toBeTypeOf('function');
   const places: unknown[][] = [];
@@ -79,7 +79,7 @@ it('pg-protocol hands each message to handlePacket with its place, code and leng
   expect(places).toEqual([[5, 0x5a, 5]]);
 });
 
-it('knex does not use a connection again that is marked as disposed', async () => {
+it('knex does not reuse a connection that is marked as disposed', async () => {
   expect(knex.client.acquireRawConnection).toBeTypeOf('function');
   const other = knexFactory({ client: 'pg', connection: fresh.connection, pool: { min: 0, max: 1 } });
   const first = await other.client.acquireConnection();

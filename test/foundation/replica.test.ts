@@ -1,5 +1,5 @@
-// DATABASE_REPLICA_URL with a streaming standby: reads go there, never to a state older than one that anybody was told, and to the
-// primary while the standby is late, silent, gone or promoted.
+// DATABASE_REPLICA_URL with a streaming standby: reads use it, but never see less than an acknowledged write, and use the primary
+// while the standby is behind, silent, gone or promoted.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { findCredential, sql, transaction } from '#foundation/postgres/database.ts';
 import { reading, replicaState } from '#foundation/postgres/replica.ts';
@@ -10,7 +10,7 @@ import { openWorld, type World } from '../support/world.ts';
 let servers: Replicated;
 let world: World;
 let token: string;
-/** Of another organization. */
+/** A token of another organization. */
 let stranger: string;
 const log: string[] = [];
 
@@ -52,7 +52,7 @@ const call = (id: number, name: string, values: object) => ({
   params: { name, arguments: values },
 });
 
-/** Where the reads of `work` were answered. */
+/** The servers that answered the reads of `work`. */
 async function answeredBy(work: () => Promise<unknown>) {
   const before = { ...replicaState()!.reads };
   await work();
@@ -60,7 +60,7 @@ async function answeredBy(work: () => Promise<unknown>) {
   return { replica: replica - before.replica, primary: primary - before.primary };
 }
 
-/** Until the replica answers it: PostgreSQL also writes by itself, and the replica may not have that in time. */
+/** Repeats `work` until the replica answers it: PostgreSQL also writes by itself, which the replica may not have replayed yet. */
 const answeredByReplica = (work: () => Promise<unknown>) =>
   expect.poll(() => answeredBy(work), { timeout: 10_000 }).toEqual({ replica: 1, primary: 0 });
 const inUse = () => answeredByReplica(() => read('/me'));
@@ -81,7 +81,7 @@ it('REST, GraphQL and MCP read from the replica', async () => {
   expect(metrics).toMatch(/^database_reads_total\{server="replica"\} [1-9]/m);
 });
 
-it('a write is seen by whoever reads after it, while the replica has not replayed it', async () => {
+it('a write is seen by every later read while the replica has not replayed it', async () => {
   await pause();
   const id = await create('unseen');
   expect(
@@ -99,7 +99,7 @@ it('a write is seen by whoever reads after it, while the replica has not replaye
   await answeredByReplica(async () => expect(await names()).toContain('unseen'));
 });
 
-it('what follows a write in the same request stays on the primary', async () => {
+it('reads after a write in the same request stay on the primary', async () => {
   const start = { name: 'batched', repoFullName: 'acme/batched' };
   const work = () => mcp(call(1, 'create_project', start), call(2, 'list_projects', { limit: 100 }));
   expect((await answeredBy(work)).replica).toBe(0);
@@ -113,14 +113,14 @@ it('what follows a write in the same request stays on the primary', async () => 
   await expect.poll(request, { timeout: 10_000 }).toEqual([true, false]);
 });
 
-it('a statement that the replica refuses is answered by the primary', async () => {
+it('a statement that the replica refuses is sent to the primary', async () => {
   const caller = await findCredential<object>('select 1 as one', []);
   const update = `update people set name = name returning pg_is_in_recovery() as standby`;
   const rows = await reading(caller!.bookmark, () => sql<{ standby: boolean }>(update));
   expect(rows.map(({ standby }) => standby)).toEqual([false, false]);
 });
 
-it('no answer is wrong while connections are ended and the replica is killed, and it is used again', async () => {
+it('answers stay correct while connections are cut and the replica is killed, and it is used again', async () => {
   let stopped = false;
   const wrong: string[] = [];
   let rounds = 0;
@@ -179,7 +179,7 @@ it('a replica that takes writes, or has left the timeline of the primary, is not
   expect(await names()).toContain('one');
   await expect.poll(() => log.join()).toContain('the replica takes writes');
 
-  // As a standby again it is on a timeline of its own, and ahead.
+  // As a standby again it has a timeline of its own, and is ahead.
   await servers.standby.query('checkpoint');
   await servers.standby.query(`select pg_logical_emit_message(false, 'ahead', repeat('x', 100000))`);
   await servers.standby.kill();

@@ -1,4 +1,4 @@
-// Statements as they go over the wire: what is given, what comes back, and what a failure leaves behind.
+// Statements on the wire: their values, their results, and the state after a failure.
 import knexFactory, { type Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPageOf } from '#foundation/postgres/cursor.ts';
@@ -15,7 +15,7 @@ import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
 let knex: Knex;
-/** Another client of the database. */
+/** A separate client of the database. */
 let other: Knex;
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
   });
   afterAll(() => knex.destroy());
 
-  it('Goes with the look-ups of the same turn in one message, and each gets its own rows', async () => {
+  it('Shares one message with the look-ups of its turn, and each gets its own rows', async () => {
     const text = 'select n as found from generate_series(1, $1::int) n';
     const sent: string[] = [];
     const stop = watchStatements((statement) => sent.push(statement));
@@ -50,7 +50,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     expect(sent).toEqual([text]);
   });
 
-  it('Has texts of every length and script, and none', async () => {
+  it('Returns texts of every length and script, and null', async () => {
     const texts = [
       '',
       'plain',
@@ -79,7 +79,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     ]);
   });
 
-  it('Goes with look-ups of other texts in one message too, and each gets its own rows time after time', async () => {
+  it('Shares one message with look-ups of other texts too, and each gets its own rows, repeatedly', async () => {
     const ask = () =>
       Promise.all([
         lookUp('select $1::int as one, now()::text as sent_at', [1]),
@@ -96,7 +96,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     }
   });
 
-  it('Fails alone among look-ups of other texts, first sent with them or not', async () => {
+  it('Fails alone among look-ups of other texts, whether or not these are sent for the first time', async () => {
     const right = 'select $1::int + 1 as n';
     for (const refused of ['select $1::int + 2 as n', 'select nothing as n, $1::int', 'select $1::int + 2 as n']) {
       const asked = [lookUp(right, [1]), lookUp(refused, ['x']), lookUp(right, [2]), lookUp('select 9 as n', [])];
@@ -110,7 +110,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     }
   });
 
-  it('Follows its tables, also when several of one message have changed', async () => {
+  it('Adapts to changed tables, also to several in one message', async () => {
     const ask = () => Promise.all(['lefts', 'rights', 'middles'].map((table) => lookUp(`select * from ${table}`, [])));
     for (const table of ['lefts', 'rights', 'middles']) await other.raw(`create table ${table} as select 1 as a`);
     expect(await ask()).toEqual([[{ a: 1 }], [{ a: 1 }], [{ a: 1 }]]);
@@ -120,20 +120,20 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await other.raw('drop table lefts, rights, middles');
   });
 
-  it('Is sent with at most fifty, of at most four hundred rows', async () => {
+  it('Is sent in messages of at most fifty look-ups and four hundred rows', async () => {
     const sent: string[] = [];
     const stop = watchStatements((statement) => sent.push(statement));
     const found = await Promise.all(Array.from({ length: 120 }, (_, n) => lookUp('select $1::int as n', [n])));
     expect(found).toEqual(Array.from({ length: 120 }, (_, n) => [{ n }]));
     expect(sent.splice(0)).toHaveLength(3);
-    // The second message has no room for the third and fourth, and the last is larger than any message may be.
+    // The second message has no room for the third and fourth look-up, and the last one exceeds every message.
     for (const rows of [400, 201, 200, 200, 2_000]) void lookUp('select 1', [], undefined, rows);
     await lookUp('select 1', []);
     stop();
     expect(sent).toHaveLength(5);
   });
 
-  it('Is a page too, where an index holds its rows in order', async () => {
+  it('Also reads a page where an index holds its rows in order', async () => {
     bindSecretKey(Buffer.alloc(32, 7));
     await other.raw(`create table pages as select 'a' || n as id, n as created_at from generate_series(1, 4) n`);
     const read = (indexed: boolean) => {
@@ -151,7 +151,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await other.raw('drop table pages');
   });
 
-  it('Takes turns with the others of its transaction, and none goes past its end', async () => {
+  it('Takes turns with others of its transaction, and none runs after its end', async () => {
     await sql('create table turns (n int)');
     const later: Promise<unknown>[] = [];
     const failed = enclosingTransaction(async () => {
@@ -172,7 +172,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await sql('drop table turns');
   });
 
-  it('Is refused by a transaction that is over', async () => {
+  it('Is refused by a finished transaction', async () => {
     await sql('create table leftovers (n int)');
     let late: Promise<unknown> | undefined;
     let over = (): void => {};
@@ -220,11 +220,11 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     ['int4[]', [1, 2]],
     ['bytea[]', [Buffer.from('0aff', 'hex')]],
     ['text[]', []],
-  ])('Gives a %s back as it was given: %j', async (type, value) => {
+  ])('Returns a %s unchanged: %j', async (type, value) => {
     expect(await sql(`select $1::${type} as the_value`, [value])).toEqual([{ theValue: value }]);
   });
 
-  it('Names its columns as the wire does, time after time', async () => {
+  it('Converts column names as on the wire, repeatedly', async () => {
     const text = 'select n as created_at, n % 2 = 0 as is_even, null as no_thing from generate_series(1, $1) n';
     const rows = [
       { createdAt: 1, isEven: false, noThing: null },
@@ -235,7 +235,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     expect(await sql(text, [0])).toEqual([]);
   });
 
-  it('Follows its table: a column that is added, dropped or comes in another place on another connection', async () => {
+  it('Adapts to its table: a column added, dropped or moved on another connection', async () => {
     const text = 'select * from shapes';
     await sql('create temporary table shapes (a int)');
     await sql('insert into shapes values (1)');
@@ -246,7 +246,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     expect(await sql(text)).toEqual([{ b: 'x' }]);
     await sql('drop table shapes');
     await knex.destroy();
-    // The temporary tables of two connections share their name and nothing else.
+    // Temporary tables of two connections have nothing in common but their name.
     const two = openDatabase({ connection: fresh.connection, poolMax: 2, namedStatements, driver });
     const [first, second] = await Promise.all([two.transaction(), two.transaction()]);
     await sql('create temporary table shapes on commit drop as select 1 as a', [], first);
@@ -258,7 +258,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements, driver });
   });
 
-  it('Follows its table within a transaction, which is done again', async () => {
+  it('Adapts to its table within a transaction, which is repeated', async () => {
     const text = 'select * from things where $1::int > 0';
     await sql('create table things as select 1 as a');
     await sql(text, [1]);
@@ -274,7 +274,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     await sql('drop table things');
   });
 
-  it('Gives no rows where there are none to give', async () => {
+  it('Returns no rows where there are none', async () => {
     await sql('create temporary table places (id int)');
     const insert = 'insert into places select generate_series(1, $1)';
     expect(await sql(insert, [3])).toEqual([]);
@@ -283,7 +283,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     await sql('drop table places');
   });
 
-  it('Fails with the words of the server and the way that leads here, and its connection goes on', async () => {
+  it('Fails with the server’s message and the caller’s stack, and its connection stays usable', async () => {
     const text = 'select 1 / $1::int as n';
     const error: Error = await sql(text, [0]).then(
       () => expect.unreachable(),
@@ -302,7 +302,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
 });
 
 it.each(['fast', 'plain'] as const)(
-  '%s · a statement that timed out delays no other, though the server still executes it',
+  '%s · a statement that timed out delays no other, even if the server still executes it',
   async (driver) => {
     const impatient = openDatabase({ connection: fresh.connection, poolMax: 1, answerMs: 500, driver });
     const endless = 'select pg_sleep(1000)';

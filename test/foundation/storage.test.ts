@@ -1,4 +1,4 @@
-// The storage, in a folder and in a bucket: contents are there whole or not at all, and nothing leaves its place.
+// The storage, in a folder and in a bucket: contents exist whole or not at all, and stay within their place.
 import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ const MiB = 1024 * 1024;
 async function* chunks(...parts: (string | Buffer)[]) {
   for (const part of parts) yield Buffer.from(part as string);
 }
-/** So many mebibytes, each of another byte, in the pieces in which a socket gives them. */
+/** Mebibytes of different bytes, in chunks of the size that sockets deliver. */
 async function* mebibytes(count: number, then: () => void = () => {}) {
   for (let i = 0; i < count * 16; i++) yield Buffer.alloc(MiB / 16, Math.floor(i / 16));
   then();
@@ -46,7 +46,7 @@ async function bytesOf(content: Readable | null): Promise<Buffer | null> {
 const textOf = async (content: Promise<Readable | null>) => (await bytesOf(await content))?.toString() ?? null;
 const files = () =>
   readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(path.join(home, name)).isFile());
-/** Everything that is kept anywhere, finished or not. */
+/** Everything stored anywhere, complete or not. */
 const kept = () => [...files(), ...s3.objects.keys(), ...s3.uploads.keys()];
 
 describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
@@ -55,14 +55,14 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     storage = stores[kind];
   });
 
-  test('a content comes back as it went in, whole or a range of it', async () => {
+  test('a content is returned unchanged, whole or in a range', async () => {
     expect(await storage.write('cnt_1', chunks('Hello', ', ', 'world'), 100)).toBe(12);
     expect(await textOf(storage.read('cnt_1'))).toBe('Hello, world');
     expect(await textOf(storage.read('cnt_1', { first: 7, last: 8 }))).toBe('wo');
     expect(await textOf(storage.read('cnt_1', { first: 11, last: 11 }))).toBe('d');
   });
 
-  test('a large one too, and it may be as large as may be', async () => {
+  test('a large content is returned too, up to the largest size', async () => {
     expect(await storage.write('cnt_large', mebibytes(12), 12 * MiB)).toBe(12 * MiB);
     const bytes = (await bytesOf(await storage.read('cnt_large')))!;
     expect([bytes.length, bytes[0], bytes[5 * MiB - 1], bytes[5 * MiB], bytes.at(-1)]).toEqual([12 * MiB, 0, 4, 5, 11]);
@@ -70,12 +70,12 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect([...part]).toEqual([5, 6]);
   });
 
-  test('nothing at all is a content too', async () => {
+  test('a content may be empty', async () => {
     expect(await storage.write('cnt_2', chunks(), 0)).toBe(0);
     expect(await textOf(storage.read('cnt_2'))).toBe('');
   });
 
-  test('what breaks off or is too large leaves nothing behind; as large as may be is taken', async () => {
+  test('a failed or oversized write leaves nothing behind; the largest size is accepted', async () => {
     const before = kept();
     const broken = [chunks('half'), mebibytes(3), mebibytes(5), mebibytes(11), mebibytes(13)].map((begun) =>
       (async function* () {
@@ -93,7 +93,7 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect(await storage.write('cnt_3', chunks('12', '34'), 4)).toBe(4);
   });
 
-  test('a content is not seen before all of it is there; of two at once one stays, whole', async () => {
+  test('a content is invisible until complete; of two concurrent writes one remains, whole', async () => {
     let goOn = () => {};
     const gate = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -112,7 +112,7 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect((await bytesOf(await storage.read('cnt_4')))!.length).toBe(6 * MiB + 4);
   });
 
-  test('removal is permanent, includes what unfinished writes have left, and can be repeated', async () => {
+  test('removal is permanent, includes unfinished writes, and can be repeated', async () => {
     const before = kept();
     await storage.write('cnt_5', chunks('x'), 100);
     let breakOff = () => {};
@@ -135,24 +135,24 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect(kept()).toEqual(before);
   });
 
-  test.each(['', 'ab', '../secret', 'a/../../b', 'a\0b', 'x'.repeat(201)])('%j is no key', async (key) => {
+  test.each(['', 'ab', '../secret', 'a/../../b', 'a\0b', 'x'.repeat(201)])('%j is not a valid key', async (key) => {
     await expect(storage.read(key)).rejects.toThrow('is no key');
     await expect(storage.write(key, chunks('x'), 1)).rejects.toThrow('is no key');
     await expect(storage.remove(key)).rejects.toThrow('is no key');
   });
 });
 
-test('files are for their owner’s eyes alone', () => {
+test('files are readable by their owner only', () => {
   const file = files().find((name) => name.endsWith('cnt_1'))!;
   expect(file).toBe(path.join('not', 'yet', '_1', 'cnt_1'));
   expect(statSync(path.join(home, file)).mode & 0o777).toBe(0o600);
 });
 
-test.skipIf(!existsSync('/dev/full'))('503 · a full disk: nothing is kept, and there is room again later', async () => {
+test.skipIf(!existsSync('/dev/full'))('503 · a full disk: nothing is kept, and a later write succeeds', async () => {
   const full = await open('/dev/full', 'w');
   const files = Object.getPrototypeOf(full) as FileHandle;
   const { writeFile } = files;
-  // The system's own error, in place of a disk that is filled.
+  // The system's own error, without filling a disk.
   const writing = vi.spyOn(files, 'writeFile').mockImplementationOnce((data) => writeFile.call(full, data));
   const upload = () => stores.folder.write('cnt_full', chunks('Hello'), 100);
   await expect(upload()).rejects.toMatchObject({
@@ -169,7 +169,7 @@ test.skipIf(!existsSync('/dev/full'))('503 · a full disk: nothing is kept, and 
 
 describe('a bucket', () => {
   afterEach(() => s3.heal());
-  /** What `work` meets: the status that a caller gets, and the reason that the log gets. */
+  /** The error of `work`: the status for the caller, and the reason for the log. */
   const met = async (work: Promise<unknown>) => {
     const problem = await work.then(
       () => null,
@@ -178,7 +178,7 @@ describe('a bucket', () => {
     return [problem?.status, problem?.cause?.message];
   };
 
-  test('is asked below its prefix; small contents at once, large ones in parts of which few are under way', async () => {
+  test('is used below its prefix; small contents in one request, large ones in parts, few at once', async () => {
     s3.asked.length = 0;
     s3.load.most = 0;
     await stores.bucket.write('cnt_6', chunks('small'), 100);
@@ -189,7 +189,7 @@ describe('a bucket', () => {
     expect(s3.asked).toEqual(['PutObject', 'CreateMultipartUpload', ...parts, 'CompleteMultipartUpload']);
   });
 
-  test('a moment’s weakness of it is not noticed, in a small content nor in a part', async () => {
+  test('retries brief failures, of a small content and of a part', async () => {
     s3.fail('PutObject', 503, 'SlowDown');
     expect(await stores.bucket.write('cnt_8', chunks('again'), 100)).toBe(5);
     s3.fail('UploadPart', 500, 'InternalError', 2);
@@ -198,7 +198,7 @@ describe('a bucket', () => {
     expect((await bytesOf(await stores.bucket.read('cnt_8')))!.length).toBe(6 * MiB);
   });
 
-  test('503 · when it stays weak, and nothing is left of what was begun', async () => {
+  test('503 · after repeated failures, leaving nothing behind', async () => {
     const where = `bucket proofs at ${s3.endpoint}`;
     s3.fail('UploadPart', 503, 'SlowDown', 9);
     expect(await met(stores.bucket.write('cnt_9', mebibytes(12), 100 * MiB))).toEqual([
@@ -223,7 +223,7 @@ describe('a bucket', () => {
     expect(s3.uploads.size).toBe(0);
   });
 
-  test('502 · refused: nothing half written, and the reason is for the log alone', async () => {
+  test('502 · refused: nothing is half written, and only the log has the reason', async () => {
     s3.fail('CompleteMultipartUpload', 403, 'AccessDenied');
     const problem = await stores.bucket.write('cnt_11', mebibytes(6), 100 * MiB).catch((error) => error);
     expect([problem.status, problem.body]).toEqual([
@@ -240,7 +240,7 @@ describe('a bucket', () => {
     expect([s3.uploads.size, await stores.bucket.read('cnt_11')]).toEqual([0, null]);
   });
 
-  test('502 · one that is not there, a key that is not known, a signature that is not right: each by name', async () => {
+  test('502 · a missing bucket, an unknown key and a wrong signature are each named', async () => {
     const other = (change: object) => bucketStorage({ ...readBucket(s3.url)!, ...change });
     expect(await met(other({ name: 'nowhere' }).check())).toEqual([
       502,
@@ -305,7 +305,7 @@ describe('the address of a bucket', () => {
     's3://proofs?region=',
     's3://proofs?region=a&region=b',
     's3://proofs?region=eu/1',
-  ])('%s is none', (address) => {
+  ])('%s is not one', (address) => {
     expect(readBucket(address)).toBe(null);
   });
 });

@@ -1,4 +1,4 @@
-// Throttles in memory and in the database: exact counts under concurrency, windows, and which clients share a key.
+// Throttles in memory and in the database: exact counts under concurrency, windows, and clients that share a key.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { networkOf } from '#foundation/http/network.ts';
 import { createSharedThrottle, createThrottle, sweepThrottleCounts } from '#foundation/http/throttle.ts';
@@ -20,7 +20,7 @@ describe('createSharedThrottle', () => {
     expect(reason).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
   });
 
-  it('counts each name and key for itself, and again after its window', async () => {
+  it('counts each name and key separately, and again after its window', async () => {
     const throttle = createSharedThrottle('window', 2, 60, 'Too many windows.');
     expect(await throttle.take('a', 2)).toEqual({ limit: 2, windowSeconds: 60, remaining: 0, reset: 60 });
     expect(await throttle.isOver('a')).toBe(false);
@@ -34,7 +34,7 @@ describe('createSharedThrottle', () => {
     expect(await throttle.take('a')).toMatchObject({ remaining: 1 });
   });
 
-  it('stores no key in the clear, and is swept when its window is over', async () => {
+  it('stores no key in plain text, and deletes counts after their window', async () => {
     await createSharedThrottle('private', 2, 3_600).take('someone@example.com');
     const rows = await world.knex('throttle_counts');
     expect(JSON.stringify(rows)).not.toContain('someone');
@@ -46,7 +46,7 @@ describe('createSharedThrottle', () => {
 });
 
 describe('createThrottle', () => {
-  it('refuses what exceeds the limit, and tells without counting', async () => {
+  it('refuses calls above the limit, and reports without counting', async () => {
     const throttle = createThrottle('memory', 3, 60);
     expect(await throttle.take('a', 3)).toMatchObject({ remaining: 0 });
     expect(await throttle.isOver('a')).toBe(false);
@@ -64,7 +64,7 @@ describe('networkOf', () => {
     ['2001:DB8::1', '2001:db8:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
-  ])('of %s is %s', (address, network) => {
+  ])('the network of %s is %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });

@@ -1,4 +1,4 @@
-// Relations load in batches: one statement per relation and level, however many rows there are (context.ts).
+// Relations load in batches: one statement per relation and level for any number of rows (context.ts).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Vendor, VendorKind } from '#domain/projects/integrations/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
@@ -46,7 +46,7 @@ const query = /* GraphQL */ `
   }
 `;
 
-/** The tables that a request reads or writes, one entry per statement. */
+/** Tables that a request reads or writes, one entry per statement. */
 async function asked(source: string): Promise<{ tables: string[]; body: { data: never; errors?: unknown } }> {
   const tables: string[] = [];
   const stop = watchStatements((text) => tables.push(/(?:from|update|into) "?(\w+)/.exec(text)?.[1] ?? text));
@@ -76,7 +76,7 @@ test('fifty projects with their organization, its members, the people behind the
     person: { name: 'Frank' },
     organization: { name: 'Acme' },
   });
-  // The projects are asked twice: for themselves, and for how many of them depend on each connector.
+  // The projects are read twice: for themselves, and to count those that depend on each connector.
   const statements = ['integrations', 'memberships', 'organizations', 'people', 'projects', 'projects', 'tokens'];
   expect(one.tables.sort()).toEqual(statements);
   expect(fifty.tables.sort()).toEqual(statements);
@@ -87,7 +87,7 @@ test('a query of fifty projects and one relation is three statements: the token,
   expect(tables).toEqual(['tokens', 'projects', 'organizations']);
 });
 
-test('what one operation of a batch has loaded is not kept for another', async () => {
+test('records loaded by one operation of a batch are not kept for another', async () => {
   let reads = 0;
   const stop = watchStatements((text, times) => {
     if (/from "?organizations"?/.test(text)) reads += times;

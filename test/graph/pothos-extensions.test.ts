@@ -1,5 +1,5 @@
-// The extensions of Pothos that plans of queries rely on (src/surfaces/graphql/plan-members.ts): without them a plan would read a
-// column past the check that wraps its resolver, or call a resolver where a column does.
+// Extensions of Pothos that query plans rely on (src/surfaces/graphql/plan-members.ts): without them a plan would read a column and
+// bypass the check that wraps its resolver, or call a resolver where a column is enough.
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
 import { expect, it } from 'vitest';
 import { schema } from '#schema.ts';

@@ -1,4 +1,4 @@
-// The rule for names, and that every input that is a name follows it.
+// The rule for names, and its use by every input that is a name.
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { requestRecords } from '#graph/input.ts';
@@ -27,7 +27,7 @@ describe('a name', () => {
     expect(read(text)).toEqual(['must be at least 1 character']);
   });
 
-  it('is refused beyond its bound, counted without the blanks around it', () => {
+  it('is refused beyond its bound, not counting the blanks around it', () => {
     expect(read(` ${'x'.repeat(11)} `)).toEqual(['must be at most 10 characters']);
   });
 
@@ -73,7 +73,7 @@ describe('every input that is a name follows the rule', () => {
       .map(([field, type]) => [record, field, type] as const),
   );
 
-  it('there are some', () => {
+  it('the inputs include these', () => {
     expect(names.map(([record, field]) => `${record}.${field}`)).toEqual(
       expect.arrayContaining([
         'CreateOrganizationRequest.name',
@@ -88,7 +88,7 @@ describe('every input that is a name follows the rule', () => {
     for (const text of ['a\u202Eb', 'a\nb', ' ']) expect(type.safeParse(text).success).toBe(false);
   });
 
-  it('a label, too', () => {
+  it('so does a label', () => {
     const { labels } = requestRecords.get('CreateScheduledTaskRequest')!.zod.shape as Record<string, z.ZodType>;
     expect(labels!.parse([' a '])).toEqual(['a']);
     expect(labels!.safeParse(['a\u202Eb']).success).toBe(false);

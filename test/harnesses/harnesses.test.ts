@@ -1,5 +1,5 @@
-// Claude Code, Codex and OpenCode, the real programs, with stand-in models: one after the other starts, works, is paid for,
-// steered, interrupted and resumed, calls a tool by MCP, and answers in the shape that was asked for.
+// Claude Code, Codex and OpenCode, the real programs, with stand-in models: each starts, works, is charged, steered, interrupted and
+// resumed, calls a tool over MCP, and answers in the requested shape.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { fileOf, isolation, openWorld, programs, whyMissing } from './world.ts';
 
 const table: Record<string, Record<string, string>> = {};
 const columns = ['start', 'stream', 'cost', 'steer', 'interrupt', 'resume', 'MCP', 'structured answer'];
-/** For docs/local-runner.md: what was not shown is not said. */
+/** The table for docs/local-runner.md, with only what the tests have shown. */
 function markdown(rows: typeof table): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const lines = Object.entries(rows).map(([name, row]) => line([name, ...columns.map((column) => row[column] ?? '')]));
@@ -39,7 +39,7 @@ interface Variant {
   mode: string;
 }
 const anthropic: [number, number] = [1_200, 50];
-// OpenAI counts the 200 cached tokens among the input.
+// OpenAI includes the 200 cached tokens in the input.
 const openai: [number, number] = [1_000, 50];
 const variants: Variant[] = [
   { name: 'claude-code', model: 'claude-sonnet-4-5', tokens: anthropic, mode: '' },
@@ -63,7 +63,7 @@ const work = [
 describe('the models of the catalog', () => {
   const modelsOf = (name: AgentHarness) => harnesses.find(({ id }) => id === name)!.models.map(({ id }) => id);
 
-  it('are in the list of Codex', async ({ skip }) => {
+  it('are in Codex’s list', async ({ skip }) => {
     skip(whyMissing('codex') !== null, whyMissing('codex') ?? '');
     const printed = execFileSync(programs.codex, ['debug', 'models'], {
       encoding: 'utf8',
@@ -75,7 +75,7 @@ describe('the models of the catalog', () => {
 
   it('are named in Claude Code', async ({ skip }) => {
     skip(whyMissing('claude-code') !== null, whyMissing('claude-code') ?? '');
-    // What is linked in .bin may be a script that finds it.
+    // The file linked in .bin may be a script that looks for the program.
     const native = path.resolve(programs['claude-code'], '../../@anthropic-ai/claude-code-linux-x64/claude');
     skip(!existsSync(native), 'there is no program for Linux on x64');
     const program = readFileSync(native);
@@ -122,7 +122,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     passed('cost');
     expect(world.mcp.calls).toMatchObject([{ arguments: { text: 'half way' } }]);
     passed('MCP');
-    // The gateway has put in the key that the agent never saw.
+    // The gateway added the key, which the agent never saw.
     for (const { headers } of world.calls()) expect(headers['x-api-key'] ?? headers.authorization).toMatch(/real-key$/);
     expect(JSON.stringify(world.calls()[0]!.body)).toContain('You are the builder.');
     await played.harness.end();
@@ -144,7 +144,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
 
   if (mode) return;
 
-  it('takes a message while it works, is interrupted, goes on, and is resumed by another process', async ({ skip }) => {
+  it('takes a message at work, is interrupted, continues, and is resumed by another process', async ({ skip }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
     const start = await world.prepare(name);
     const played = start({ model, prompt: scripted({ shell: 'sleep 1.5' }, { say: 'first' }) });
@@ -173,7 +173,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     await again.harness.end();
   });
 
-  it('answers in the shape that was asked for', async ({ skip }) => {
+  it('answers in the requested shape', async ({ skip }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
     const verdict = { type: 'string' };
     const schema = { type: 'object', properties: { verdict }, required: ['verdict'], additionalProperties: false };

@@ -1,4 +1,4 @@
-// Models that misbehave, and what the real programs and their drivers make of them.
+// Models that misbehave, and the reactions of the real programs and their drivers.
 import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -29,7 +29,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     expect(world.calls().length).toBeLessThanOrEqual(4);
   });
 
-  it('is busy (429, then 529 with Retry-After), is asked again', async ({ skip }) => {
+  it('is busy (429, then 529 with Retry-After), is retried', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const busy = (status: number, type: string) => ({
       fail: { status, type, message: `${name} ${type}`, retryAfter: 1, times: 1 },
@@ -41,7 +41,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     await played.harness.end();
   });
 
-  it('stops half way, is asked again, or the turn fails with the reason', async ({ skip }) => {
+  it('stops half way, is retried, or the turn fails with the reason', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const played = await start({ breakOff: 1 });
     const { status, error } = await played.turn(0);
@@ -49,14 +49,14 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     await played.harness.end();
   });
 
-  it('says ten megabytes, is cut off by the gateway, and the turn fails with that reason', async ({ skip }) => {
+  it('sends ten megabytes, is cut off by the gateway, and the turn fails with that reason', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const played = await start({ characters: 10_000_000 });
     expect(await played.turn(0)).toMatchObject({ status: 'failed', error: expect.stringContaining(tooLong) });
     await played.harness.end();
   });
 
-  it('calls a tool with half of its JSON, goes on or fails with the reason', async ({ skip }) => {
+  it('calls a tool with half of its JSON, continues or fails with the reason', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const begin = await world.prepare(name);
     const played = begin({ prompt: scripted({ broken: '{"command": "ec' }, { say: 'done' }), maxCalls: 8 });
@@ -65,7 +65,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     await played.harness.end();
   });
 
-  it('breaks its JSON, gives no structured answer', async ({ skip }) => {
+  it('sends broken JSON, gives no structured answer', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const schema = {
       type: 'object',
@@ -80,14 +80,14 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     await played.harness.end();
   });
 
-  it('asks for what is not its own, as a file of the repository told it, sees neither the machine nor a key', async ({
+  it('obeys a repository file and reads what is not its own, sees neither the machine nor any key', async ({
     skip,
   }) => {
     skip(missing !== null, missing ?? '');
     skip(isolation.level !== 'cell', 'bubblewrap does not work here');
     const secret = path.join(tmpdir(), `secret-${name}`);
     writeFileSync(secret, 'of-somebody-else', { mode: 0o644 });
-    // In a shell of its own: opencode reads commands, and refuses those that name other folders.
+    // In a separate shell: opencode parses commands, and refuses those that name other folders.
     const look = `sh -c 'id -u; cat ${secret} /proc/*/environ /proc/*/cmdline; ls /home /root /var; tail -n +3 /proc/net/dev | wc -l; env' > look.txt 2>&1`;
     const played = await start({ read: 'NOTES.md' }, { read: secret }, { shell: look }, { say: 'done' });
     expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'done' });
@@ -95,9 +95,9 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     expect(saw).toMatch(/^1000\n/);
     expect(saw + JSON.stringify(played.events)).not.toMatch(/of-somebody-else|real-key|platform-token/);
     expect(saw.match(/No such file or directory/g)!.length).toBeGreaterThanOrEqual(4);
-    // Loopback is all of its network.
+    // Loopback is its only network.
     expect(saw).toMatch(/^1$/m);
-    // The answer to the injection of NOTES.md went through the model, without a secret.
+    // The answer to the injection in NOTES.md went through the model, without a secret.
     expect(JSON.stringify(world.calls().map(({ body }) => body))).not.toMatch(/of-somebody-else|platform-token/);
     await played.harness.end();
   });

@@ -1,5 +1,5 @@
-// Stands between a driver and its program, and records what passes: node record.mjs FILE PROGRAM ARGUMENT… One entry per line:
-// {in} and {out}, lines of standard input and output; of a server {ask: 'POST /session'}, {answer: [status, body]} and {event}.
+// Records the traffic between a driver and its program: node record.mjs FILE PROGRAM ARGUMENT… One entry per line: {in} and {out} are
+// lines of standard input and output; for a server {ask: 'POST /session'}, {answer: [status, body]} and {event}.
 import { spawn } from 'node:child_process';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 const [file, program, ...args] = process.argv.slice(2);
 writeFileSync(file, '');
 
-/** Without what makes a recording long: long texts and lists. */
+/** Shortens long texts and lists. */
 const shortened = (value) => {
   if (typeof value === 'string') return value.length > 600 ? `${value.slice(0, 600)}…` : value;
   if (Array.isArray(value)) return value.slice(0, 12).map(shortened);

@@ -27,7 +27,7 @@ for (const name of ['claude-code', 'codex', 'opencode'] as AgentHarness[]) {
     const done = begin(name, { ...given, ...act.task });
     await act.play(done);
     await done.harness.end();
-    // `again` goes on with the session before it.
+    // The scene `again` continues the session of the scene before.
     resume = scene === 'steered' ? done.session() : null;
     const text = readFileSync(file, 'utf8')
       .replaceAll(path.dirname(cwd), '/mission')

@@ -5,11 +5,11 @@ export default defineConfig({
   test: {
     include: ['test/harnesses/*.test.ts'],
     pool: 'forks',
-    // A program that was slow to start is started again; what fails twice fails.
+    // A program that started slowly gets a second attempt; two failures fail the test.
     retry: 1,
     // Each program needs half a gigabyte, and seconds of a processor to start.
     maxWorkers: 2,
-    // A bound for what hangs, not for what is slow.
+    // A limit for hanging programs, not for slow ones.
     testTimeout: 240_000,
     hookTimeout: 60_000,
   },

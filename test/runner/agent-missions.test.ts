@@ -1,5 +1,5 @@
-// Missions of agents against a whole service: a runner finds a harness (a stand-in for Claude Code), and carries the steps out while
-// people speak to it. What the real programs do is in test/harnesses.
+// Missions of agents against a whole service: a runner finds a harness (a stand-in for Claude Code) and carries out the steps while
+// people send messages. test/harnesses tests the real programs.
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -36,7 +36,7 @@ const reached = (runId: string, isRight: (run: Json) => boolean) =>
   missions.until(async () => isRight(await missions.look(runId)));
 
 describe('missions of agents', () => {
-  it('go from role to role in one runner; the builder goes on with its session, and each call is paid for once', async () => {
+  it('pass from role to role in one runner; the builder resumes its session, and each call is charged once', async () => {
     await team('planner', 'builder', 'reviewer', 'qa');
     const runner = missions.startRunner();
     const run = await missions.ended(await missions.mission('Make the date test pass.'));
@@ -51,11 +51,11 @@ describe('missions of agents', () => {
     expect(run.missionCostUsd).toBeGreaterThan(0);
     expect(run.sandboxes[0].harnessVersion).toBe('2.1.330');
     expect(runner.output).toContain('claude-code 2.1.330: ');
-    // The gateway has put in the key.
+    // The gateway added the key.
     expect(new Set(models.seen.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['real-key']));
   });
 
-  it('work in a checkout of the repository, with skills; what they commit is pushed, and its difference is an artifact', async () => {
+  it('work in a checkout of the repository with skills; commits are pushed, and the diff is an artifact', async () => {
     const { folder, alice } = missions;
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });
@@ -117,7 +117,7 @@ describe('missions of agents', () => {
     expect(await world.knex('checkpoints').where({ runId })).not.toEqual([]);
   });
 
-  it('hear messages while they work, are interrupted, and go on', async () => {
+  it('receive messages while they work, are interrupted, and continue', async () => {
     await team('builder');
     const runId = await missions.mission('[wait]');
     await missions.isShown(runId, 'I wait');
@@ -147,7 +147,7 @@ describe('missions of agents', () => {
     expect(await missions.ended(runId)).toMatchObject({ status: 'canceled' });
   });
 
-  it('whose runner is killed are gone on with by another, with a new session', async () => {
+  it('continue on another runner in a new session when theirs is killed', async () => {
     await team('builder');
     const runId = await missions.mission('[wait]');
     await reached(runId, ({ steps }) => steps[0]?.inputTokens === 1_200);
@@ -159,7 +159,7 @@ describe('missions of agents', () => {
     expect(run).toMatchObject({ status: 'completed', steps: [{ inputTokens: 3_600 }] });
   });
 
-  it('fail when the harness ends before its turn is over', async () => {
+  it('fail when the harness ends during a turn', async () => {
     await team('builder');
     await missions.killRunners();
     missions.startRunner({ ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' });
@@ -185,7 +185,7 @@ describe('missions of agents', () => {
     });
     const keys = () => new Set(models.seen.map(({ headers }) => headers['x-api-key']));
 
-    it('go on in a runner without a key, which neither says nor hands out the one of the organization', async () => {
+    it('run in a runner without a key, which neither logs nor leaks the organization’s key', async () => {
       await connect('sk-organization');
       await team('builder');
       const runner = missions.startRunner({ ANTHROPIC_API_KEY: '', ANTHROPIC_BASE_URL: '' });
@@ -198,7 +198,7 @@ describe('missions of agents', () => {
       expect(runner.output + (await missions.shown(runId)).join()).not.toContain('sk-organization');
     });
 
-    it('use it rather than the key of the runner; a new key from the next heartbeat on', async () => {
+    it('use it instead of the runner’s key; a rotated key applies from the next heartbeat', async () => {
       const id = await connect('sk-organization');
       await team('builder');
       missions.startRunner();
@@ -235,7 +235,7 @@ describe('missions of agents', () => {
       missions.startRunner();
       const why = 'The vendor rejected the credentials of the model connector Our Claude.';
       expect(await missions.ended(await missions.mission('Work.'))).toMatchObject({ status: 'failed', lastError: why });
-      // The platform has asked the vendor itself.
+      // The platform has checked the key at the vendor itself.
       const broken = () => world.knex('integrations').where({ id }).whereNotNull('brokenSince').first();
       await vi.waitUntil(broken, { timeout: 60_000, interval: 50 });
     });
@@ -269,7 +269,7 @@ describe('missions of agents', () => {
     await missions.graphql('mutation ($id: String!) { cancelRun(runId: $id) { id } }', { id });
   });
 
-  it('wait while no agent can be taken, and the runner says why', async () => {
+  it('wait while no agent can be claimed, and the runner says why', async () => {
     const runner = missions.startRunner({ CLAUDE_CODE_PROGRAM: '/nowhere/claude' });
     await vi.waitUntil(() => runner.output.includes('is not offered'), { timeout: 60_000 });
     expect(runner.output).toContain(
@@ -277,13 +277,13 @@ describe('missions of agents', () => {
     );
   });
 
-  it('wait while the runner installs a harness, and say why that does not work', async () => {
+  it('wait while the runner installs a harness, and say why an installation fails', async () => {
     // The runtimes of earlier tests, which have a harness, are no longer connected.
     await missions.killRunners();
     missions.turn(hours(1));
     const registry = await startRegistry();
     const version = testedVersions.opencode[0]!;
-    // For each machine that has a pinned package, with another content.
+    // A pinned package with other content for each kind of machine.
     for (const variant of ['', '-baseline']) {
       registry.publish(
         `opencode-${process.platform}-${process.arch}${variant}`,

@@ -1,4 +1,4 @@
-// What a mission may use: memory and processes, whatever caps them on the machine that this test runs on.
+// Limits of a mission: memory and processes, by whatever mechanism the test machine has.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -19,13 +19,13 @@ beforeAll(async () => {
 afterEach(() => missions.killRunners());
 afterAll(() => missions.close());
 
-it('the first sample of a process that worked before is no burst: CPU is in percent of all cores', async () => {
+it('the first sample of a process that has already worked is not a burst: CPU is in percent of all cores', async () => {
   const sample = meter(process.pid);
   expect((await sample()).cpuPct).toBe(0);
 });
 
 describe('a mission', () => {
-  it('that uses more memory than it may ends with that reason; the system log says what caps it', async () => {
+  it('ends with the reason when it exceeds its memory; the system log says what caps it', async () => {
     const runner = missions.startRunner({ MEMORY_MB: '150' });
     const greedy = `const kept = Buffer.alloc(300 * 1024 ** 2, 1); setTimeout(() => kept.length, 600_000)`;
     const runId = await missions.mission(`${process.execPath} -e "${greedy}" & wait`);
@@ -41,13 +41,13 @@ describe('a mission', () => {
     );
   });
 
-  it('that takes more disk than it may ends with that reason; its share of the bound is shown', async () => {
+  it('ends with the reason when it exceeds its disk space; its share of the limit is shown', async () => {
     missions.startRunner({ DISK_MB: '20', RUNS_AT_ONCE: '2' });
     const go = path.join(missions.folder, 'go');
     const write = (file: string, bytes: number) => `head -c ${bytes} /dev/zero > ${file}`;
     const waits = `until [ -e ${go} ]; do sleep 0.05; done`;
     const slow = await missions.mission(`${write('a', 12_000_000)}; ${waits}; ${write('b', 12_000_000)}; sleep 600`);
-    // One file is bounded by the kernel, where that can be had.
+    // The kernel limits the size of a single file, where it can.
     const big = await missions.mission(`${write('big', 30_000_000)} && sleep 600`);
     const lastError = 'It used more disk than it may: 20 MB.';
     expect(await missions.ended(big)).toMatchObject({ status: 'failed', lastError });
@@ -58,10 +58,10 @@ describe('a mission', () => {
     expect(await missions.ended(slow)).toMatchObject({ status: 'failed', lastError });
   });
 
-  it('that is a fork bomb takes neither the machine nor another mission', async () => {
+  it('harms neither the machine nor other missions when it is a fork bomb', async () => {
     const kind = (await isOffered('bubblewrap')) ? 'bubblewrap' : (await isOffered('unshare')) ? 'unshare' : 'none';
     const caps = await chooseCaps(kind);
-    // Nothing bounds it there: the runner says so.
+    // Nothing limits processes on such a machine, which the runner reports.
     if (!caps.cgroups && !caps.isCounting) return expect(caps.description).toContain('NOT capped');
     missions.startRunner({ PROCESSES: '60', CONFINEMENT: kind, RUNS_AT_ONCE: '3', MEMORY_MB: '150' });
     const bomb =
@@ -72,7 +72,7 @@ describe('a mission', () => {
     expect(await missions.ended(first)).toMatchObject({ status: 'failed' });
     expect(await missions.log(first)).toMatch(/fork/i);
     expect(await missions.log(first)).not.toContain('all of them');
-    // Files in a /tmp that lies in memory are memory.
+    // Files count as memory if /tmp is in memory.
     if (kind === 'none') return;
     const full = await missions.mission('head -c 200000000 /dev/zero > /tmp/full; sleep 600');
     expect(await missions.ended(full)).toMatchObject({ lastError: 'It used more memory than it may: 150 MB.' });
@@ -87,8 +87,8 @@ describe('control groups', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
   const limits = { memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
 
-  // A folder stands in for the kernel's: it takes what is written, and does nothing.
-  it('have the limits before a process is in them, and tell whether memory ran out', async () => {
+  // A folder stands in for the kernel's: it stores what is written and has no effect.
+  it('have their limits before a process joins, and report when memory ran out', async () => {
     writeFileSync(path.join(folder, 'cgroup.controllers'), 'cpu memory pids\n');
     const open = (await findCgroups([path.join(folder, 'nowhere'), folder], async () => true))!;
     const group = open('step_1', limits);
@@ -110,22 +110,22 @@ describe('control groups', () => {
     expect(await group.isOverMemory()).toBe(true);
   });
 
-  it('are not used where memory and processes are not delegated, or nothing is capped', async () => {
+  it('are not used where memory and processes are not delegated or nothing is capped', async () => {
     expect(await findCgroups([folder], async () => false)).toBeNull();
     writeFileSync(path.join(folder, 'cgroup.controllers'), 'cpu\n');
     expect(await findCgroups([folder], async () => true)).toBeNull();
   });
 
-  it('are not used where others are in the same group, which the runner then stays in', async () => {
+  it('are not used where the group is shared, and the runner stays in it', async () => {
     const shared = path.join(folder, 'shared');
-    // It can't be written: the kernel refuses to divide a group with processes.
+    // The file cannot be written: the kernel refuses to divide a group with processes.
     mkdirSync(path.join(shared, 'cgroup.subtree_control'), { recursive: true });
     writeFileSync(path.join(shared, 'cgroup.controllers'), 'memory pids\n');
     expect(await findCgroups([shared], async () => true)).toBeNull();
     expect(readFileSync(path.join(shared, 'cgroup.procs'), 'utf8')).toBe(String(process.pid));
   });
 
-  it('are those of this process, for root the uppermost ones too', () => {
+  it('are those of this process, and for root the root group too', () => {
     writeFileSync(path.join(folder, 'cgroup'), '1:name=systemd:/\n0::/user.slice/runner.scope\n');
     writeFileSync(path.join(folder, 'mountinfo'), '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n');
     const own = '/sys/fs/cgroup/user.slice/runner.scope';
@@ -134,8 +134,8 @@ describe('control groups', () => {
   });
 });
 
-describe('what caps missions', () => {
-  it('is the kernel where there are cgroups, else rlimits and a measurement, and it is said', async () => {
+describe('the caps of missions', () => {
+  it('are cgroups where available, else rlimits and measurement, and the runner says which', async () => {
     const limits = { memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
     const tried =
       (counted: string) =>

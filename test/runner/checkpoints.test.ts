@@ -1,5 +1,5 @@
-// Checkpoints against a whole service and runners with folders of their own, as on two machines: work goes on with all files and in
-// its session after a runner was killed, and when a person continues a run that has ended. The harness is a stand-in.
+// Checkpoints against a whole service and runners with separate folders, as on two machines: work continues with all files and in its
+// session after a runner was killed, and when a person continues an ended run. The harness is a stand-in.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterEach(() => missions.killRunners());
 afterAll(() => missions.close());
 
-/** A runner with folders that no other one has. */
+/** A runner with folders that no other runner uses. */
 function startRunner(more: Record<string, string> = {}): Runner {
   const own = path.join(folder, `machine-${++machines}`);
   for (const name of ['', 'tmp', 'mirrors']) mkdirSync(path.join(own, name));
@@ -61,7 +61,7 @@ const go = async (runId: string, prompt: string): Promise<string> =>
   (await missions.steer('continueRun', runId, { prompt })).id;
 
 describe('a runner that is killed', () => {
-  it('is followed by one on another machine: with all files, in the session, and each call is paid for once', async () => {
+  it('is replaced by one on another machine: with all files, in the same session, each call charged once', async () => {
     startRunner();
     const runId = await missions.mission('[commit] [draft] [wait]', site);
     await missions.isShown(runId, 'I wait');
@@ -76,16 +76,16 @@ describe('a runner that is killed', () => {
     expect(await missions.isShown(runId, 'I see')).toMatch(
       /I see \.gitignore=built AGENTS\.md=Use tabs\. a\.txt=new\+changed draft\.txt=draft after 4 messages$/,
     );
-    // Two before it was killed, one that it continues with, and one that was said to it.
+    // Two calls before the kill, one for the continuation, and one for the message.
     expect(run.steps[0].inputTokens).toBe(4 * 1_200);
     expect(run.missionCostUsd).toBeCloseTo(run.steps[0].costUsd, 6);
     const branch = `mission/${runId}`;
     expect(git('-C', 'acme/site', 'log', '--format=%an: %s', branch, '--not', 'main')).toBe('builder: Say new\n');
-    // What was not committed is not pushed.
+    // Uncommitted changes are not pushed.
     expect(git('-C', 'acme/site', 'show', `${branch}:a.txt`)).toBe('new\n');
   });
 
-  it('without a checkpoint is followed by a new session that is told what has happened', async () => {
+  it('without a checkpoint is replaced with a new session that is told what has happened', async () => {
     startRunner({ CHECKPOINT_MS: '600000' });
     const runId = await missions.mission('[draft] [wait]');
     await missions.isShown(runId, 'I wait');
@@ -100,14 +100,14 @@ describe('a runner that is killed', () => {
 });
 
 describe('a run that has ended', () => {
-  it('is continued on another machine, on a branch of its own', async () => {
+  it('is continued on another machine, on its own branch', async () => {
     const kept = path.join(folder, 'kept');
     const runner = startRunner({ WORKSPACES_DIR: kept });
     const first = await missions.mission('[commit] [draft]', site);
     expect(await missions.ended(first)).toMatchObject({ status: 'completed', steps: [{ checkpoint: {} }] });
     runner.process.kill('SIGTERM');
     await once(runner.process, 'exit');
-    // No bundle is left behind.
+    // No bundle remains.
     const mirrors = readdirSync(path.join(folder, `machine-${machines}`, 'mirrors'));
     expect(mirrors.filter((name) => !name.endsWith('.git'))).toEqual([]);
     startRunner();
@@ -116,7 +116,7 @@ describe('a run that has ended', () => {
     expect(await missions.isShown(next, 'I see')).toContain('a.txt=new+changed draft.txt=draft after 2 messages');
     const heads = [first, next].map((runId) => git('-C', 'acme/site', 'rev-parse', `mission/${runId}`));
     expect(heads[0]).toBe(heads[1]);
-    // The first runner was asked to keep what its agent had.
+    // The first runner's setting keeps the folder of its agent.
     expect(readdirSync(kept)).toEqual([first]);
     expect(readdirSync(path.join(kept, first))).toContain('draft.txt');
   });
@@ -135,7 +135,7 @@ describe('a run that has ended', () => {
   });
 });
 
-it('an agent is told what its repository says, and its prompt shows where each part comes from', async () => {
+it('an agent receives its repository’s instructions, and its prompt shows the source of each part', async () => {
   startRunner();
   const runId = await missions.mission('[told]', site);
   await missions.ended(runId);

@@ -1,5 +1,4 @@
-// Which confinement a runner chooses, whatever the machine that this test runs on offers. What each of them does is in
-// local-runner.test.ts.
+// The choice of a runner's confinement, independent of the test machine. local-runner.test.ts tests the effect of each kind.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
@@ -23,11 +22,11 @@ describe('the confinement of scripts', () => {
     ['bubblewrap', ['unshare', 'bubblewrap']],
     ['unshare', ['unshare']],
     ['none', []],
-  ])('is %s where %j are offered', async (kind, offered) => {
+  ])('is %s where %j are available', async (kind, offered) => {
     expect((await chooseConfinement('auto', false, offering(...offered))).kind).toBe(kind);
   });
 
-  it('says what a script of root can reach, and what a script of another user', async () => {
+  it('states what a script can reach when the runner is root, and when it is another user', async () => {
     const said = async (isRoot: boolean, ...kinds: Kind[]) =>
       (await chooseConfinement('auto', isRoot, offering(...kinds))).description;
     expect(await said(true, 'bubblewrap')).toMatch(
@@ -42,7 +41,7 @@ describe('the confinement of scripts', () => {
     );
   });
 
-  it('is the one that was asked for, or none at all', async () => {
+  it('is the requested one, or the runner fails', async () => {
     expect((await chooseConfinement('unshare', false, offering('bubblewrap', 'unshare'))).kind).toBe('unshare');
     await expect(chooseConfinement('bubblewrap', false, offering('unshare'))).rejects.toThrow(
       'CONFINEMENT: bubblewrap does not work on this machine.',
@@ -54,19 +53,19 @@ describe('the confinement of scripts', () => {
 });
 
 const isHardened = (await isOffered('bubblewrap')) && strongestWalls().includes('--disable-userns');
-it.runIf(isHardened)('a script in bubblewrap has no capabilities, user namespaces or session of others', async () => {
+it.runIf(isHardened)('a script in bubblewrap has no capabilities, user namespaces or foreign sessions', async () => {
   const account = await newAccount();
   const script = 'unshare -Ur true 2>&- && echo namespace; grep CapBnd /proc/self/status; cut -d" " -f6 /proc/$$/stat';
   const place = await makePlace(script, account);
   const [program, args] = commandFor('bubblewrap', place);
   const printed = execFileSync(program, args, { ...account, cwd: place.work, encoding: 'utf8' });
-  // Its session is one of the processes that it can see: 0 is one of others.
+  // Its session is one of the visible processes; 0 would be one of others.
   expect(printed).toMatch(/^CapBnd:\t0+\n[1-9]\d*\n$/);
   await place.remove();
 });
 
 it.runIf(process.getuid?.() === 0)(
-  'the user of a mission is one that no process of another runner runs as',
+  'the user id of a mission is not in use by any process of another runner',
   async () => {
     const { uid } = (await newAccount())!;
     const next = uid < 65_519 ? uid + 1 : 61_184;

@@ -1,4 +1,4 @@
-// Agents in containers, with a stand-in for Docker's command line: no machine of these tests has an engine.
+// Agents in containers, with a stand-in for Docker's command line, because the test machines have no engine.
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,7 +28,7 @@ const said = (): string[][] =>
     .split('\n')
     .map((line) => JSON.parse(line));
 const containers = () => readdirSync(engine).filter((name) => name.endsWith('.pid'));
-/** That of the last agent: checkpoints are made in containers too. */
+/** The pid file of the last agent; checkpoints run in containers too. */
 function ofAgent(): string {
   const run = said().findLast(
     ([command, ...args]) => command === 'run' && args.some((word) => word.includes('claude')),
@@ -50,12 +50,12 @@ describe('a mission in a container', () => {
     expect(containers()).toEqual([]);
     const args = said().findLast(([command]) => command === 'run')!;
     expect(args).toEqual(expect.arrayContaining(['--memory', '--pids-limit', '--user', '--read-only']));
-    // Neither a key nor the runner's token stands where others can read it.
+    // No key and no token of the runner is where others can read it.
     expect(JSON.stringify(said())).not.toMatch(/real-key|srv_|GATEWAY_KEY|ANTHROPIC/);
     expect(missions.models.seen.at(-1)!.headers['x-api-key']).toBe('real-key');
   });
 
-  it('is asked to end, and ended with its container', async () => {
+  it('is asked to end, and is ended with its container', async () => {
     const runId = await missions.mission('[wait]');
     await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
     expect(containers()).toContain(ofAgent());
@@ -65,7 +65,7 @@ describe('a mission in a container', () => {
     expect(said().map(([command]) => command)).toEqual(expect.arrayContaining(['kill', 'inspect', 'rm']));
   });
 
-  it('whose memory runs out ends with that reason', async () => {
+  it('ends with the reason when it runs out of memory', async () => {
     const runId = await missions.mission('[wait]');
     await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
     const pid = ofAgent();
@@ -77,7 +77,7 @@ describe('a mission in a container', () => {
     });
   });
 
-  it('is ended with its runner, also by SIGKILL', async () => {
+  it('ends with its runner, also by SIGKILL', async () => {
     const runId = await missions.mission('[wait]');
     await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
     const pid = Number(readFileSync(path.join(engine, ofAgent())));
@@ -100,7 +100,7 @@ describe('containers', () => {
     delete process.env.DOCKER_HOST;
   });
 
-  it('a harness that cannot be reached in one is refused with that reason', async () => {
+  it('refuse a harness that they cannot reach, with the reason', async () => {
     process.env.DOCKER_HOST = settings.DOCKER_HOST;
     const ask = askIn({ level: 'container', description: '', containers: { program: docker, image: 'node:22' } });
     const put = (name: string, script: string, mode: number) => {
@@ -125,7 +125,7 @@ describe('containers', () => {
     delete process.env.DOCKER_HOST;
   });
 
-  it('have the walls that were asked for, and the variables in a file that only the runner reads', async () => {
+  it('have the requested confinement, and their variables in a file that only the runner can read', async () => {
     const place = await makePlace('');
     const account = { uid: 61_200, gid: 61_200 };
     const limits = { memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };

@@ -1,4 +1,4 @@
-// Which harnesses a runner finds, and how it keeps their agents apart from the machine.
+// Discovery of a runner's harnesses, and the isolation of their agents from the machine.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -35,13 +35,13 @@ describe('the harnesses of a machine', () => {
     ]);
   });
 
-  it('have a home of their own to write in while they are asked', async () => {
+  it('have a writable home while they are probed', async () => {
     const writing = put('writing', `mkdir "$HOME/.cache" && echo ${testedVersions.opencode[0]}`);
     const { found } = await discover({ PATH: '/nowhere', OPENCODE_PROGRAM: writing }, askDirectly);
     expect(found.map(({ program }) => program)).toEqual([writing]);
   });
 
-  it('are missing with the reason', async () => {
+  it('are missing with a reason', async () => {
     const broken = put('broken', 'echo "no such library" >&2; exit 1');
     const silent = put('silent', 'true');
     const env = { PATH: '/nowhere', CODEX_PROGRAM: '/nowhere/codex', OPENCODE_PROGRAM: silent };
@@ -60,7 +60,7 @@ describe('the isolation of agents', () => {
   const local = 'http://localhost:4000';
   const [can, cannot] = [async () => null, async () => 'there is no bubblewrap'];
 
-  it('is a cell; without one agents are refused, unless that is asked for', async () => {
+  it('is a cell; without cells agents are refused, unless isolation none is requested', async () => {
     expect((await chooseIsolation(undefined, local, can))!.level).toBe('cell');
     expect(await chooseIsolation(undefined, local, cannot)).toBeNull();
     expect(await chooseIsolation('none', local, can)).toMatchObject({
@@ -69,7 +69,7 @@ describe('the isolation of agents', () => {
     });
   });
 
-  it('is the one that was asked for, or none at all', async () => {
+  it('is the requested one, or an error', async () => {
     const asked = (wanted: string, url: string) => chooseIsolation(wanted, url, cannot);
     await expect(asked('cell', local)).rejects.toThrow('ISOLATION: cell does not work on this machine: there is no');
     await expect(asked('docker', local)).rejects.toThrow('ISOLATION: must be cell, container or none.');

@@ -1,4 +1,4 @@
-// The gateway of agents: what it lets through, and what it puts in.
+// The gateway of agents: permitted requests, and the keys that it adds.
 import { createServer, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -46,7 +46,7 @@ describe('the gateway', () => {
     ['/openai/v1/responses', '/o/v1/responses', { authorization: 'Bearer real-o' }],
     ['/mcp/tools', '/m', { 'x-lease-id': 'lease' }],
     ['/openai/v1/chat/completions', '/o/v1/chat/completions', { authorization: 'Bearer real-o' }],
-  ])('sends %s on with the real key, and the answer back as it is', async (path, url, key) => {
+  ])('forwards %s with the real key, and returns the answer unchanged', async (path, url, key) => {
     seen.length = 0;
     const answer = await ask(path, { authorization: `Bearer ${gateway.key}`, cookie: 'a=b', 'anthropic-version': '1' });
     expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([529, '7', { busy: true }]);
@@ -67,21 +67,21 @@ describe('the gateway', () => {
     ['POST', '/mcp/others'],
     ['POST', '/mcp/constructor'],
     ['POST', '/mcp/tools/more'],
-  ])('lets %s %s not through', async (method, path) => {
+  ])('rejects %s %s', async (method, path) => {
     seen.length = 0;
     const answer = await ask(path, { 'x-api-key': gateway.key }, method);
     expect([answer.status, seen]).toEqual([403, []]);
   });
 
-  it('asks for the key of the mission', async () => {
+  it('requires the key of the mission', async () => {
     for (const headers of [{}, { 'x-api-key': 'real-a' }] as Record<string, string>[]) {
       expect((await ask('/openai/v1/responses', headers)).status).toBe(401);
     }
   });
 });
 
-describe('the credentials of models', () => {
-  it('are keys, addresses of their own, or both', () => {
+describe('model credentials', () => {
+  it('are keys, custom addresses, or both', () => {
     expect(modelsFrom({})).toEqual({ anthropic: null, openai: null });
     expect(modelsFrom({ OPENAI_BASE_URL: 'http://localhost:11434/v1', ANTHROPIC_API_KEY: 'k' })).toEqual({
       anthropic: { base: 'https://api.anthropic.com', headers: { 'x-api-key': 'k' } },
@@ -102,7 +102,7 @@ describe('answers of models', () => {
     if (kind === 'event') return response.end(`event: second\ndata: ${'x'.repeat(10_000_000)}\n\nevent: third\n\n`);
     if (kind === 'half') return setTimeout(() => response.destroy(), 20);
     if (kind === 'whole') return response.end(`data: ${'y'.repeat(1_000_000)}\n\ndata: end`);
-    // For ever.
+    // An endless answer.
     const more = () =>
       response.writable && response.write(`data: ${'z'.repeat(1_000_000)}\n\n`, () => setImmediate(more));
     more();
@@ -128,7 +128,7 @@ describe('answers of models', () => {
       body: JSON.stringify({ kind }),
     });
 
-  it('go through as they are, uncompressed, so that they can be inspected', async () => {
+  it('pass unchanged and uncompressed, so that they can be inspected', async () => {
     asked = [];
     expect(await (await say('whole')).text()).toBe(
       `event: first\ndata: {"n":1}\n\ndata: ${'y'.repeat(1_000_000)}\n\ndata: end`,
@@ -140,20 +140,20 @@ describe('answers of models', () => {
     ['/anthropic/v1/messages', /^event: first\ndata: {"n":1}\n\n\nevent: error\ndata: {"type":"error",.*\n\n$/],
     ['/openai/v1/responses', /\n\nevent: response.failed\ndata: {"type":"response.failed",.*"invalid_prompt".*\n\n$/],
     ['/openai/v1/chat/completions', /\n\ndata: {"error":{"type":"invalid_request_error",.*\n\n$/],
-  ])('of one event of ten megabytes end with an error that clients of %s understand', async (path, pattern) => {
+  ])('with an event of ten megabytes end with an error that clients of %s understand', async (path, pattern) => {
     const text = (await (await say('event', path)).text()).replace('event: second\n', '');
     expect(text).toMatch(pattern);
     expect(text).toContain(tooLong);
   });
 
-  it('that never end are ended', async () => {
+  it('without end are cut off', async () => {
     bounds.stream = 6_000_000;
     const text = await (await say('endless')).text();
     expect(text.length).toBeLessThan(bounds.stream + 1_000);
     expect(text.slice(-1_000)).toContain(tooLong);
   });
 
-  it('of one body that is too long are refused', async () => {
+  it('with a single body that is too long are refused', async () => {
     const answer = await say('body');
     expect([answer.status, await answer.json()]).toEqual([
       400,
@@ -161,7 +161,7 @@ describe('answers of models', () => {
     ]);
   });
 
-  it('that stop half way stop here too', async () => {
+  it('are passed on as broken when they break off', async () => {
     await expect((await say('half')).text()).rejects.toThrow();
   });
 });
@@ -184,7 +184,7 @@ describe('addresses that an organization has chosen', () => {
   };
   const port = () => (vendor.address() as AddressInfo).port;
 
-  it('are reached when they are public: names are resolved first', async () => {
+  it('are used when they are public: names are resolved first', async () => {
     for (const base of [
       'https://10.0.0.1',
       'https://169.254.169.254/v1',

@@ -1,4 +1,4 @@
-// The drivers of src/runner/harness with recorded programs: test/harnesses/record.ts has recorded them, with stand-in models.
+// The drivers of src/runner/harness with recorded programs: test/harnesses/record.ts records them with stand-in models.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -19,14 +19,14 @@ afterAll(() => rmSync(home, { recursive: true }));
 const harnesses: AgentHarness[] = ['claude-code', 'codex', 'opencode'];
 const interrupted = 'The turn is interrupted.';
 const usageOf = (name: AgentHarness) => ({
-  // OpenAI counts cached tokens among the input of 1,200.
+  // OpenAI includes cached tokens in the input of 1,200.
   inputTokens: name === 'codex' ? 1_000 : 1_200,
   cachedInputTokens: 200,
   cacheWriteTokens: 0,
   outputTokens: 50,
 });
 
-/** Plays a scene with what was recorded. */
+/** Plays a recorded scene. */
 async function play(name: AgentHarness, scene: keyof typeof scenes, more: Partial<Given> = {}) {
   const file = path.join(fixtures, `${name}-${scene}.jsonl`);
   const wrap = (): [string, string[]] => [process.execPath, [replay, file]];
@@ -39,7 +39,7 @@ async function play(name: AgentHarness, scene: keyof typeof scenes, more: Partia
 }
 
 describe.each(harnesses)('%s', (name) => {
-  it('thinks, plans, acts and answers; each call of its model is told of once, with its tokens', async () => {
+  it('thinks, plans, acts and answers; each call of its model is reported once, with its tokens', async () => {
     const played = await play(name, 'worked');
     const fragments = played.fragments().filter(({ result }) => result === undefined);
     const order = { thought: 0, action: 1, plan: 2, response: 4 };
@@ -65,7 +65,7 @@ describe.each(harnesses)('%s', (name) => {
     expect(played.session()).toBeTruthy();
   });
 
-  it('fails with the words of the vendor that refuses', async () => {
+  it('fails with the words of a vendor that refuses', async () => {
     const played = await play(name, 'refused');
     const turn = await played.turn(0);
     expect(turn).toMatchObject({ status: 'failed', error: expect.stringContaining('no such thing') });
@@ -73,12 +73,12 @@ describe.each(harnesses)('%s', (name) => {
     expect(played.usages()).toEqual([]);
   });
 
-  it('answers in the shape that was asked for', async () => {
+  it('answers in the requested shape', async () => {
     const played = await play(name, 'structured');
     expect(await played.turn(0)).toMatchObject({ status: 'completed', structured: { verdict: 'approve' } });
   });
 
-  it('takes a message while it works, is interrupted once, and goes on', async () => {
+  it('takes a message while it works, is interrupted once, and continues', async () => {
     const played = await play(name, 'steered');
     const turns = played.events.flatMap((event) => ('turn' in event ? [event.turn] : []));
     expect(turns.map(({ status, text, error }) => [status, text, error])).toEqual([
@@ -86,7 +86,7 @@ describe.each(harnesses)('%s', (name) => {
       ['interrupted', '', interrupted],
       ['completed', 'went on', null],
     ]);
-    // OpenCode does not tell the tokens of a call whose tool was interrupted.
+    // OpenCode does not report the tokens of a call whose tool was interrupted.
     expect(played.usages()).toHaveLength(name === 'opencode' ? 4 : 5);
   });
 
@@ -111,7 +111,7 @@ describe.each(harnesses)('%s', (name) => {
   });
 });
 
-/** What events say of events. */
+/** The harness events that result from recorded events. */
 async function told(run: (on: (event: HarnessEvent) => void) => Promise<void>): Promise<HarnessEvent[]> {
   const events: HarnessEvent[] = [];
   await run((event) => void events.push(event));
@@ -128,19 +128,19 @@ describe('the events of claude-code', () => {
     });
   const replayed = { type: 'user', isReplay: true, message: { content: [] } };
 
-  it('is_error decides, whatever the subtype says', async () => {
+  it('is_error decides, whatever the subtype', async () => {
     const events = await take(replayed, { ...result, is_error: true, result: 'Refused' });
     expect(events.at(-1)).toEqual({
       turn: { status: 'failed', text: 'Refused', structured: undefined, error: 'Refused' },
     });
   });
 
-  it('what was denied is told', async () => {
+  it('denied tools are reported', async () => {
     const events = await take(replayed, { ...result, permission_denials: [{ tool_name: 'WebFetch' }] });
     expect(events[0]).toEqual({ fragment: { kind: 'error', body: 'Not allowed: WebFetch' } });
   });
 
-  it('a call that did not stream, or broke off, is counted', async () => {
+  it('a call that was not streamed, or broke off, is counted', async () => {
     const start = {
       type: 'message_start',
       message: { id: 'msg_1', model: 'm', usage: { input_tokens: 10, output_tokens: 1 } },
@@ -153,7 +153,7 @@ describe('the events of claude-code', () => {
     ]);
   });
 
-  it('a message that came after the last call goes on with the turn', async () => {
+  it('a message after the last call continues the turn', async () => {
     const turns = (events: HarnessEvent[]) => events.filter((event) => 'turn' in event);
     expect(turns(await take(result))).toEqual([]);
     expect(turns(await take(result, replayed, { ...result, result: 'Both' }))).toMatchObject([
@@ -183,13 +183,13 @@ describe('the events of claude-code', () => {
     expect(fragments[1]!.result!.length).toBeLessThanOrEqual(16_384);
   });
 
-  it('an unknown event is one short line of the log', async () => {
+  it('an unknown event is one short line in the log', async () => {
     expect(await take({ type: 'novelty', x: 1 })).toEqual([{ log: '[novelty] x=1\n' }]);
   });
 });
 
 describe('the events of codex', () => {
-  it('tools of the platform are actions, and what is unknown stands in the log', async () => {
+  it('tools of the platform are actions, and unknown events are logged', async () => {
     const item = { type: 'mcpToolCall', id: 'call_1', server: 'platform', tool: 'comment', arguments: { text: 'hi' } };
     const command = { type: 'commandExecution', id: 'call_2', status: 'failed', aggregatedOutput: 'no\n', exitCode: 1 };
     const change = { type: 'fileChange', status: 'declined', changes: [{ kind: { type: 'update' }, path: 'a.ts' }] };
@@ -220,7 +220,7 @@ describe('the events of codex', () => {
     ]);
   });
 
-  it('an answer that should be JSON and is not is no structured answer', async () => {
+  it('an answer that is not the expected JSON has no structured output', async () => {
     const events = await told(async (on) => {
       const { take } = codexEvents({ model: 'm', schema: {} }, on);
       await take('item/completed', { item: { type: 'agentMessage', text: '{"verdict":' } });
@@ -233,7 +233,7 @@ describe('the events of codex', () => {
 describe('the limits of a turn', () => {
   const tokens = { inputTokens: 1_000, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
-  /** A harness that calls its model for ever, until it is interrupted. */
+  /** A harness that calls its model until it is interrupted. */
   async function endless(limits: Partial<Task>): Promise<HarnessEvent[]> {
     const events: HarnessEvent[] = [];
     let isOver = false;
@@ -253,7 +253,7 @@ describe('the limits of a turn', () => {
     return events;
   }
 
-  it('interrupts after so many calls', async () => {
+  it('interrupts after the maximum number of calls', async () => {
     const events = await endless({ maxCalls: 3 });
     expect(events.filter((event) => 'usage' in event)).toHaveLength(3);
     expect(events.at(-1)).toMatchObject({

@@ -1,4 +1,4 @@
-// What an agent that wants to get out can reach: by a stand-in harness, which does what its prompt says.
+// The reach of an agent that tries to escape, with a stand-in harness that does what its prompt says.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -30,7 +30,7 @@ const content = async (runId: string, caption: string): Promise<string> => {
   return (await fetch(artifact.url)).text();
 };
 
-/** Prints all that it can find of others, and ends with `done`. */
+/** Prints everything about others that it can find, and ends with `done`. */
 const looking = (others: string) => `{
 env; cat /proc/[0-9]*/environ; cat /proc/[0-9]*/cmdline
 ls -d ${missions.folder}/mission-*; cat ${missions.folder}/mission-*/work/*; cat ${others}
@@ -49,7 +49,7 @@ ${process.execPath} -e "
 } > "$ARTIFACTS/saw.txt" 2>&1; echo done`;
 
 describe.skipIf(!hasCell).each(['cell', 'container'])('an agent in a %s', (level) => {
-  it('finds neither the token of the runner, keys, files of others nor a host', async () => {
+  it('finds no token of the runner, no keys, no files of others and no host', async () => {
     const others = path.join(missions.folder, 'secret');
     writeFileSync(others, 'of-somebody-else', { mode: 0o644 });
     missions.startRunner({ ISOLATION: level, ...engine, RUNS_AT_ONCE: '2' });
@@ -68,9 +68,9 @@ describe.skipIf(!hasCell).each(['cell', 'container'])('an agent in a %s', (level
   });
 });
 
-// Other shells number open files up to 9, and Node.js itself closes the first fifteen.
+// Other shells number open files only up to 9, and Node.js itself closes the first fifteen.
 it.skipIf(spawnSync('bash', ['-c', 'true']).status !== 0)(
-  'a file that the runner has inherited is open for no agent',
+  'agents do not inherit open files of the runner',
   async () => {
     const { folder } = missions;
     missions.startRunner({}, { launcher: ['bash', '-c', `exec 60<'${folder}'; exec "$@"`, 'bash'] });
@@ -81,7 +81,7 @@ it.skipIf(spawnSync('bash', ['-c', 'true']).status !== 0)(
 );
 
 describe('an agent that plants traps', () => {
-  it('has nothing run outside of its own processes, and nothing that links lead to handed in', async () => {
+  it('runs nothing outside its own processes, and hands in nothing behind its links', async () => {
     const { folder, alice } = missions;
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });
@@ -96,7 +96,7 @@ describe('an agent that plants traps', () => {
     const secret = path.join(folder, 'secret.txt');
     writeFileSync(secret, 'of-somebody-else');
     const mark = path.join(folder, 'sprung');
-    // The runner's git has no home; that of the agent has one.
+    // The runner's git has no home; the agent's has one.
     const trap = `#!/bin/sh\nif [ "$HOME" = /nonexistent ]; then touch ${mark}; fi\n`;
     missions.startRunner();
     const runId = await missions.mission(

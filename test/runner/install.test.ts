@@ -78,7 +78,7 @@ const run = (more: Partial<Parameters<typeof install>[0]> = {}) =>
     env: environment(),
     ...more,
   });
-/** An entry of the lock with a checksum of something else. */
+/** A lock entry with the checksum of something else. */
 const broken = (): Pinned => {
   const entry = opencodeLock.packages['node_modules/opencode-test-x64']!;
   const packages = { 'node_modules/opencode-test-x64': { ...entry, integrity: `sha512-${'A'.repeat(86)}==` } };
@@ -105,7 +105,7 @@ describe('the pinned harnesses', () => {
       expect(pinned('codex', { ...linux, name })).toMatchObject({ version: testedVersions.codex[0] });
   });
 
-  it('are wanted when a model is connected that they can ask: one for built-in agents, others where an agent names them', () => {
+  it('are wanted when a model they can call is connected: one for built-in agents, others where an agent names them', () => {
     const wanted = (modelVendors: string[], harnesses: string[], found: string[] = [], env = {}, own: string[] = []) =>
       wantedHarnesses({ modelVendors, harnesses } as never, {
         own: own as never,
@@ -137,13 +137,13 @@ describe('an installation', () => {
     await check(program);
   });
 
-  it('is done once when two runners begin it', async () => {
+  it('happens once when two runners start it', async () => {
     const [one, other] = await Promise.all([run(), run()]);
     expect(one).toBe(other);
     expect(registry.tarballs()).toHaveLength(1);
   });
 
-  it('has packages for other machines left out', async () => {
+  it('leaves out packages for other machines', async () => {
     const codex = testedVersions.codex[0]!;
     const os = ['none'];
     const platforms = Object.fromEntries(
@@ -165,7 +165,7 @@ describe('an installation', () => {
     expect(readdirSync(modules).sort()).toEqual(['codex', 'codex-test-x64']);
   });
 
-  it('goes on where a killed process has left it', async () => {
+  it('continues where a killed process left it', async () => {
     registry.hold(true);
     const source = `import { install } from './src/runner/harness/install.ts';
       await install({ ...JSON.parse(process.env.OPTIONS), env: process.env, progress() {}, check: async () => { throw new Error(); },
@@ -247,14 +247,14 @@ describe('an installation that fails', () => {
     });
   }
 
-  it('says that there is no npm', async () => {
+  it('reports that npm is missing', async () => {
     vi.spyOn(process, 'execPath', 'get').mockReturnValue('/nowhere/node');
     await expect(run({ env: environment({ PATH: '/nowhere' }) })).rejects.toThrow('there is no npm in PATH');
     vi.restoreAllMocks();
   });
 });
 
-it('an installed harness is found after those in PATH, and never in place of one that a setting names', async () => {
+it('an installed harness comes after those in PATH, and never replaces one that a setting names', async () => {
   const at = pinned('opencode');
   if (typeof at === 'string') return;
   const program = programIn(folder, at);

@@ -1,5 +1,5 @@
-// An agent's mission on a repository, from its checkout to its push, for each user that a runner may be and each isolation that its
-// agents may have. Real ones: a level is skipped with the reason where a machine does not offer it.
+// An agent's mission on a repository, from its checkout to its push, for each user that a runner may have and each isolation of its
+// agents. Nothing is simulated: a level is skipped with the reason where the machine does not offer it.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,16 +13,16 @@ import { compiled } from '../support/processes.ts';
 
 interface User {
   name: string;
-  /** Undefined: as this test. */
+  /** Undefined: the account of this test. */
   account: { uid: number; gid: number } | undefined;
-  /** Why no runner of this user can be tested here. */
+  /** The reason why no runner of this user can be tested here. */
   missing: string | null;
 }
 
 const isRoot = process.getuid?.() === 0;
-/** `nobody`, as most systems number it. */
+/** `nobody`, by its usual number. */
 const nobody = { uid: 65_534, gid: 65_534 };
-/** What a command prints; null: it fails. */
+/** Output of a command; null if it fails. */
 function printed(user: User, file: string, ...args: string[]): string | null {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };
   try {
@@ -47,7 +47,7 @@ const users: User[] = [
   ordinary,
 ];
 
-/** Settings of a level for a runner of this user, or why there is none. */
+/** Settings of a level for a runner of this user, or the reason why there is none. */
 const levels: Record<string, (user: User) => Record<string, string> | string> = {
   none: () => ({}),
   cell: (user) =>

@@ -1,5 +1,5 @@
-// SIGKILL of harness, runner and service at every step of a mission: it goes on or fails with the reason, no process of it is left, and
-// each call of the model is paid for once.
+// SIGKILL of harness, runner and service at every step of a mission: it continues or fails with the reason, leaves no process, and is
+// charged once for each call of the model.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, request as forward, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 afterAll(() => missions.close());
 
-/** Whoever was started for the run has its id in the environment. */
+/** Processes started for the run, which have its id in their environment. */
 function processesOf(runId: string): { pid: number; command: string }[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.flatMap((pid) => {
@@ -42,7 +42,7 @@ let count = 0;
 const isPaid = (runId: string) =>
   missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens === 1_200);
 
-/** Missions that come to these points the first time that they are worked on, and are done the next time; when all are there. */
+/** Starts missions that stop at these points the first time and complete the second time. Resolves when all have stopped. */
 async function beginAll(): Promise<string[]> {
   const begin = async (words: string, reached: (runId: string, mark: string) => Promise<unknown>) => {
     const mark = path.join(missions.folder, `once-${++count}`);
@@ -50,21 +50,21 @@ async function beginAll(): Promise<string[]> {
     return reached(runId, mark).then(() => runId);
   };
   return Promise.all([
-    // Before it has asked its model, while it waits for a person, while its command runs.
+    // Before the first call of the model, while it waits for a person, and while its command runs.
     begin('[stall]', (_, mark) => missions.until(async () => existsSync(mark))),
     begin('[wait]', isPaid),
     begin('[run]\nsleep 98765', (runId) => isIn(runId, '98765').then(() => isPaid(runId))),
   ]);
 }
 
-/** Each call of the model once. */
+/** Expects one charge for each call of the model. */
 function expectPaid(runs: { missionCostUsd: number; steps: { inputTokens: number; costUsd: number }[] }[]): void {
   const tokens = runs.reduce((sum, { steps }) => sum + steps[0]!.inputTokens, 0);
   expect(tokens).toBe(1_200 * missions.models.seen.length);
   for (const { missionCostUsd, steps } of runs) expect(missionCostUsd).toBeCloseTo(steps[0]!.costUsd, 9);
 }
 
-/** Its last heartbeat may still be on its way, and renew the lease. */
+/** Releases the lease, which a heartbeat still on its way may renew. */
 const isReleased = (runId: string) =>
   missions.until(async () => {
     if ((await missions.look(runId)).status === 'dispatching') return true;
@@ -85,7 +85,7 @@ describe.skipIf(!isLinux)('missions at every step', () => {
     await Promise.all(runIds.map(noneIsLeft));
   });
 
-  it('leave no process when their runner is killed, and are done by another one', async () => {
+  it('leave no process when their runner is killed, and are completed by another one', async () => {
     missions.startRunner({ RUNS_AT_ONCE: '3' });
     const runIds = await beginAll();
     const foldersOfRunners = () => readdirSync(missions.folder).filter((name) => /^(mirrors|mission)-/.test(name));
@@ -102,8 +102,8 @@ describe.skipIf(!isLinux)('missions at every step', () => {
   });
 });
 
-describe('the service', () => {
-  /** A way to a service: `to` names it, and whether the answer to a request of this kind is lost. */
+describe('a service', () => {
+  /** A proxy to a service: `to` names it, and whether the answer to a request of this kind is lost. */
   async function openWire(
     to: (kind: string) => { url: string; isLost: boolean; isAway?: boolean },
   ): Promise<{ server: Server; url: string }> {
@@ -132,7 +132,7 @@ describe('the service', () => {
     return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
   }
 
-  it('whose answer to each report is lost once has a mission that is done once', async () => {
+  it('has each mission done once although it loses each answer once', async () => {
     const lost = new Set<string>();
     const { server, url } = await openWire((kind) => {
       const isLost = !lost.has(kind);
@@ -181,7 +181,7 @@ describe('the service', () => {
     server.close();
   });
 
-  it('that is killed is waited for, and the mission goes on in the same step', async () => {
+  it('is waited for after a kill, and the mission continues in the same step', async () => {
     const service = startService(missions.world.connection, await freePort());
     await service.ready;
     let { url } = service;
@@ -190,7 +190,7 @@ describe('the service', () => {
     const runId = await missions.mission('[wait]');
     await isPaid(runId);
     await kill(service.process);
-    // Another one takes its place.
+    // Another service takes its place.
     url = missions.world.url;
     const text = 'That is enough';
     const send = 'mutation ($runId: String!, $text: String!) { sendMessage(runId: $runId, text: $text) { id } }';

@@ -1,5 +1,5 @@
-// src/runner against a whole service: real processes run real scripts, are killed, stopped and relieved. The clock goes
-// with the machine's, since a runner has its own; only the leases are turned by hand.
+// src/runner against a whole service: real processes run real scripts, are killed, stopped and replaced. The clock follows the
+// machine's, because a runner uses its own; only the leases are turned by the test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, promises, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   world = await openWorld();
   setClock(() => Date.now() + turned);
   folder = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
-  // Scripts of a runner that is root have a user of their own.
+  // Scripts of a runner that is root run as separate users.
   chmodSync(folder, 0o777);
   openStorage(folderStorage(path.join(folder, 'contents')));
   ({ organization: acme, token: alice } = await createOwner(world, 'Alice', 'Acme'));
@@ -61,7 +61,7 @@ function startRunner(token = service, more: Record<string, string> = {}) {
     PATH: process.env.PATH,
     PLATFORM_URL: world.url,
     TMPDIR: folder,
-    // Most scripts here are told when to go on by files, and their processes are inspected.
+    // Most scripts here wait for files, and their processes are inspected.
     CONFINEMENT: 'none',
     HARNESS_INSTALL: 'off',
     ...pace,
@@ -75,7 +75,7 @@ function startRunner(token = service, more: Record<string, string> = {}) {
   return runner;
 }
 
-/** Presses "run now" for a script of its own. */
+/** Starts a mission with a script. */
 async function mission(prompt: string): Promise<string> {
   const schedule = { interval: 'daily', time: '00:00', timezone: 'UTC' };
   const triggers = [{ kind: 'schedule', schedule }];
@@ -94,7 +94,7 @@ const look = async (runId: string) =>
     })
   ).body.data.run;
 
-/** What `ask` gives as soon as it is `right`; it fails after a while. */
+/** Calls `ask` until its answer is `right`; fails after a while. */
 async function until<T>(ask: () => Promise<T>, right: (answer: T) => boolean): Promise<T> {
   const end = Date.now() + 100_000;
   for (;;) {
@@ -105,7 +105,7 @@ async function until<T>(ask: () => Promise<T>, right: (answer: T) => boolean): P
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
-/** Its row is asked until then, which costs a fraction of the question to the service. */
+/** Polls the row, which costs a fraction of a request to the service. */
 const ended = async (runId: string) => {
   await until(
     () => world.knex('runs').where({ id: runId }).first('status'),
@@ -121,7 +121,7 @@ const log = async ({ sandboxId }: { sandboxId: string }, part = 'session') => {
 };
 
 describe('the local runner', () => {
-  it('carries a script out, and all that it leaves is there', async () => {
+  it('runs a script and stores everything it leaves', async () => {
     startRunner();
     const mark = path.join(folder, 'measured');
     const script = `
@@ -152,7 +152,7 @@ describe('the local runner', () => {
     expect(sandbox).toMatchObject({ status: 'completed', terminationReason: 'completed' });
 
     const { content, bytes } = await log(sandbox);
-    // Nothing of the runner's own surroundings reaches the script.
+    // Nothing of the runner's environment reaches the script.
     expect(content.split('\n').sort()).toEqual(['', '::step Four', 'größe: none', 'to the other side']);
     expect(bytes).toBe(Buffer.byteLength(content));
     expect((await log(sandbox, 'prompt')).promptSpans).toEqual([{ id: 'mission', content: script }]);
@@ -192,7 +192,7 @@ describe('the local runner', () => {
     expect(data).toMatchObject([{ status: 'destroyed', workerName: expect.stringMatching(/^127\.0\.0\.1:\d+$/) }]);
   });
 
-  it('takes a script as it is, however odd', async () => {
+  it('accepts odd output and files of a script', async () => {
     startRunner();
     const script = `
       echo "::cost 99999"; echo "::cost 1e999"; echo "::cost 0.1"; echo "::cost 0.2"; echo "::action"; echo "::plan |"
@@ -227,7 +227,7 @@ describe('the local runner', () => {
     const shown = liveFragments.map(
       ({ body, items }: { body: string | null; items: unknown[] }) => body ?? items.length,
     );
-    // A plan without a word about its steps ends as the script does.
+    // A plan without reports about its steps ends as the script does.
     expect(shown).toEqual(['a\u2400b', '0'.repeat(16_384), 50, 50]);
     expect(new Set(liveFragments.at(-1).items.map(({ status }: { status: string }) => status))).toEqual(
       new Set(['completed']),
@@ -235,7 +235,7 @@ describe('the local runner', () => {
   });
 
   describe.each(['bubblewrap', 'unshare'] as const)('confines scripts by %s:', (kind) => {
-    /** Where it is not offered, the runner says so instead of running scripts without it. */
+    /** A runner without this confinement says so and does not run scripts. */
     async function startConfined(more: Record<string, string> = {}): Promise<boolean> {
       const runner = startRunner(service, { CONFINEMENT: kind, ...more });
       if (await isOffered(kind)) return true;
@@ -244,7 +244,7 @@ describe('the local runner', () => {
       return false;
     }
 
-    it('no network, no other processes, no files but its own', async () => {
+    it('no network, no foreign processes, no foreign files', async () => {
       if (!(await startConfined())) return;
       const secret = path.join(folder, 'secret');
       writeFileSync(secret, 'of somebody else', { mode: 0o644 });
@@ -272,7 +272,7 @@ describe('the local runner', () => {
       expect((await log(run.sandboxes[0], 'system')).content).toContain(`confined by ${kind}: no network`);
     });
 
-    it('tells how a script ended, and ends what has left its group', async () => {
+    it('reports how a script ended, and ends processes that left its group', async () => {
       if (!(await startConfined())) return;
       const leaving = `require('child_process').spawn('sleep', ['987654'], { detached: true, stdio: 'ignore' }).unref()`;
       const scripts = { 'exit code 3': 'exit 3', 'killed by SIGKILL': 'kill -KILL $$' };
@@ -286,7 +286,7 @@ describe('the local runner', () => {
       expect((await Promise.all(commands)).filter((command) => command.includes('987654'))).toEqual([]);
     });
 
-    it('asks a script to end before it is ended', async () => {
+    it('asks a script to end before killing it', async () => {
       if (!(await startConfined({ GRACE_MS: '60000' }))) return;
       const runId = await mission(`trap 'echo asked; exit 0' TERM; echo ready; sleep 600 & wait`);
       const { sandboxes } = await until(
@@ -301,7 +301,7 @@ describe('the local runner', () => {
     });
   });
 
-  it('keeps its token and its environment from a script that is not confined, and says that it is not', async () => {
+  it('hides its token and environment from an unconfined script, and says that it is unconfined', async () => {
     startRunner();
     const script =
       'echo "user $(id -u)"; for one in /proc/[0-9]*/environ; do tr "\\0" "\\n" < $one; done 2>/dev/null; true';
@@ -315,7 +315,7 @@ describe('the local runner', () => {
     expect((await log(run.sandboxes[0], 'system')).content).toContain('NOT confined');
   });
 
-  it('serves as a preview what lies in the folder of the run, and nothing that a link leads to', async () => {
+  it('serves the files of the run’s folder as a preview, and nothing behind links out of it', async () => {
     startRunner(service, { RUNS_AT_ONCE: '5' });
     const outside = path.join(folder, 'outside');
     writeFileSync(outside, 'outside', { mode: 0o644 });
@@ -342,19 +342,19 @@ describe('the local runner', () => {
     }
   });
 
-  it('ends with its script, whatever that has left behind', async () => {
+  it('ends a mission with its script, whatever processes remain', async () => {
     startRunner();
     const leaving = `require('child_process').spawn('sleep', ['600'], { detached: true, stdio: 'inherit' })`;
     const runId = await mission(`${process.execPath} -e "c = ${leaving}; console.log('pid', c.pid); c.unref()"`);
     const run = await ended(runId);
     expect(run).toMatchObject({ status: 'completed' });
-    // It has a process group of its own and holds the script's output open.
+    // The process has its own process group and holds the script's output open.
     const pid = Number((await log(run.sandboxes[0])).content.match(/\d+/)[0]);
     expect(isRunning(pid)).toBe(true);
     process.kill(pid);
   });
 
-  it('says with what a script failed', async () => {
+  it('reports why a script failed', async () => {
     const { process: first } = startRunner(service, { RUNS_AT_ONCE: '2' });
     const scripts = {
       'exit code 3': 'echo no; exit 3',
@@ -377,7 +377,7 @@ describe('the local runner', () => {
     );
   });
 
-  it('removes a preview that a person destroys, and goes on', async () => {
+  it('removes a preview that a person destroys, and continues', async () => {
     startRunner();
     const mark = path.join(folder, 'down');
     const runId = await mission(
@@ -393,7 +393,7 @@ describe('the local runner', () => {
     expect(await ended(runId)).toMatchObject({ status: 'completed' });
   });
 
-  it('stops the script whose sandbox is killed, and what it has started', async () => {
+  it('stops the script of a killed sandbox, and its child processes', async () => {
     startRunner();
     const runId = await mission('sleep 600 & echo "pids $$ $!"; trap "" TERM; wait; sleep 600');
     const { sandboxes } = await until(
@@ -416,7 +416,7 @@ describe('the local runner', () => {
     expect(pids.map(isRunning)).toEqual([false, false]);
   });
 
-  it('that is killed is relieved by another, once its lease is over', async () => {
+  it('another runner takes over after SIGKILL, once the lease is over', async () => {
     const first = startRunner();
     const mark = path.join(folder, 'mark');
     const runId = await mission(
@@ -432,7 +432,7 @@ describe('the local runner', () => {
     );
     first.process.kill('SIGKILL');
     await once(first.process, 'exit');
-    // What it had started does not outlive it.
+    // The processes that it started do not outlive it.
     await until(
       async () => isRunning(Number(said.content.match(/\d+/)![0])),
       (running) => !running,
@@ -448,7 +448,7 @@ describe('the local runner', () => {
   it.each<[string, (runner: ChildProcess) => unknown]>([
     ['is asked to leave', (runner) => runner.kill('SIGTERM')],
     ['has lost the platform that started it', (runner) => runner.stdin!.end()],
-  ])('that %s hands its run back', async (_, leave) => {
+  ])('hands its run back when it %s', async (_, leave) => {
     const runner = startRunner(service, { EXIT_WITH_PARENT: 'on' });
     const runId = await mission('echo "::preview ."; sleep 600');
     const environments = async () => (await world.rest('GET', '/environments', { token: alice })).body.data;
@@ -460,7 +460,7 @@ describe('the local runner', () => {
       missionActivity: 'Handed back: the runner is shutting down',
     });
     expect((await environments())[0]).toMatchObject({ status: 'destroyed' });
-    // Who has it next opens a preview of its own.
+    // The next runner opens a preview of its own.
     turned += seconds(11);
     startRunner();
     await until(environments, ([newest]) => newest.status === 'active');
@@ -471,7 +471,7 @@ describe('the local runner', () => {
     await until(environments, ([newest]) => newest.status === 'destroyed');
   });
 
-  it('leaves soon when the platform is away, and its run is not failed but free with its lease', async () => {
+  it('stops soon when the platform is unavailable; its run does not fail, but is free when its lease ends', async () => {
     const wire = createServer((request, response) => {
       const options = { method: request.method, headers: request.headers };
       const onward = forward(world.url + request.url, options, (answer) => answer.pipe(response));
@@ -502,7 +502,7 @@ describe('the local runner', () => {
     await world.knex('runs').where({ id: runId }).update({ status: 'canceled' });
   });
 
-  it('and a second one share twenty runs, each of them done once', async () => {
+  it('two runners share twenty runs, each done once', async () => {
     const more = { RUNS_AT_ONCE: '5' };
     startRunner(service, more);
     startRunner(service, more);
@@ -511,7 +511,7 @@ describe('the local runner', () => {
     expect(done.map(({ status, sandboxes }) => [status, sandboxes.length])).toEqual(runs.map(() => ['completed', 1]));
   });
 
-  it('ends with a reason when its token is revoked, and its script with it', async () => {
+  it('exits with a reason when its token is revoked, and ends its script', async () => {
     const { id, token } = await createServiceToken({ name: 'short-lived', orgId: acme.id });
     const runner = startRunner(token);
     const runId = await mission('echo "pid $$"; sleep 600');
@@ -535,7 +535,7 @@ describe('the local runner', () => {
     );
   });
 
-  it('ends with a reason when it is given no token', async () => {
+  it('exits with a reason when it gets no token', async () => {
     const runner = startRunner('');
     const [code] = await once(runner.process, 'exit');
     expect([code, runner.output]).toEqual([
@@ -544,7 +544,7 @@ describe('the local runner', () => {
     ]);
   });
 
-  it('names the setting that is invalid', async () => {
+  it('names the invalid setting', async () => {
     const runner = startRunner(service, { RUNS_AT_ONCE: 'two' });
     const [code] = await once(runner.process, 'exit');
     expect([code, runner.output]).toEqual([1, 'RUNS_AT_ONCE: must be a positive integer.\n']);

@@ -1,4 +1,4 @@
-// The repository of a mission: its checkout, what is taken from it, and what a checkout that was tampered with cannot do.
+// The repository of a mission: its checkout, its commits, and the limits of a checkout that was tampered with.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -68,7 +68,7 @@ it('a commit with a secret is not pushed, also when a later one takes it out', a
   await expect(deliver()).rejects.toThrow('A commit contains a secret of the environment: the branch is not pushed.');
 });
 
-it('the commits of the branch are pushed, again after more of them; without any there is nothing', async () => {
+it('the commits of the branch are pushed, again after more of them; without commits nothing is pushed', async () => {
   const { checkout, deliver } = await open();
   expect(await deliver()).toBe(null);
   expect([git(checkout, 'branch', '--show-current'), git(checkout, 'remote')]).toEqual(['mission/run_1', '']);
@@ -87,7 +87,7 @@ it('the commits of the branch are pushed, again after more of them; without any 
   expect(git(origin.url, 'rev-parse', 'main')).not.toBe(second!.headSha);
 });
 
-it('a mission that was interrupted goes on with what it had pushed', async () => {
+it('an interrupted mission continues with what it had pushed', async () => {
   const first = await open();
   write(first.checkout, 'b.txt', 'b\n');
   const pushed = await first.deliver();
@@ -129,7 +129,7 @@ it('missions of one repository share its mirror, also at the same time', async (
 });
 
 it.skipIf(process.getuid?.() !== 0)(
-  'the checkout belongs to the account of the agent, and is read all the same',
+  'the checkout belongs to the account of the agent, and the runner can still read it',
   async () => {
     const account = { uid: 54_321, gid: 54_321 };
     const { checkout, deliver } = await open(account);
@@ -142,7 +142,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-it('sessions of a checkpoint are written where a harness looks for those of its folder, and nothing else is', async () => {
+it('sessions of a checkpoint are written where a harness looks for its folder’s sessions, and nothing else is', async () => {
   const [repository, home] = ['sessions', 'home'].map((name) => path.join(folder, name)) as [string, string];
   const thread = '01a20362-3bf2-7e10-89e7-fcd099a892af';
   const rollout = `.codex/sessions/2026/11/22/rollout-2026-11-22T13-11-39-${thread}.jsonl`;
@@ -169,12 +169,12 @@ it('sessions of a checkpoint are written where a harness looks for those of its 
   expect(existsSync(path.join(home, '.bashrc'))).toBe(false);
 });
 
-it('a password is shown in no error', async () => {
+it('no error contains a password', async () => {
   origin = { ...origin, url: 'http://127.0.0.1:9/a/b.git', username: 'x', password: 'hunter2' };
   await expect(open()).rejects.toThrow(/^git fetch: (?!.*hunter2)/);
 });
 
-it('a checkpoint that is no bundle is not taken: git would follow it to another repository', async () => {
+it('a checkpoint that is not a bundle is refused: git would follow it to another repository', async () => {
   const other = path.join(folder, 'other');
   mkdirSync(other);
   git(other, 'init', '-q');
@@ -189,7 +189,7 @@ it('a checkpoint that is no bundle is not taken: git would follow it to another 
 });
 
 describe('files of a folder', () => {
-  it('are opened, also by a link to one; a link out of it is not followed, nor what it leads to opened', async () => {
+  it('are opened, also by a link inside the folder; a link out of it is not followed or opened', async () => {
     const [inside, outside] = ['inside', 'outside'].map((name) => path.join(folder, name)) as [string, string];
     for (const one of [inside, outside]) mkdirSync(one);
     writeFileSync(path.join(inside, 'a.txt'), 'a');
@@ -201,7 +201,7 @@ describe('files of a folder', () => {
     execFileSync('mkfifo', [pipe]);
     symlinkSync(pipe, path.join(inside, 'pipe'));
     symlinkSync(outside, path.join(inside, 'folder'));
-    // Its message is for whoever opens the pipe first.
+    // The text goes to the first process that opens the pipe.
     const writer = spawn('sh', ['-c', `echo kept > ${pipe}`]);
     for (const name of ['pipe', 'folder/pipe', 'folder'])
       await expect(openInside(inside, path.join(inside, name))).rejects.toThrow('not a file of this folder');
@@ -228,7 +228,7 @@ describe('a source host', () => {
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });
 
-  it('that redirects leads nowhere, and no login goes along', async () => {
+  it('is not followed when it redirects, and the login is not sent on', async () => {
     const internal = await serve((response) => response.writeHead(404).end());
     const host = await serve((response) => response.writeHead(302, { location: `http://127.0.0.1${internal}` }).end());
     origin = { ...origin, url: `http://127.0.0.1${host}`, ...login };
@@ -236,7 +236,7 @@ describe('a source host', () => {
     expect(asked).toEqual(['127.0.0.1 /a/b.git/info/refs?service=git-upload-pack Basic eDpodW50ZXIy']);
   });
 
-  it('is reached at the address that was checked, whatever git would resolve its name to', async () => {
+  it('is contacted at the checked address, whatever git would resolve its name to', async () => {
     const at = await serve((response) => response.writeHead(404).end());
     let addresses: [string, ...string[]] = ['127.0.0.1'];
     const resolve = ((_name: string, _options: object, done: (error: null, found: object[]) => void) =>
@@ -270,7 +270,7 @@ describe('a source host', () => {
 });
 
 describe('a checkout that was tampered with', () => {
-  it('runs nothing when its commits are taken', async () => {
+  it('runs nothing when its commits are read', async () => {
     const { checkout, deliver } = await open();
     const [trap, sprung, hooks] = ['trap.sh', 'sprung', 'hooks'].map((name) => path.join(folder, name)) as [
       string,
@@ -291,7 +291,7 @@ describe('a checkout that was tampered with', () => {
     git(checkout, 'config', 'core.hooksPath', hooks);
     expect((await deliver())!.diff).toContain('b.txt');
     expect(existsSync(sprung)).toBe(false);
-    // What must not be done: any git command in the checkout itself.
+    // The forbidden action: any git command in the checkout itself.
     git(checkout, 'status');
     expect(existsSync(sprung)).toBe(true);
   });

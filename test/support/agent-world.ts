@@ -1,4 +1,4 @@
-// A world with a trusted provider, and the steps of the claim ceremony as an agent and its person take them.
+// A world with a trusted provider, and the steps of the claim ceremony from the view of an agent and its person.
 import type { OrgRole } from '#access/roles.ts';
 import { bindTrustedIssuers } from '#domain/identity/agent-identities/id-jag/issuers.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -15,7 +15,7 @@ export const idJagType = 'urn:ietf:params:oauth:token-type:id-jag';
 
 export type AgentWorld = Awaited<ReturnType<typeof openAgentWorld>>;
 
-/** A person at work: the console session is theirs. */
+/** A person with a console session. */
 export interface Human {
   person: Row<Person>;
   organization: Row<Organization>;
@@ -30,7 +30,7 @@ export interface Choice {
   scopes?: string[];
   days?: number | string;
   csrf?: string;
-  /** Another address of the same form. */
+  /** Another path that accepts the same form. */
   path?: string;
 }
 
@@ -61,7 +61,7 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
   const present = async (jwt: string | Promise<string>) =>
     identity({ type: 'identity_assertion', assertion_type: idJagType, assertion: await jwt });
 
-  /** What stands behind the address that the agent shows. */
+  /** Path of the address that the agent shows. */
   const pathOf = (ceremony: { verification_uri: string }): string => ceremony.verification_uri.slice(world.url.length);
   const tokenOf = (ceremony: { verification_uri: string }): string =>
     new URL(ceremony.verification_uri).searchParams.get('claim_attempt_token')!;
@@ -69,7 +69,7 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
   const openPage = (human: Human | null, ceremony: { verification_uri: string }) =>
     world.request('GET', pathOf(ceremony), human ? { session: human.session } : {});
 
-  /** The form of the page, filled in. */
+  /** Submits the form of the page. */
   function decide(
     human: Human,
     ceremony: { verification_uri: string; user_code: string },
@@ -102,14 +102,14 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
     return answer.body;
   }
 
-  /** An anonymous agent whose claim for this person has begun. */
+  /** An anonymous agent with a started claim for this person. */
   async function begun(whom: Human) {
     const agent = await anonymous();
     const { body } = await startClaim({ claim_token: agent.claim_token, email: whom.person.email });
     return { agent, ceremony: body.claim_attempt, attemptId: body.claim_attempt_id };
   }
 
-  /** An agent that this person has claimed, with what it collected. */
+  /** An agent that this person has claimed, with its collected tokens. */
   async function claimed(whom: Human, choice: Choice = {}) {
     const { agent, ceremony } = await begun(whom);
     const decided = await decide(whom, ceremony, choice);
@@ -125,7 +125,7 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
     };
   }
 
-  /** A user of the provider, whose first agent this person has confirmed. */
+  /** A user of the provider whose first agent this person has confirmed. */
   async function linked(whom: Human, more: Claims = {}, choice: Choice = {}) {
     const claims = provider.claimsOf({ email: whom.person.email, ...more });
     const { body } = await present(provider.sign(claims));
@@ -159,7 +159,7 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
     begun,
     claimed,
     linked,
-    /** Whom the API takes the bearer for. */
+    /** The caller behind a bearer. */
     me: (bearer: string) => world.rest('GET', '/me', { token: bearer }),
     async close(): Promise<void> {
       openOutbound({ allowLoopback: false });
@@ -170,5 +170,5 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
   };
 }
 
-/** A code that is not this one. */
+/** Another code of six digits. */
 export const otherCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');

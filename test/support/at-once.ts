@@ -1,4 +1,4 @@
-// Work on many items, so many of them at once.
+// Processes many items, a limited number at the same time.
 
 export async function atOnce<T>(
   limit: number,

@@ -1,5 +1,5 @@
-// An authenticator in software (Web Authentication Level 3, §6): one ES256 key that attests to nothing. It signs whatever it is
-// told to, so that a test can also send what no browser would.
+// An authenticator in software (Web Authentication Level 3, §6) with one ES256 key and no attestation. It signs anything, so that a
+// test can also send what no browser would.
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
@@ -38,7 +38,7 @@ export function createAuthenticator({ aaguid = Buffer.alloc(16), counts = true }
   });
 
   return {
-    /** The counter of the next signature is one more. */
+    /** Sets the counter; the next signature has one more. */
     setCounter(value: number): void {
       counter = value;
     },
@@ -70,7 +70,7 @@ export function createAuthenticator({ aaguid = Buffer.alloc(16), counts = true }
       return answer({ clientDataJSON: clientData('webauthn.create', ceremony), attestationObject });
     },
 
-    /** AuthenticationResponseJSON; `userId` is what the service called the person. */
+    /** AuthenticationResponseJSON; `userId` is the service's name for the person. */
     sign(ceremony: Ceremony, userId: string) {
       const authenticatorData = dataOf(ceremony);
       const clientDataJSON = clientData('webauthn.get', ceremony);

@@ -1,6 +1,5 @@
-// A real browser for the tests: the one that came from the npm registry (Linux on x64), so that every machine tests the same; or
-// the program that TEST_BROWSER names. It can reach this machine and nothing else. Where neither runs, the tests that need a
-// browser are skipped with the reason.
+// A real browser for the tests: the one from the npm registry (Linux on x64), so that every machine tests the same one, or the program
+// named by TEST_BROWSER. It can reach only this machine. Where neither runs, tests that need a browser are skipped with the reason.
 import { execFileSync } from 'node:child_process';
 import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -17,7 +16,7 @@ interface Program {
 
 const cache = fileURLToPath(new URL('../../node_modules/.cache/chromium-147.0.0', import.meta.url));
 
-/** The browser inside @sparticuz/chromium; with the libraries and fonts beside it where the machine has none. */
+/** The browser inside @sparticuz/chromium, with its libraries and fonts where the machine has none. */
 async function packaged(): Promise<Program> {
   const executablePath = path.join(cache, 'chromium');
   if (!existsSync(executablePath)) {
@@ -30,7 +29,7 @@ async function packaged(): Promise<Program> {
         createBrotliDecompress(),
         createWriteStream(file, { mode: 0o755 }),
       );
-      // The browser last and in one step: a run that is cut short leaves no half of it.
+      // The browser last and in one step, so that an interrupted run leaves no partial file.
       if (archive === 'chromium') renameSync(file, executablePath);
       else execFileSync('tar', ['-xf', file, '-C', cache, '--no-same-owner']);
       rmSync(file, { force: true });
@@ -50,14 +49,14 @@ async function packaged(): Promise<Program> {
   return { executablePath, env };
 }
 
-/** Names are not looked up, so whatever wants to leave this machine fails and is seen. */
+/** Name resolution is off, so any request to another machine fails visibly. */
 const args = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   '--no-pings',
   '--disable-domain-reliability',
 ];
 
-/** A browser, or the reason why there is none. Playwright's own flags keep Chromium from calling home. */
+/** Launches a browser, or returns the reason why there is none. Playwright's own flags keep Chromium from calling home. */
 export async function launchBrowser(): Promise<Browser | string> {
   const asked = process.env.TEST_BROWSER;
   try {
@@ -67,9 +66,9 @@ export async function launchBrowser(): Promise<Browser | string> {
     return await chromium.launch({
       executablePath,
       args,
-      // The kernel's sandbox does not work for root, who is alone in a container.
+      // The kernel's sandbox does not work for root, the only user in a container.
       chromiumSandbox: process.getuid?.() !== 0,
-      // The plainest language of all, whatever the machine speaks: Chromium makes the tag `en-US@posix` of it.
+      // The most basic locale, whatever the machine's: Chromium turns it into the tag `en-US@posix`.
       env: { ...(process.env as Record<string, string>), ...env, LC_ALL: 'C.UTF-8', LANGUAGE: '' },
     });
   } catch (error) {

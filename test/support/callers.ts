@@ -1,4 +1,4 @@
-// The callers that most tests need: the owner and a viewer of Acme, and a stranger, the owner of an organization to which Acme's
+// The callers that most tests need: the owner and a viewer of Acme, and a stranger, who owns another organization and to whom Acme's
 // records do not exist.
 import type { OrgRole } from '#access/roles.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -8,21 +8,21 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Place } from './runtime-records.ts';
 import type { World } from './world.ts';
 
-/** A member of an organization, with a personal access token of all scopes that the role allows. */
+/** A member of an organization, with a personal access token with every scope that the role allows. */
 export interface Account {
   person: Row<Person>;
   organization: Row<Organization>;
   token: string;
 }
 
-/** A person who founds an organization. */
+/** A new person with a new organization. */
 export async function createOwner(world: World, name: string, organizationName: string): Promise<Account> {
   const person = await world.person(name);
   const organization = await world.found(person, organizationName);
   return { person, organization, token: await world.token(person, organization) };
 }
 
-/** A person who joins an organization. */
+/** A new person in an existing organization. */
 export async function createMember(
   world: World,
   organization: Row<Organization>,
@@ -34,7 +34,7 @@ export async function createMember(
   return { person, organization, token: await world.token(person, organization) };
 }
 
-/** The id of a new project of the account's organization; `fields` are further ones of the request. */
+/** Creates a project in the account's organization and returns its id; `fields` are more members of the request. */
 export async function createProject(
   world: World,
   { token }: Pick<Account, 'token'>,

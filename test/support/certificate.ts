@@ -1,4 +1,4 @@
-// A self-signed certificate for this machine, written in DER by hand (RFC 5280 §4.1): Node makes none, and tests need no openssl.
+// A self-signed certificate for this machine, written as DER (RFC 5280 §4.1), because Node creates none and tests need no openssl.
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 function der(tag: number, ...parts: Uint8Array[]): Buffer {
@@ -20,7 +20,7 @@ export interface Certificate {
   cert: string;
 }
 
-/** Good for these host names and for 127.0.0.1. */
+/** A certificate valid for these host names and for 127.0.0.1. */
 export function makeCertificate(hosts: readonly string[] = ['localhost']): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(der(0x31, sequence(oid.commonName, der(0x0c, Buffer.from('test')))));

@@ -1,4 +1,4 @@
-// The operator's command line as the operator meets it: a process with an environment of its own.
+// The operator's command line as a separate process with its own environment.
 import { execFile } from 'node:child_process';
 import { compiled, projectFolder } from './processes.ts';
 

@@ -1,5 +1,5 @@
-// The conformance suite is built for Node 22: it imports globSync from node:fs, which Node 20 does not have. Nothing that the tests
-// run calls it.
+// The conformance suite is built for Node 22: it imports globSync from node:fs, which Node 20 lacks. The tests that run never call
+// it.
 import fs from 'node:fs';
 import { register } from 'node:module';
 

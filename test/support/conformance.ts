@@ -16,7 +16,7 @@ export interface Check {
   errorMessage?: string;
 }
 
-/** The checks of each scenario that ran, by its name. `onPrinted` gets all that was printed so far, whenever there is more. */
+/** Checks of each executed scenario by its name. `onPrinted` receives the whole output so far, whenever there is more. */
 export async function conformance(
   args: string[],
   onPrinted: (printed: string) => void = () => {},
@@ -36,7 +36,7 @@ export async function conformance(
   }
 }
 
-/** It exits with 1 when a check fails, which its checks say too. */
+/** Ignores the exit code 1 of a failed check, because the checks themselves report it. */
 async function run(args: string[], onPrinted: (printed: string) => void): Promise<string> {
   const child = spawn(process.execPath, ['--import', inTests('conformance-node20.mjs'), program, ...args]);
   let printed = '';
@@ -50,7 +50,7 @@ async function run(args: string[], onPrinted: (printed: string) => void): Promis
   return printed;
 }
 
-/** Passes requests on as they are, with a token: the suite has no option for one. */
+/** Forwards requests unchanged except for a token, for which the suite has no option. */
 export async function openWithToken(target: string, token: string) {
   const server = createServer((req, res) => {
     const headers = { ...req.headers, authorization: `Bearer ${token}` };

@@ -1,25 +1,25 @@
-// Every row of a database, so that a test can say: nothing was written, nothing was changed, and what was added is known.
+// All rows of a database, so that a test can assert that nothing was written or changed, and know what was added.
 import type { Knex } from 'knex';
 import { sendStatement } from '#foundation/postgres/statement.ts';
 
-/** Columns that move when a credential is merely used, by name and with the reason. All others count. */
+/** Columns that change when a credential is merely used, by name, with the reason. All other columns count. */
 export const movedByLooking: Record<string, string> = {
   last_used_at: 'the minute of a credential’s use is noted beside the request, also when the request is refused',
 };
 
 const moved = Object.keys(movedByLooking).map((column) => `'${column}'`);
 
-/** A row: the table, and as JSON what counts of it; beside that what moves. */
+/** A row: its table, the columns that count as JSON, and separately those that change on use. */
 interface Row {
   text: string;
   moved: string;
 }
 
-/** The last reading of each database, and the state that it is of. */
+/** The last reading of each database, and the state at which it was taken. */
 const readings = new WeakMap<Knex, { state: string; rows: Row[] }>();
 
 async function read(knex: Knex): Promise<Row[]> {
-  // A table without pages has no rows: leaving it out makes the statements below half as long. Partitions are tables of their own.
+  // Tables without pages have no rows; leaving them out makes the statements below half as long. Partitions are separate tables.
   const tables = await ask<{ name: string }>(
     knex,
     `select oid::regclass::text as name from pg_class
@@ -36,7 +36,7 @@ async function read(knex: Knex): Promise<Row[]> {
   return rows;
 }
 
-/** As a prepared statement: the tables that have rows are mostly the same ones. */
+/** Uses a prepared statement, because mostly the same tables have rows. */
 async function ask<T>(knex: Knex, text: string): Promise<T[]> {
   const connection = await knex.client.acquireConnection();
   try {
@@ -46,7 +46,7 @@ async function ask<T>(knex: Knex, text: string): Promise<T[]> {
   }
 }
 
-/** Where the rows lie and which transactions wrote them: as long as that is the same, so are they. A fifth of the work of reading them. */
+/** Location and writing transactions of all rows: if these are unchanged, so are the rows. Costs a fifth of reading them. */
 async function stateOf(knex: Knex, tables: string[]): Promise<string> {
   const parts = tables.map(
     (name) => `select concat('${name} ', sum(hashtextextended(ctid::text || xmin::text, 0))) as state from ${name}`,
@@ -72,8 +72,8 @@ async function contentsOf(knex: Knex, tables: string[]): Promise<Row[]> {
 export const rowsOf = async (knex: Knex): Promise<string[]> => (await read(knex)).map(({ text }) => text);
 
 /**
- * Remembers every row. The function it resolves to puts all of them back, so that each test finds them as the first did; sequences
- * and files stay as they are.
+ * Remembers every row. The returned function restores all of them, so that each test finds the state of the first; sequences and
+ * files stay as they are.
  */
 export async function keepRows(knex: Knex): Promise<() => Promise<void>> {
   const kept = await read(knex);
@@ -85,7 +85,7 @@ export async function keepRows(knex: Knex): Promise<() => Promise<void>> {
     );
     const [missing, added] = [new Set(gone), new Set(come)];
     await knex.transaction(async (trx) => {
-      // Neither triggers nor references: the rows have been together before.
+      // Without triggers and foreign keys: the rows have already been consistent.
       await trx.raw(`set local session_replication_role = 'replica'`);
       for (const [table, { contents }] of byTable(present.filter(({ text }) => added.has(text)))) {
         await trx.raw(`delete from ${table} t where to_jsonb(t) - array[${moved}] = any(?::jsonb[])`, [contents]);
@@ -126,17 +126,17 @@ function byTable(rows: readonly Row[]): Map<string, Rows> {
 }
 
 export interface Written {
-  /** Rows that were there and are not, or not as they were. */
+  /** Rows that are missing or changed now. */
   gone: string[];
-  /** Rows that were not there, or not as they are now. */
+  /** Rows that are new or changed now. */
   come: string[];
 }
 
 export const nothing: Written = { gone: [], come: [] };
 
-/** What lies between two readings. */
+/** Differences between two readings. */
 export function written(before: readonly string[], after: readonly string[]): Written {
-  // Mostly nothing was: rows that nobody touches are read in the order they had.
+  // The usual case is no change: unchanged rows are read in the same order.
   if (before.length === after.length && before.every((row, i) => row === after[i])) return nothing;
   const [was, is] = [new Set(before), new Set(after)];
   return { gone: before.filter((row) => !is.has(row)), come: after.filter((row) => !was.has(row)) };

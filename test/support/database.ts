@@ -1,4 +1,4 @@
-// A database of one's own for a test file: a copy of the migrated template, made in some 20 ms.
+// A separate database for a test file: a copy of the migrated template, created in about 20 ms.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inject } from 'vitest';
@@ -10,13 +10,13 @@ export interface FreshDatabase {
   drop(): Promise<void>;
 }
 
-/** With the schema of the migrations, without rows. */
+/** A database with the migrated schema and no rows. */
 export const freshDatabase = (): Promise<FreshDatabase> => create(inject('testServer').template);
 
-/** With nothing in it at all. */
+/** A database without tables. */
 export const emptyDatabase = (): Promise<FreshDatabase> => create('template0');
 
-/** A copy of a database that nobody is connected to. */
+/** Copies a database to which nobody is connected. */
 async function create(template: string): Promise<FreshDatabase> {
   const { connection, prefix } = inject('testServer');
   const database = prefix + randomBytes(6).toString('hex');
@@ -25,7 +25,7 @@ async function create(template: string): Promise<FreshDatabase> {
       await asAdmin(connection, `create database ${database} template ${template} strategy file_copy`);
       break;
     } catch (error) {
-      // 55006: someone else is copying the template just now.
+      // 55006: another process is copying the template at this moment.
       if ((error as { code?: string }).code !== '55006' || tries === 200) throw error;
       await wait(25);
     }

@@ -1,5 +1,5 @@
-// A GitHub as a loopback server: holds every request, and its own answers too, against GitHub's published OpenAPI
-// description (fixtures/github.json), and answers as GitHub does.
+// GitHub as a loopback server: checks every request, and its own answers, against GitHub's published OpenAPI description
+// (fixtures/github.json), and answers like GitHub.
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Ajv, type ValidateFunction } from 'ajv';
@@ -19,9 +19,9 @@ const description: { version: string; paths: Record<string, Record<string, Opera
 );
 
 const ajv = new Ajv();
-/** Path and query are text. */
+/** For path and query, whose values are text. */
 const ajvOfText = new Ajv({ coerceTypes: true });
-// Its types are those of the CommonJS build.
+// The package's types are those of the CommonJS build.
 for (const one of [ajv, ajvOfText]) (addFormats as unknown as (ajv: Ajv) => void)(one);
 
 interface Route {
@@ -33,7 +33,7 @@ interface Route {
 
 const routes = Object.entries(description.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]): Route => {
-    // Only the last part of the contents' path may hold slashes.
+    // Only the last part of the contents' path may contain slashes.
     const pattern = path.replace(/\{(\w+)\}/g, (_, name) => `(?<${name}>${name === 'path' ? '.+' : '[^/]+'})`);
     const { requestBody: body } = operation;
     const parametersIn = (place: string) => {
@@ -52,7 +52,7 @@ const routes = Object.entries(description.paths).flatMap(([path, methods]) =>
       checks: {
         path: parametersIn('path'),
         query: parametersIn('query'),
-        // Stricter than published: a member that GitHub does not know is our mistake.
+        // Stricter than published: a member unknown to GitHub is a mistake of the service.
         body: body ? ajv.compile({ ...body.schema, additionalProperties: false }) : null,
       },
     };
@@ -91,13 +91,13 @@ interface Repository {
   pulls: GitHubPullRequest[];
   /** The newest commit of each branch. */
   heads: Map<string, string>;
-  /** By `ref:path`; the default branch is `main`. A folder has no content. */
+  /** Files by `ref:path`; the default branch is `main`. A folder has no content. */
   files: Map<string, Buffer | null>;
 }
 
 export type GitHub = Awaited<ReturnType<typeof openGitHub>>;
 
-/** `token`: the one that it lets in. */
+/** `token`: the only accepted one. */
 export async function openGitHub(token: string) {
   const repositories = new Map<string, Repository>();
   const settings = { token };
@@ -175,10 +175,10 @@ export async function openGitHub(token: string) {
     address: `http://127.0.0.1:${(standIn.server.address() as AddressInfo).port}`,
     settings,
     repositories,
-    /** Somebody else opens an issue, or a pull request. */
+    /** Opens an issue or a pull request of somebody else. */
     open: (name: string, issue: Partial<GitHubIssue>): GitHubIssue =>
       newIssue(name, repositories.get(name)!.issues, issue),
-    /** Forgets what was made, and has these repositories. */
+    /** Deletes all records, and starts with these repositories. */
     clear(...names: string[]): void {
       repositories.clear();
       for (const name of names) add(name);
@@ -192,7 +192,7 @@ function checkHeaders({ headers, body }: Asked, operation: string, violate: Viol
   const accept = operation === 'repos/get-content' ? 'application/vnd.github.raw+json' : 'application/vnd.github+json';
   if (headers.accept !== accept) violate(`accept: ${headers.accept}`);
   if (headers['x-github-api-version'] !== description.version) violate(`version: ${headers['x-github-api-version']}`);
-  // GitHub turns away requests without one.
+  // GitHub rejects requests without one.
   if (!headers['user-agent']) violate('no user-agent');
   if (body !== undefined && headers['content-type'] !== 'application/json') violate('content-type');
 }
@@ -215,7 +215,7 @@ function newIssue(repository: string, issues: GitHubIssue[], given: Partial<GitH
   return issue;
 }
 
-/** As GitHub does: one open pull request for a branch and its base; it is merged at the commit that the caller has seen. */
+/** Like GitHub: one open pull request per branch and base, merged at the commit that the caller has seen. */
 function pullRequestReply(
   { issues, pulls, heads }: Repository,
   { body }: Asked,

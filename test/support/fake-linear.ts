@@ -1,5 +1,5 @@
-// A Linear of ours, on a loopback server: holds every request against Linear's published schema (fixtures/linear.graphql) and its
-// words on authentication, answers as Linear does, and fails as it is told to.
+// Linear as a loopback server: checks every request against Linear's published schema (fixtures/linear.graphql) and its documented
+// authentication, answers like Linear, and fails on demand.
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { buildSchema, GraphQLError, type GraphQLFormattedError, graphql, parse, validate } from 'graphql';
@@ -35,7 +35,7 @@ const labels = [
 
 export type Linear = Awaited<ReturnType<typeof openLinear>>;
 
-/** `authorization`: the header that it lets in. */
+/** `authorization`: the only accepted header. */
 export async function openLinear(authorization: string) {
   const issues = new Map<string, LinearIssue>();
   const comments = new Map<string, { id: string; issueId: string; body: string }>();
@@ -49,7 +49,7 @@ export async function openLinear(authorization: string) {
     const faults = validate(schema, parse(query));
     for (const { message } of faults) violate(message);
     const answer = await graphql({ schema, source: query, variableValues: variables, rootValue });
-    // A variable that does not fit its type is told without a path.
+    // An error of a variable that does not fit its type has no path.
     for (const { path, message } of answer.errors ?? []) if (!path) violate(message);
     const body2 = { ...answer, errors: answer.errors?.map((error) => error.toJSON()) };
     return { status: answer.errors ? settings.statusOfErrors : 200, body: body2 };
@@ -104,7 +104,7 @@ export async function openLinear(authorization: string) {
     issues,
     comments,
     teamId: team.id,
-    /** Forgets what was made. */
+    /** Deletes all records. */
     clear(): void {
       issues.clear();
       comments.clear();
@@ -128,7 +128,7 @@ function missing(noun: string): never {
   throw fault(`Entity not found: ${noun}`, `Could not find referenced ${noun}.`);
 }
 
-/** In the form of Linear's own. */
+/** An error in Linear's format. */
 const fault = (message: string, userPresentableMessage: string): GraphQLError =>
   new GraphQLError(message, {
     extensions: {
@@ -151,7 +151,7 @@ const unauthenticated: GraphQLFormattedError = {
   },
 };
 
-/** What Linear says to one that asks too much. */
+/** Linear's answer when a client exceeds its rate. */
 export const rateLimited = (headers: Record<string, string>): Disturbance => ({
   status: 400,
   headers,
@@ -162,7 +162,7 @@ export const rateLimited = (headers: Record<string, string>): Disturbance => ({
   },
 });
 
-/** Any other failure that it tells in the body. */
+/** Any other failure that Linear reports in the body. */
 export const failing = (status: number, message: string, extensions: Record<string, unknown>): Disturbance => ({
   status,
   body: { data: null, errors: [{ message, extensions }] },
@@ -170,7 +170,7 @@ export const failing = (status: number, message: string, extensions: Record<stri
 
 type Filter = { [member: string]: unknown };
 
-/** Linear's filters, as far as we use them. */
+/** Linear's filters, as far as the service uses them. */
 function matches(filter: Filter, value: unknown): boolean {
   return Object.entries(filter).every(([member, wanted]) => {
     if (member === 'and') return (wanted as Filter[]).every((one) => matches(one, value));

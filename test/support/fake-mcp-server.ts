@@ -1,5 +1,5 @@
-// A remote MCP server that does what a test wants, with an authorization server beside it: a loopback server that notes what it is
-// asked. Real servers are in mcp-reference-servers.ts; what they would never do is done here.
+// A remote MCP server controlled by the test, with an authorization server beside it: a loopback server that records its requests.
+// mcp-reference-servers.ts has real servers; this one does what they never would.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -35,7 +35,7 @@ export async function openRemoteMcp() {
     expiresIn: 3_600,
     disturb: (() => false) as Disturb,
     metadata: {} as Record<string, unknown>,
-    /** What the token endpoint answers instead of tokens. */
+    /** Answer of the token endpoint in place of tokens. */
     tokenError: null as { status: number; body: Json } | null,
     result: null as Json,
   };
@@ -119,7 +119,7 @@ export async function openRemoteMcp() {
     url,
     asked,
     settings,
-    /** The JSON-RPC methods that it was asked for, in turn. */
+    /** JSON-RPC methods of the requests, in order. */
     methods: (): string[] => asked.flatMap(({ path, body }) => (path === '/mcp' && body?.method ? [body.method] : [])),
     json,
     async close(): Promise<void> {

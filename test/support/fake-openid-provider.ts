@@ -1,5 +1,5 @@
-// A small OpenID provider of a test's own (OpenID Connect Core §3.1, Discovery): it signs in whoever it is told to, checks what a
-// client sends, and lies when it is told to.
+// A small OpenID provider (OpenID Connect Core §3.1, Discovery): signs in the given user, checks the client's requests, and gives false
+// answers on demand.
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,13 +9,13 @@ export type OpenIdProvider = Awaited<ReturnType<typeof openOpenIdProvider>>;
 
 export const client = { clientId: 'the console', clientSecret: 'a secret: & more' };
 
-/** What the next sign-in is like; made good again by `behave()`. */
+/** Behaviour of the next sign-in; `behave()` resets it. */
 interface Behaviour {
-  /** Of the ID token, beside the usual ones. */
+  /** Claims of the ID token beside the usual ones. */
   claims: JWTPayload;
-  /** At the userinfo endpoint. */
+  /** Claims of the userinfo endpoint. */
   userinfo: Record<string, unknown>;
-  /** Instead of a code. */
+  /** An error in place of a code. */
   error: string | null;
   isAway: boolean;
   signsWithForeignKey: boolean;
@@ -36,7 +36,7 @@ export async function openOpenIdProvider() {
   const foreign = await generateKeyPair('ES256');
   const codes = new Map<string, URLSearchParams>();
   let behaviour = good();
-  /** How the client proved itself at the token endpoint, last. */
+  /** The client's last authentication method at the token endpoint. */
   let provedBy: string | null = null;
 
   const server = createServer((req, res) => {

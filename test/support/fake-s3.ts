@@ -1,13 +1,13 @@
-// A stand-in for S3: objects in memory behind the REST protocol, over real HTTP. It believes nobody: the signature of every request
-// is computed anew (AWS Signature Version 4, "Authenticating Requests: Using the Authorization Header"), the body held against its
-// digest, and what younger clients send unasked (checksums, trailers) is refused, as servers do that never heard of it.
+// A stand-in for S3: objects in memory behind the REST protocol, over real HTTP. It verifies the signature of every request (AWS
+// Signature Version 4, "Authenticating Requests: Using the Authorization Header") and the digest of the body, and rejects additions
+// of newer clients (checksums, trailers), like servers that do not know them.
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export type S3 = Awaited<ReturnType<typeof openS3>>;
 
-/** An answer that is an error, by its code. */
+/** An error answer, by its code. */
 class Fault extends Error {
   readonly status: number;
   readonly code: string;
@@ -45,14 +45,14 @@ function forgetEnvironment(): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
 }
 
-/** While it is open the environment holds the credentials for it, where the client looks for them. */
+/** While it is open the environment has its credentials, where the client looks for them. */
 export async function openS3(bucket = 'proofs') {
   const credentials = { accessKeyId: 'AKSTANDIN', secretAccessKey: 'a/secret+of=the-stand-in' };
   const objects = new Map<string, Buffer>();
   const uploads = new Map<string, Upload>();
-  /** What was asked, in order, and what of it is to fail next. */
+  /** Operations of the requests, in order, and the failures to come. */
   const asked: string[] = [];
-  /** Requests that are being received, and the most that there were at once. */
+  /** Number of requests being received, and its maximum. */
   const load = { now: 0, most: 0 };
   const failures: { operation: string; status: number; code: string }[] = [];
 
@@ -171,7 +171,7 @@ export async function openS3(bucket = 'proofs') {
   };
 
   return {
-    /** As STORAGE_URL has it. */
+    /** The value of STORAGE_URL. */
     url: `s3://${bucket}/kept/here?endpoint=${endpoint}`,
     bucket,
     endpoint,
@@ -180,11 +180,11 @@ export async function openS3(bucket = 'proofs') {
     uploads,
     asked,
     load,
-    /** The next request of that kind is answered with this error, so often. */
+    /** Answers the next `times` requests of that kind with this error. */
     fail(operation: string, status: number, code: string, times = 1): void {
       for (let i = 0; i < times; i++) failures.push({ operation, status, code });
     },
-    /** What was to fail and was not asked no longer fails. */
+    /** Clears failures that have not occurred yet. */
     heal(): void {
       failures.length = 0;
     },
@@ -219,7 +219,7 @@ interface Credentials {
   secretAccessKey: string;
 }
 
-/** Every byte and header that the sender vouches for must be what he vouched for, a moment ago. */
+/** Checks that every signed byte and header is as the sender signed it a moment ago. */
 function authenticate(req: IncomingMessage, body: Buffer, { accessKeyId, secretAccessKey }: Credentials): void {
   const { authorization = '', 'x-amz-date': time, 'x-amz-content-sha256': digest } = req.headers;
   const scheme =

@@ -1,5 +1,5 @@
-// A Stripe as a loopback server, as far as we use it: reads the form-encoded requests of the official library, holds them against
-// the parameters that Stripe publishes (stripe-shapes.ts), keeps answers by idempotency key, and signs events as Stripe does.
+// Stripe as a loopback server, as far as the service uses it: reads the form-encoded requests of the official library, checks them
+// against Stripe's published parameters (stripe-shapes.ts), keeps answers by idempotency key, and signs events like Stripe.
 import { createHmac } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
@@ -28,9 +28,9 @@ export async function openStripe() {
   const sessions = new Map<string, Session>();
   const subscriptions = new Map<string, Subscription>();
   const invoices = new Map<string, Invoice>();
-  /** By payment intent. */
+  /** Payments by payment intent. */
   const payments = new Map<string, Payment>();
-  /** The payment intent of an invoice. */
+  /** Payment intents by invoice. */
   const paidBy = new Map<string, string>();
   const prices = new Map<string, Price>();
   const answered = new Map<string, { request: string; reply: Reply }>();
@@ -150,7 +150,7 @@ export async function openStripe() {
     object: 'event',
     type,
     created: secondsNow(),
-    // Of an older version: nothing but its id may be read.
+    // An object of an older version, of which only the id may be read.
     data: { object: { id: (object as { id: string }).id } },
   });
 
@@ -194,9 +194,9 @@ export async function openStripe() {
     subscriptions,
     payments,
     refundsOfInvoice: (id: string): number[] => payments.get(paidBy.get(id)!)!.refunds.map(({ amount }) => amount),
-    /** Stripe keeps answers for a day. */
+    /** Forgets the answers, as Stripe does after a day. */
     forgetKeys: () => answered.clear(),
-    /** A person pays, at once or with a method that takes days; the events in Stripe's order. */
+    /** Pays as a person, at once or with a method that takes days; returns the events in Stripe's order. */
     pay(checkoutId: string, { isDelayed = false } = {}): StripeEvent[] {
       const session = sessionOf(checkoutId);
       session.status = 'complete';
@@ -230,7 +230,7 @@ export async function openStripe() {
         event('checkout.session.completed', session),
       ];
     },
-    /** The delayed payment arrives. */
+    /** Completes a delayed payment. */
     settle(checkoutId: string): StripeEvent {
       this.pay(checkoutId);
       return event('checkout.session.async_payment_succeeded', sessionOf(checkoutId));
@@ -240,7 +240,7 @@ export async function openStripe() {
       session.status = 'expired';
       return event('checkout.session.expired', session);
     },
-    /** The period of a subscription is over. */
+    /** Ends the period of a subscription. */
     renew(id: string): StripeEvent[] {
       const subscription = subscriptions.get(id)!;
       if (subscription.cancel_at_period_end) {

@@ -1,5 +1,5 @@
-// What stands in for a vendor: a loopback server that notes each request, passes it to what plays the vendor, and can be told to
-// fail: to answer something else, to do as it is asked and lose the answer, or not to answer at all.
+// The base of stand-ins for vendors: a loopback server that records each request, passes it to the vendor's stand-in, and fails on
+// demand: with another answer, with an answer lost after the work, or without any answer.
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 
 export interface Asked {
@@ -7,23 +7,23 @@ export interface Asked {
   /** Path and query. */
   url: string;
   headers: IncomingHttpHeaders;
-  /** Undefined when there is none; the text when it is not JSON. */
+  /** Undefined without a body; the text when it is not JSON. */
   body: unknown;
 }
 
 export interface Reply {
   status: number;
   headers?: Record<string, string>;
-  /** A buffer goes as it is, anything else as JSON. */
+  /** A buffer is sent unchanged, anything else as JSON. */
   body?: unknown;
 }
 
 export type Disturbance = Reply | 'lose the answer' | 'never answer';
 
-/** Notes what the vendor has not published that way. */
+/** Records a deviation from the vendor's published API. */
 export type Violate = (what: string) => void;
 
-/** `nameOf` says what a request is, for those who want to disturb the next of a kind. */
+/** `nameOf` names a request, so that a test can disturb the next one of its kind. */
 export async function openStandIn(
   play: (asked: Asked, violate: Violate) => Promise<Reply>,
   nameOf: (asked: Asked) => string,
@@ -60,11 +60,11 @@ export async function openStandIn(
 
   return {
     server,
-    /** The names of what was asked, in turn. */
+    /** Names of the requests, in order. */
     asked,
-    /** What a request had that the vendor has not published that way. Must stay empty. */
+    /** Deviations of requests from the vendor's published API. Must stay empty. */
     violations,
-    /** The next request of that name goes wrong. */
+    /** Disturbs the next request of that name. */
     disturb(name: string, by: Disturbance): void {
       disturbances.push({ name, by });
     },

@@ -1,5 +1,5 @@
-// One database server for the whole test run, and in it one migrated template that every test file copies (support/database.ts).
-// TEST_DATABASE_URL names a server to use instead of an embedded one. Vitest resolves no `#room` imports for this file.
+// One database server for the whole test run, with a migrated template that every test file copies (support/database.ts).
+// TEST_DATABASE_URL names a server to use instead of an embedded one. Vitest resolves no `#…` imports for this file.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { migrate } from '../../src/foundation/postgres/migrations.ts';
 
 export interface TestServer {
   connection: DatabaseConnection;
-  /** Every database of this run begins with it. */
+  /** Prefix of every database name of this run. */
   prefix: string;
   template: string;
 }
@@ -26,7 +26,7 @@ declare module 'vitest' {
   }
 }
 
-/** For data that nobody will miss: no waiting for the disk. */
+/** Settings for disposable data: no waiting for the disk. */
 export const careless = {
   fsync: 'off',
   synchronous_commit: 'off',
@@ -35,7 +35,7 @@ export const careless = {
   checkpoint_timeout: '1h',
   max_wal_size: '1GB',
   max_connections: 200,
-  // A plan serves all executions of a statement from the first: most connections of a test execute it less than five times.
+  // One plan serves all executions from the first on, because most connections of tests execute a statement less than five times.
   plan_cache_mode: 'force_generic_plan',
 };
 
@@ -66,7 +66,7 @@ async function openTemplate() {
   const knex = openDatabase({ connection: { ...server.connection, database: template } });
   await migrate(knex);
   await knex.destroy();
-  // Nobody may connect: a template with a guest can't be copied.
+  // Nobody may connect, because a template with connections cannot be copied.
   await asAdmin(server.connection, `alter database ${template} with is_template true allow_connections false`);
   return { server, prefix, template };
 }
@@ -104,7 +104,7 @@ export async function asAdmin(connection: DatabaseConnection, sql: string): Prom
   }
 }
 
-/** A folder in memory where there is room for it. Its name tells whose it is: those of killed runs are swept away. */
+/** A folder, in memory if there is room. Its name contains its owner, so that folders of killed runs are deleted. */
 export function temporaryHome(): string {
   const shared = '/dev/shm';
   const room = existsSync(shared) ? statfsSync(shared) : { bavail: 0, bsize: 0 };
@@ -114,7 +114,7 @@ export function temporaryHome(): string {
     if (pid && !isRunning(Number(pid))) rmSync(path.join(top, name), { recursive: true, force: true });
   }
   const home = mkdtempSync(path.join(top, `aep-test-${process.pid}-`));
-  // Open to pass through: under root the server runs as another account.
+  // Accessible to all: under root the server runs as another account.
   chmodSync(home, 0o755);
   return home;
 }

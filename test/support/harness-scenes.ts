@@ -1,4 +1,4 @@
-// What is played with each harness: recorded with the real programs, and replayed in the ordinary suite.
+// Scenes played with each harness: recorded with the real programs, and replayed in the ordinary suite.
 import type { Task, Turn } from '../../src/runner/harness/port.ts';
 import { scripted } from './harness-turns.ts';
 

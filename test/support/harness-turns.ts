@@ -1,4 +1,4 @@
-// Turns of a harness: what a driver needs and tells, gathered for a test.
+// Turns of a harness: the input of a driver and its events, collected for a test.
 import { drivers } from '../../src/runner/harness/drivers.ts';
 import type { AgentHarness, Harness, HarnessEvent, Task, Turn } from '../../src/runner/harness/port.ts';
 
@@ -32,7 +32,7 @@ function taskOf(name: AgentHarness, given: Given): Task {
   };
 }
 
-/** A harness with all that it has told, and its turns one after the other. */
+/** A harness with all of its events, and its turns in order. */
 export function begin(name: AgentHarness, given: Given) {
   const events: HarnessEvent[] = [];
   const turns: Turn[] = [];
@@ -43,7 +43,7 @@ export function begin(name: AgentHarness, given: Given) {
     for (const listener of listeners.splice(0)) listener();
   });
   harness.ready.catch(() => {});
-  /** Resolves with what `ask` gives, as soon as that is something. */
+  /** Resolves with the first defined answer of `ask`. */
   async function until<T>(ask: () => T | undefined): Promise<T> {
     for (;;) {
       const answer = ask();
@@ -57,7 +57,7 @@ export function begin(name: AgentHarness, given: Given) {
     harness,
     events,
     turn: (nth: number) => until(() => turns[nth]),
-    /** Until something was told that contains this. */
+    /** Resolves with the first event that contains this text. */
     seen: (text: string) => until(() => events.find((event) => JSON.stringify(event).includes(text))),
     fragments: () => all('fragment') as Extract<HarnessEvent, { fragment: unknown }>['fragment'][],
     usages: () => all('usage') as Extract<HarnessEvent, { usage: unknown }>['usage'][],

@@ -1,5 +1,5 @@
-// A provider of ours to be trusted or not: ES256 keys published on a loopback server, which counts who asks; and a pen that signs
-// anything, right or wrong, with them.
+// A provider that a test can trust or not: ES256 keys published on a loopback server, which records its requests, and a signer for any
+// content, valid or not.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
@@ -31,7 +31,7 @@ export async function openProvider() {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   let signer: { kid: string; privateKey: CryptoKey };
-  /** From now on a new key signs; published unless it is to be a secret one. */
+  /** Makes a new key sign from now on; it is published unless it is to be unknown. */
   async function rotate({ publish = true } = {}): Promise<JWK> {
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
     const kid = `key-${++count}`;
@@ -48,7 +48,7 @@ export async function openProvider() {
       .sign(key ?? signer.privateKey);
   }
 
-  /** Whole and good, for somebody new, but for what is said otherwise; undefined takes a claim away. */
+  /** Valid claims of a new user, with changes; undefined removes a claim. */
   const claimsOf = (more: Claims = {}): Claims => {
     const n = ++count;
     const claims: Claims = {
@@ -70,7 +70,7 @@ export async function openProvider() {
   return {
     issuer,
     keys,
-    /** The paths that were asked for. */
+    /** Paths of the requests. */
     asked,
     settings,
     rotate,

@@ -1,5 +1,5 @@
-// REST and GraphQL over real HTTP for any caller a test composes: for those that no credential could be created for, such as a
-// person without a scope that every role holds.
+// REST and GraphQL over real HTTP for any caller that a test composes, including callers for whom no credential can be created, such
+// as a person without a scope that every role holds.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Caller } from '#access/principal.ts';
@@ -11,7 +11,7 @@ import { type Ask, requestsTo } from './requests.ts';
 
 export type Impersonation = Awaited<ReturnType<typeof openImpersonation>>;
 
-/** Opened within a world: it stands on the world's database. */
+/** Opens the service within a world, on the world's database. */
 export async function openImpersonation() {
   const callers: Caller[] = [];
   const settings = {
@@ -33,7 +33,7 @@ export async function openImpersonation() {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     request: requestsTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
-    /** What to ask with, to be this caller. */
+    /** Headers of a request as this caller. */
     as: (caller: Caller): Ask => ({ headers: { 'x-caller': String(callers.push(caller) - 1) } }),
     async close(): Promise<void> {
       server.closeAllConnections();

@@ -2,11 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Path → text. Paths are relative to the project: `src/domain/projects/projects/model.ts`. */
+/** Texts of files by path. Paths are relative to the project: `src/domain/projects/projects/model.ts`. */
 export type Tree = Readonly<Record<string, string>>;
 export type Rule = (tree: Tree) => string[];
 
-/** The TypeScript files of those folders that are there. */
+/** The TypeScript files of those folders that exist. */
 export function readTree(root: string, folders: readonly string[]): Tree {
   const names = folders
     .filter((folder) => existsSync(path.join(root, folder)))
@@ -94,7 +94,7 @@ const tableOfPages = 'src/surfaces/console/pages.ts';
 /** Whatever the console imports is sent to the browser: it imports its own files and its framework, and uses the public schema. */
 export const theConsoleUsesTheSchemaOnly: Rule = (tree) =>
   Object.entries(tree).flatMap(([file, text]) => {
-    // Tests run what needs no browser, and the bench asks what the pages ask.
+    // Tests run the parts that need no browser, and the bench sends the requests of the pages.
     if (/^(test|bench)\//.test(file)) return [];
     if (!isConsole(file)) {
       const reach = importsOf(file, text).filter(isConsole);
@@ -113,10 +113,10 @@ export const theConsoleUsesTheSchemaOnly: Rule = (tree) =>
   });
 
 const clients = 'clients/';
-/** What the typed client exports. */
+/** Exports of the typed client. */
 const typedClient = `${clients}typescript/src/exports.ts`;
 
-/** The clients are packages of their own: they share no module with the service, and the typed client needs nothing but the platform. */
+/** The clients are separate packages: they share no module with the service, and the typed client needs only the platform. */
 export const theClientsArePackagesOfTheirOwn: Rule = (tree) =>
   Object.entries(tree).flatMap(([file, text]) => {
     const own = file.startsWith(clients) && file.split('/').slice(0, 2).join('/');
@@ -220,7 +220,7 @@ export const schemasAreRegistered: Rule = (tree) => {
 const shared = ['bearer.ts', 'cookie.ts', 'frame.ts', 'mcp-http.ts', 'subscription-slots.ts'].map(
   (file) => `src/surfaces/${file}`,
 );
-/** Surfaces with a protocol of their own: they call operations directly. */
+/** Surfaces with their own protocol, which call operations directly. */
 const ownProtocol = [
   'a2a',
   'artifacts',
@@ -272,7 +272,7 @@ export const importsAreWellFormed: Rule = (tree) =>
 
 const uncommented = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 
-/** Files of the runner that read its settings; the others read PATH alone, for the programs that they start. */
+/** Files of the runner that read its settings; the others read only PATH, for the programs that they start. */
 const runnerSettings = ['runner.ts', 'harness/install-command.ts', 'isolation/engine.ts'];
 /** Files of the runner that send requests: to the platform, to models, and to the server of a harness in its cell. */
 const runnerRequests = [
@@ -284,7 +284,7 @@ const runnerRequests = [
   'harness/opencode-connection.ts',
 ];
 
-/** A runner has the machine's clock: no test controls it from outside of its process. */
+/** A runner uses the machine's clock, because no test controls it from outside its process. */
 export const theRunnerReadsSettingsAndSendsRequestsInFewFiles: Rule = (tree) =>
   runnerFiles(tree).flatMap(([file, whole]) => {
     const text = uncommented(whole);
@@ -299,10 +299,10 @@ export const theRunnerReadsSettingsAndSendsRequestsInFewFiles: Rule = (tree) =>
 
 const factories = 'invalid|conflict|forbidden|unprocessable|unsupportedMediaType';
 const fieldInSentence = new RegExp(`\\b(${factories})\\(\\s*['\`]([\\w.-]|\\$\\{[^}]*\\})+: `);
-/** The texts of this file are shown as the state of a configuration file; its `invalid` is its own. */
+/** The texts of this file are shown as the state of a configuration file; its `invalid` is its own function. */
 const textsOfItsOwn = 'src/domain/execution/mcp-servers/declared.ts';
 
-/** An error says in data what programs act on: its description is printed in one place and parsed in none. */
+/** Errors carry the data that programs act on: their description is printed in one place and parsed nowhere. */
 export const errorsCarryData: Rule = (tree) =>
   Object.entries(tree)
     .filter(([file]) => /^(src|clients)\//.test(file) && file !== 'src/foundation/problem.ts' && !isGenerated(file))
@@ -364,7 +364,7 @@ export const recordsAreQueriedByTheirNoun: Rule = (tree) => {
       const { noun, role } = layerOf(file) === 'domain' ? roleOf(file) : { noun: null, role: '' };
       if (noun === null || declaresGraph(role))
         return [`${file} queries ${record} directly: call the operations of ${home}.`];
-      // Within its own transaction an operation may lock or write a row of another noun, but for those of a run.
+      // Within its own transaction an operation may lock or write a row of another noun, except of a run.
       return noun === home || (transaction && home !== 'runs')
         ? []
         : [
@@ -375,8 +375,8 @@ export const recordsAreQueriedByTheirNoun: Rule = (tree) => {
 };
 
 /**
- * Folders whose statements name tables of other nouns, and why one statement has to. The list only shrinks: a table that is no
- * longer named there is a violation.
+ * Folders whose statements name tables of other nouns, with the reason for each. The list only shrinks: a table that is no longer
+ * named there is a violation.
  */
 const tablesOfOtherNouns: Record<string, { tables: string[]; because: string }> = {
   'src/domain/organization/memberships': {
@@ -398,7 +398,7 @@ const folderOf = (file: string): string =>
 const namedTable =
   /\b(?:from|join|into|update)\s+(?:only\s+)?"?([a-z_]+)\b|\b(?:trx|knex)(?:<[^>]*>)?\(\s*(?:'([a-z_]+)'|(\w+)\.tableName)/g;
 
-/** A table without a model is named in one folder alone: that of the noun that writes it. */
+/** A table without a model is named only in the folder of the noun that writes it. */
 export const tablesWithoutAModelHaveOneHome: Rule = (tree) => {
   const models = new Set(
     Object.values(tree).flatMap((text) => [...text.matchAll(/\btableName = '(\w+)'/g)].map((match) => match[1]!)),
@@ -417,7 +417,7 @@ export const tablesWithoutAModelHaveOneHome: Rule = (tree) => {
     });
 };
 
-/** A table is read and written by the noun whose model it is; other modules call the functions and finders of that noun. */
+/** Only the noun of a table's model reads and writes the table; other modules call the functions and finders of that noun. */
 export const tablesAreNamedByTheirNoun: Rule = (tree) => {
   const models = domainFiles(tree).flatMap(([file, text]) =>
     [...text.matchAll(/\bclass (\w+) extends \w+ \{\s+static override tableName = '(\w+)'/g)].map(
@@ -438,7 +438,7 @@ export const tablesAreNamedByTheirNoun: Rule = (tree) => {
     ...found
       .filter(({ file, table }) => !tablesOfOtherNouns[folderOf(file)]?.tables.includes(table))
       .map(({ file, table, home }) => `${file} names the table ${table}: call the operations of ${home}.`),
-    // Only for the whole tree: the rule is also tested with a few files.
+    // Only for the whole tree, because the rule is also tested with a few files.
     ...Object.entries(tablesOfOtherNouns)
       .filter(() => 'src/main.ts' in tree)
       .flatMap(([folder, { tables }]) =>
@@ -504,7 +504,7 @@ export const importsHaveNoCycle: Rule = (tree) => {
   return cyclesOf(files).map((cycle) => `${cycle}: an import cycle.`);
 };
 
-/** The areas of the domain depend on each other in one direction, so that a reader learns them one after the other. */
+/** The areas of the domain depend on each other in one direction, so that they can be read one after another. */
 export const areasDependDownwards: Rule = (tree) =>
   domainFiles(tree).flatMap(([file, text]) => {
     const { area } = roleOf(file);
@@ -530,11 +530,11 @@ export const nounFoldersHaveNoCycle: Rule = (tree) => {
 
 const exported =
   /^export (?:declare )?(?:async )?(?:abstract )?(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
-/** The types of a schema bear the names of what they show, as GraphQL and OpenAPI do. */
+/** Types of a schema have the names of their subject, as in GraphQL and OpenAPI. */
 const namesTypesOfASchema = (file: string): boolean =>
   (layerOf(file) === 'domain' && declaresGraph(roleOf(file).role)) || /^src\/surfaces\/[^/]+\/records\.ts$/.test(file);
 
-/** A name means one thing, so that whoever reads it in a comment or searches for it finds that one. */
+/** An exported name has one meaning, so that a search for it finds one thing. */
 export const exportedNamesMeanOneThing: Rule = (tree) => {
   const homes = new Map<string, string[]>();
   for (const [file, text] of sourceFiles(tree)) {

@@ -1,5 +1,5 @@
-// The order of the test files: those that take longest begin first, so that none of them runs alone at the end while other
-// workers have nothing left to do. Without a list the order would be by size, and short files that start processes come last.
+// The order of the test files: the slowest start first, so that none of them runs alone at the end while other workers are idle.
+// Without a list the order would be by size, and short files that start processes would come last.
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const longest = [

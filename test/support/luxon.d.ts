@@ -1,4 +1,4 @@
-// What schedule.test.ts uses of luxon, which comes without types.
+// The part of luxon that schedule.test.ts uses; luxon comes without types.
 declare module 'luxon' {
   export interface DateTime {
     year: number;
@@ -8,7 +8,7 @@ declare module 'luxon' {
     weekday: number;
     toMillis(): number;
     toFormat(format: string): string;
-    /** One, or the two that a wall time which comes twice can mean. */
+    /** One instant, or the two of a wall time that occurs twice. */
     getPossibleOffsets(): DateTime[];
   }
   export const DateTime: {

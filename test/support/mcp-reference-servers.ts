@@ -1,5 +1,5 @@
-// Real MCP servers of others, as child processes on loopback: one that is open, and one behind the SDK's authorization router,
-// which takes only tokens that were made for it.
+// Third-party MCP servers as child processes on loopback: an open one, and one behind the SDK's authorization router, which accepts
+// only tokens issued for it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import path from 'node:path';
@@ -58,7 +58,7 @@ export async function openEverything(): Promise<Peer> {
   return { url: `http://127.0.0.1:${port}/mcp`, close: () => stop(child) };
 }
 
-/** The SDK's example server behind its own authorization server, which approves whoever comes. */
+/** The SDK's example server behind its own authorization server, which approves every request. */
 export async function openGuarded(): Promise<Peer> {
   const [port, authPort] = [await freePort(), await freePort()];
   const script = 'sdk/dist/esm/examples/server/simpleStreamableHttp.js';

@@ -1,5 +1,5 @@
-// A world with a project whose repository is a folder on this machine, in which a test writes the config file; and the runtime
-// that holds one of its runs.
+// A world with a project whose repository is a folder on this machine, where a test writes the config file, and a runtime that holds
+// one of the project's runs.
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -60,7 +60,7 @@ export async function openMcpWorld() {
     };
   }
 
-  /** A run of the project in the hands of a runtime, whose agent has the role. */
+  /** A run of the project, held by a runtime, with an agent of the role. */
   async function run({ id, session }: { id: string; session: Session }, role = 'builder') {
     const agent = { name: `Agent ${++count}`, role, harness: 'codex', model: 'gpt-5.5' };
     const sandbox = { kind: 'existing', templateId: 'standard' };

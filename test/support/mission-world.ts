@@ -1,4 +1,4 @@
-// An organization whose missions real runners carry out: scripts, and agents of a stand-in for Claude Code.
+// An organization whose missions are carried out by real runners: scripts, and agents of a stand-in for Claude Code.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
@@ -35,7 +35,7 @@ export async function kill(process: ChildProcess): Promise<void> {
 /** Often enough that no test waits for it, and seldom enough that asking does not keep a core busy. */
 export const pace = { POLL_MS: '100', HEARTBEAT_MS: '200', SAMPLE_MS: '100', FLUSH_MS: '50', GRACE_MS: '200' };
 
-/** The lease of a run ends whose runner is dead: a heartbeat that was on its way may renew it once more. */
+/** Ends the lease of a run whose runner is dead. A heartbeat that was on its way may renew it once more. */
 export async function endLease(look: () => Promise<{ status: string }>, turn: (ms: number) => void): Promise<void> {
   for (let waits = 0; waits < 3; ) {
     turn(seconds(61));
@@ -51,13 +51,13 @@ export async function openMissionWorld() {
     mkdtemp(path.join(tmpdir(), 'aep-missions-')),
   ]);
   const folder = made;
-  // Scripts of a runner that is root have a user of their own.
+  // Scripts of a runner that is root run as separate users.
   await chmod(folder, 0o777);
   openStorage(folderStorage(path.join(folder, 'contents')));
   let turned = 0;
-  /** Of the team, where it runs scripts: missions name it. */
+  /** The team's agent for scripts, which missions name. */
   let scriptAgentId: string | null = null;
-  // The runner has the clock of the machine.
+  // The runner uses the clock of the machine.
   setClock(() => Date.now() + turned);
   const alice = await createOwner(world, 'Alice', 'Acme');
   const projectId = await createProject(world, alice, 'Shop');
@@ -94,7 +94,7 @@ export async function openMissionWorld() {
     for (const list of [run.steps, run.messages]) list.sort((a: Json, b: Json) => a.seq - b.seq);
     return run;
   };
-  /** What `ask` gives as soon as it is something. */
+  /** Resolves with the first truthy answer of `ask`. */
   async function until<T>(ask: () => Promise<T | false | null | undefined>): Promise<T> {
     const found = await vi.waitUntil(ask, { timeout: 60_000, interval: 50 }).catch(async (error) => {
       const runs = await world.knex('runs').orderBy('createdAt').select('id', 'status', 'lastError');
@@ -136,7 +136,7 @@ export async function openMissionWorld() {
       await killRunners();
       await endLease(() => look(runId), turn);
     },
-    /** `account`: of a runner that is not ours, for tests of root. `launcher`: words before its command. */
+    /** `account`: user of the runner, for tests under root. `launcher`: words before its command. */
     startRunner(
       more: Record<string, string> = {},
       { launcher = [], ...account }: { launcher?: string[]; uid?: number; gid?: number } = {},
@@ -160,7 +160,7 @@ export async function openMissionWorld() {
       return runner;
     },
     killRunners,
-    /** The agents of the organization from now on: of a harness, in these roles. */
+    /** Replaces the organization's agents: one harness, these roles. */
     async team(harness: string, ...roles: string[]): Promise<void> {
       await world.knex('agents').delete();
       for (const role of roles) {
@@ -177,7 +177,7 @@ export async function openMissionWorld() {
         'mutation ($p: String!, $prompt: String!, $a: String) { startMission(projectId: $p, prompt: $prompt, agentId: $a) { id } }';
       return (await graphql(start, { p: project, prompt, a: scriptAgentId })).id;
     },
-    /** Its row is asked until then, which costs a fraction of the question to the service. */
+    /** Polls the row, which costs a fraction of a request to the service. */
     async ended(runId: string): Promise<Json> {
       await until(async () => {
         const { status } = await world.knex('runs').where({ id: runId }).first('status');

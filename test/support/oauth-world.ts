@@ -43,7 +43,7 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
   const faults: unknown[] = [];
   serve();
 
-  /** Puts a surface with these settings in front of the app's own, and keeps what it reports. */
+  /** Puts a surface with these settings in front of the app's own, and collects its reports. */
   function serve(): void {
     const { registrationsPerHour = 1_000_000, trustedIssuers = [{ issuer: 'https://provider.example' }] } = settings;
     const report = (_exchange: unknown, error: unknown) => void faults.push(error);
@@ -61,7 +61,7 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
     });
   }
 
-  /** A body as a form, sent as a client sends it. */
+  /** Sends a body as a form, like a client. */
   const form = (path: string, parameters: Parameters | [string, string][], ask: { session?: Session } = {}) =>
     world.request('POST', path, {
       ...ask,
@@ -87,7 +87,7 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
     return world.request('GET', `/oauth/authorize?${query}`, { ...(session && { session }) });
   };
 
-  /** Opens the page and answers it as the person. */
+  /** Opens the page and submits it as the person. */
   async function authorize(visit: Visit, parameters: Parameters, choice: Choice = {}): Promise<Answer> {
     const page = await openPage(parameters, visit.session);
     if (page.status !== 200) return page;
@@ -126,7 +126,7 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
     /** A personal access token. */
     personalToken: (visit: Visit): Promise<string> => world.token(visit.person, visit.organization),
     token: (parameters: Parameters | [string, string][]) => form('/v1/oauth2/token', parameters),
-    /** A code, as the client gets it. */
+    /** A code, as the client receives it. */
     async code(visit: Visit, parameters: Parameters, choice?: Choice): Promise<string> {
       const answer = await authorize(visit, parameters, choice);
       const code = locationOf(answer).searchParams.get('code');
@@ -152,7 +152,7 @@ export function pkce() {
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') };
 }
 
-/** An authorization request, whole and good. */
+/** A valid authorization request. */
 export function authorizationRequest(clientId: string, more: Parameters = {}) {
   const { verifier, challenge } = pkce();
   const parameters: Parameters = {

@@ -1,7 +1,7 @@
-// A statement that is sent while its connection executes another one is refused, as pg 9 will do: pg 8 queues it and warns.
+// Rejects a statement that is sent while its connection executes another one, as pg 9 will; pg 8 queues it and warns.
 import pg from 'pg';
 
-/** Of pg's client, which keeps both from everyone. */
+/** Private members of pg's client. */
 interface Executing {
   _activeQuery: unknown;
   _queryQueue: unknown[];

@@ -1,4 +1,4 @@
-// Holds a REST answer against the OpenAPI document: the path, the status, the media type, every member of the body.
+// Checks a REST answer against the OpenAPI document: path, status, media type, and every member of the body.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Answer } from './world.ts';
@@ -12,7 +12,7 @@ interface Document {
 
 let contract: Promise<ReturnType<typeof contractOf>> | undefined;
 
-/** The contract in the document of a service; one and the same for worlds, which differ in their address alone. */
+/** The contract from the document of a service; worlds share it, because they differ only in their address. */
 export const openContract = (url: string): Promise<ReturnType<typeof contractOf>> =>
   (contract ??= fetch(`${url}/v1/openapi.json`).then(async (response) =>
     contractOf((await response.json()) as Document),
@@ -39,7 +39,7 @@ function contractOf(document: Document) {
 
   return {
     document,
-    /** Throws when the answer is not what the document says. Unknown paths and methods answer `Error`. */
+    /** Throws when the answer deviates from the document. Unknown paths and methods answer `Error`. */
     check(method: string, path: string, { status, body, headers }: Answer): void {
       const bare = path.split('?', 1)[0]!;
       const [found] = templates.filter(({ pattern }) => pattern.test(bare)).sort((a, b) => a.parameters - b.parameters);
@@ -53,7 +53,7 @@ function contractOf(document: Document) {
         if (operation && status !== 405 && !operation.responses[status]) {
           throw new Error(`${where}: the document does not know this status`);
         }
-        // OAuth and agent identity answer errors of their own; everything else answers `Error`, or problem details.
+        // OAuth and agent identity have their own error bodies; everything else answers `Error` or problem details.
         const own = operation?.responses[status]?.content;
         const record = headers.get('content-type') === problemDetailsType ? 'ProblemDetails' : 'Error';
         pointer = own ? answerPointer(found!.template, method, status) : `/components/schemas/${record}`;

@@ -1,6 +1,6 @@
-// Opens the pages of a world in a browser and inspects each in light on a desktop and in dark on a phone. Whatever goes wrong on any
-// page is kept: failed requests, requests to another machine, each serious problem that axe finds (WCAG 2.2).
-// SCREENSHOTS=<folder> keeps a picture of each inspected page.
+// Opens the pages of a world in a browser and inspects each in light on a desktop and in dark on a phone. It records all problems:
+// failed requests, requests to other machines, and serious findings of axe (WCAG 2.2). SCREENSHOTS=<folder> saves a picture of each
+// inspected page.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -13,7 +13,7 @@ if (pictures) mkdirSync(pictures, { recursive: true });
 
 const looks = [
   { look: 'light', colorScheme: 'light', width: 1280, height: 720 },
-  // The same elements, in other colours and sizes: of the rules only those that look at these.
+  // The same elements in other colours and sizes, so only the rules about these run.
   {
     look: 'dark phone',
     colorScheme: 'dark',
@@ -34,7 +34,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
   const contexts: BrowserContext[] = [];
   const problems: string[] = [];
 
-  /** A browser window of its own; with a session, of somebody who is signed in. */
+  /** A new browser window, signed in if there is a session. */
   async function open(session: Session | null = null, options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(100_000);
@@ -46,7 +46,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
     context.on('weberror', (error) => problems.push(String(error.error())));
     context.on('requestfailed', (request) => {
       const reason = request.failure()?.errorText;
-      // Who leaves a page gives up what it still waits for, and who downloads does not show it.
+      // Leaving a page aborts its pending requests, and so does a download.
       if (reason !== 'net::ERR_ABORTED') problems.push(`${request.url()}: ${reason}`);
     });
     context.on('request', (request) => {
@@ -57,7 +57,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
     return context.newPage();
   }
 
-  /** The page as it is now, in each look: no serious problem, and nothing wider than the screen. */
+  /** Inspects the page in each look: no serious problem, and nothing wider than the screen. */
   async function inspect(page: Page, name: string): Promise<void> {
     const before = page.viewportSize();
     await loadAxe(page);
@@ -65,7 +65,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
       const size = page.viewportSize();
       if (size?.width !== width || size.height !== height) await page.setViewportSize({ width, height });
       await page.emulateMedia({ colorScheme });
-      // The policy of the page lets axe load nothing, and there is nothing to load.
+      // The policy of the page forbids axe to load anything, and there is nothing to load.
       const options = { ...asked, preload: false, resultTypes: ['violations'] };
       const { violations, isTooWide } = await page.evaluate<Found>(
         `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => (
@@ -86,7 +86,7 @@ export function createPageInspector(browser: Browser, baseURL: string) {
   return {
     open,
     inspect,
-    /** What went wrong since they were last taken. */
+    /** Problems since the last call. */
     takeProblems: (): string[] => problems.splice(0),
     /** Closes all windows. */
     close: async (): Promise<void> => {
@@ -95,10 +95,10 @@ export function createPageInspector(browser: Browser, baseURL: string) {
   };
 }
 
-/** Once for each document, and past Playwright's own evaluation: a script of that size takes half the time. */
+/** Loads axe once per document, bypassing Playwright's evaluation, which takes twice the time for a script of that size. */
 async function loadAxe(page: Page): Promise<void> {
   if (await page.evaluate("typeof axe === 'object'")) return;
-  // It ends with the page: a session that ends earlier takes the virtual authenticators of the page along.
+  // The session ends with the page: ending it earlier would remove the page's virtual authenticators.
   const protocol = await page.context().newCDPSession(page);
   await protocol.send('Runtime.evaluate', { expression: axe });
 }

@@ -1,4 +1,4 @@
-// The service and its programs as processes of their own, to be stopped, killed and started again.
+// The service and its programs as separate processes, to be stopped, killed and restarted.
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,10 +11,10 @@ import type { DatabaseConnection } from '#foundation/postgres/embedded/database.
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A program as the global set-up bundled it: `main`, `admin`, `runner/runner`, or one of tests, below `test/`. */
+/** A program bundled by the global set-up: `main`, `admin`, `runner/runner`, or a program of tests, below `test/`. */
 export const compiled = (program: string): string => path.join(projectFolder, 'dist', `${program}.js`);
 
-/** A free port below those that a system gives to outgoing connections (from 32,768), so that it stays free. */
+/** A free port below the range of outgoing connections (from 32,768), so that it stays free. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + randomInt(12_000);
@@ -28,7 +28,7 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whether a process lives, or is not yet waited for. */
+/** Whether a process lives, or has ended without being waited for. */
 export const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0);
@@ -37,11 +37,11 @@ export const isRunning = (pid: number): boolean => {
   }
 };
 
-/** The processes that a process has started, and that still live. */
+/** Live child processes of a process. */
 export const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
-/** A DATABASE_URL; the cluster of the tests listens on a Unix socket. */
+/** A DATABASE_URL, also for the tests' server, which listens on a Unix socket. */
 export function databaseUrl({ host, port, user, password, database }: DatabaseConnection): string {
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user, password })}`;
 }
@@ -55,7 +55,7 @@ export interface ServiceProcess {
 
 /**
  * `npm run serve` on a database, with the secret key of a world, on the real clock and without the scheduler. `port` lets a second
- * process take the place of a first.
+ * process replace the first.
  */
 export function startService(
   connection: DatabaseConnection,
@@ -79,7 +79,7 @@ export function startService(
     createInterface({ input: child.stdout! }).on('line', (line) => line.includes('"msg":"listening"') && resolve());
     child.once('exit', (code, signal) => reject(new Error(`The service ended (${code ?? signal}).`)));
   });
-  // Whoever kills a starting process does not wait for it.
+  // A test that kills a starting process does not wait for it.
   ready.catch(() => {});
   return { url, process: child, ready };
 }

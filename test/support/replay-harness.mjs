@@ -1,4 +1,4 @@
-// A recorded program: node replay.mjs FILE. It says what was recorded, and waits for what the driver said then.
+// Replays a recorded program: node replay.mjs FILE. It prints the recorded output, and waits for the driver's recorded input.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createInterface } from 'node:readline';

@@ -1,5 +1,5 @@
-// Two database servers of the bundled binaries: a primary with the migrated schema, and a standby that it replicates to before it
-// acknowledges. Copies of one folder, each time as new.
+// Two database servers from the bundled binaries: a primary with the migrated schema, and a standby to which it replicates before it
+// acknowledges. Both are new copies of one folder.
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -17,12 +17,12 @@ export interface DatabaseServer {
   host: string;
   /** Makes a standby take writes. */
   promote(): Promise<void>;
-  /** As by a machine that is gone. */
+  /** Like a machine that is lost. */
   kill(): Promise<void>;
-  /** As by a machine that hangs, and comes back with `thaw`. */
+  /** Like a machine that hangs; `thaw` resumes it. */
   freeze(): void;
   thaw(): void;
-  /** After it was killed; as what it was at first. */
+  /** Restarts a killed server in its original role. */
   restart(): Promise<void>;
   query(text: string): Promise<Record<string, unknown>[]>;
 }
@@ -30,9 +30,9 @@ export interface DatabaseServer {
 export interface Replicated {
   primary: DatabaseServer;
   standby: DatabaseServer;
-  /** Names both servers. */
+  /** URL with both servers. */
   url: string;
-  /** Names one of them. */
+  /** URL with one of them. */
   urlOf(server: DatabaseServer): string;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ export async function openReplicated({ synchronous = true } = {}): Promise<Repli
   const homes = [temporaryHome(), temporaryHome()] as const;
   const ports = await Promise.all([freePort(), freePort()]);
   const primary = await start(homes[0], ports[0]!, {
-    // Acknowledged is what the standby has: else a failover loses writes, whatever the service does.
+    // A write is acknowledged when the standby has it; otherwise a failover would lose writes, whatever the service does.
     ...(synchronous && { synchronous_standby_names: '*' }),
     synchronous_commit: 'on',
   });
@@ -142,6 +142,6 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
   }
 }

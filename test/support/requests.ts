@@ -1,4 +1,4 @@
-// Requests over real HTTP as any program sends them. By node:http, which takes a fifth of the time of fetch.
+// Requests over real HTTP, like those of any program. By node:http, which takes a fifth of the time of fetch.
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { seconds } from '#foundation/clock.ts';
 import { eventsOf } from './server-sent-events.ts';
@@ -17,7 +17,7 @@ export interface Ask {
   session?: Session;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Asks for events, reads the first of them, and leaves. */
+  /** Requests events, reads the first one, and disconnects. */
   firstEvent?: true;
 }
 
@@ -26,10 +26,10 @@ export interface Session {
   csrf: string;
 }
 
-/** A connection that is idle is left before the service leaves it. */
+/** Idle connections are closed before the service closes them. */
 const agent = new Agent({ keepAlive: true, timeout: seconds(2) });
 
-/** Sends requests to a server, each with the credential that it asks with. */
+/** Sends requests to a server, each with its credential. */
 export const requestsTo =
   (url: string) =>
   async (method: string, path: string, ask: Ask = {}): Promise<Answer> => {
@@ -66,7 +66,7 @@ const send = (url: URL, options: RequestOptions, body?: string): Promise<Incomin
       resolve(response);
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      // Of a kept connection that the service has just left: to be asked once more (Node.js, `request.reusedSocket`).
+      // A kept connection that the service has just closed: the request is sent once more (Node.js, `request.reusedSocket`).
       const isLeft = sent.reusedSocket && !isAnswered && ['ECONNRESET', 'EPIPE'].includes(error.code!);
       if (isLeft) send(url, options, body).then(resolve, reject);
       else reject(error);

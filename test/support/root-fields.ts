@@ -1,4 +1,4 @@
-// Every root field of the built schema, asked through each surface that shows it. New fields join by being declared.
+// Every root field of the built schema, called through each surface that has it. New fields are included by being declared.
 import {
   type GraphQLArgument,
   type GraphQLField,
@@ -23,7 +23,7 @@ export interface RootField {
   name: string;
   field: GraphQLField<unknown, unknown>;
   exposure: RootExposure;
-  /** Its place in REST, when it has one. */
+  /** Its REST route, if it has one. */
   route?: RestRoute;
 }
 
@@ -62,11 +62,11 @@ export function recordOf({ field, route }: RootField): (RequestRecord & { name: 
   return name ? { name, ...requestRecords.get(name)! } : route?.body;
 }
 
-/** Whether there is no asking without it. */
+/** Whether the argument is required. */
 export const isRequired = ({ type, defaultValue }: GraphQLArgument): boolean =>
   isNonNullType(type) && defaultValue === undefined;
 
-/** All of a record that REST would show: every field but those of the graph alone. */
+/** All fields of a record that REST shows. */
 export function selectionOf(output: GraphQLOutputType): string {
   const type = getNamedType(output);
   if (!isObjectType(type)) return '';
@@ -74,7 +74,7 @@ export function selectionOf(output: GraphQLOutputType): string {
   return `{ ${fields.map((field) => `${field.name} ${selectionOf(field.type)}`).join(' ')} }`;
 }
 
-/** The operation that asks a root field for `selection`, with every given argument as a variable. */
+/** The operation that selects `selection` from a root field, with every given argument as a variable. */
 export function documentOf({ kind, name, field }: RootField, args: Arguments, selection = selectionOf(field.type)) {
   const given = field.args.filter((argument) => argument.name in args);
   const variables = given.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
@@ -97,7 +97,7 @@ function bodyFor({ body, field, parameters }: RestRoute, args: Arguments): unkno
   return Object.fromEntries(members.map(({ name }) => [name, args[name]]));
 }
 
-/** What a surface said: the record that was asked for, or the problem and its status. */
+/** The answer of a surface: the record, or the problem and its status. */
 export interface Outcome {
   status: number;
   data?: unknown;
@@ -105,7 +105,7 @@ export interface Outcome {
   answer: Answer;
 }
 
-/** Asks a root field through one surface. What a subscription says first is its answer. */
+/** Calls a root field through one surface. The first event of a subscription is its answer. */
 export async function askField(
   request: Request,
   surface: Surface,
@@ -125,7 +125,7 @@ export async function askField(
   return outcomeOf(root.name, await request('POST', '/graphql', { ...ask, ...events, body }));
 }
 
-/** The problem of an answer that is problem details (RFC 9457), as other surfaces carry it. */
+/** The problem in an answer of problem details (RFC 9457), in the form of other surfaces. */
 function problemOfDetails({
   type,
   title,
@@ -139,7 +139,7 @@ function problemOfDetails({
   return { category, title, description: detail, retryable, ...data } as unknown as ProblemDetails;
 }
 
-/** Of a GraphQL answer. An execution is a 200 of HTTP: then the status is that of the problem it tells. */
+/** The outcome of a GraphQL answer. An execution has HTTP status 200, so the status is that of its problem. */
 export function outcomeOf(name: string, answer: Answer): Outcome {
   const { data, errors } = answer.body;
   if (!errors) return { status: answer.status, data: data[name], answer };

@@ -1,4 +1,4 @@
-// What a runtime would report, written straight into its tables: the least that each record needs, and what a test adds to it.
+// Reports of a runtime, written straight into its tables: minimal records, and the members that a test adds.
 import { storeContent } from '#domain/work/artifacts/content.ts';
 import { Artifact, StoredContent } from '#domain/work/artifacts/model.ts';
 import { Environment } from '#domain/work/environments/model.ts';
@@ -19,7 +19,7 @@ import { present } from './world.ts';
 
 type Some<R> = { [K in keyof R]?: R[K] };
 
-/** Where a record belongs. */
+/** The organization and project of a record. */
 export interface Place {
   orgId: Id<'organization'>;
   projectId: Id<'project'>;
@@ -28,7 +28,7 @@ export interface Place {
 export const spend = async (place: Place, usd: number, more: Some<MissionCost> = {}): Promise<MissionCost> =>
   MissionCost.query().insertAndFetch({ id: newId('missionCost'), ...place, usd, at: present(), ...more });
 
-/** A running sandbox that has just been registered. */
+/** A running sandbox, just registered. */
 export const startSandbox = async ({ orgId, projectId }: Place, more: Some<Sandbox> = {}): Promise<Sandbox> =>
   Sandbox.query().insertAndFetch({
     id: newId('sandbox'),
@@ -43,7 +43,7 @@ export const startSandbox = async ({ orgId, projectId }: Place, more: Some<Sandb
     ...more,
   });
 
-/** The steps of a run, in their order: finished ones, unless they say otherwise. */
+/** The steps of a run in order; completed by default. */
 export async function writeSteps(place: Place, runId: string, steps: Some<RunStep>[]): Promise<void> {
   for (const [seq, step] of steps.entries()) {
     const { role = 'builder', harness = 'claude-code', model = 'claude-sonnet-4-5' } = step;
@@ -94,7 +94,7 @@ export const startSession = async ({ id }: Sandbox, more: Some<SandboxSession> =
     ...more,
   });
 
-/** Writes the pieces of one log, in their order. Those of a prompt are its spans. */
+/** Writes the pieces of one log, in order. The pieces of a prompt are its spans. */
 export async function writeLog({ sandboxId, role, sessionId }: SandboxSession, part: LogPart, pieces: string[]) {
   for (const [seq, content] of pieces.entries()) {
     const spanId = part === 'prompt' ? `span-${seq}` : null;
@@ -108,7 +108,7 @@ export async function showFragments({ id }: Sandbox, fragments: Some<SandboxFrag
   );
 }
 
-/** Samples from `from` on, one each `every` milliseconds, with the given CPU percentages. */
+/** Samples from `from` on, every `every` milliseconds, with the given CPU percentages. */
 export async function measure({ id }: Pick<Sandbox, 'id'>, from: number, every: number, cpu: number[]): Promise<void> {
   const samples = cpu.map((cpuPct, i) => ({
     sandboxId: id,
@@ -132,7 +132,7 @@ export const openEnvironment = async (place: Place, more: Some<Environment> = {}
     ...more,
   });
 
-/** An artifact with its content, which is text unless it says otherwise. Needs an open storage. */
+/** An artifact with its content, text by default. Requires an open storage. */
 export async function leaveArtifact(
   place: Place,
   content: string | Buffer,
@@ -142,7 +142,7 @@ export async function leaveArtifact(
   return registerArtifact(place, { contentKey: key, sizeBytes, ...more });
 }
 
-/** A content that was uploaded for an organization, and that nobody is going to ask for. */
+/** An uploaded content of an organization that nobody will read. */
 export const storedContent = async (orgId: Id<'organization'>): Promise<StoredContent> =>
   StoredContent.query().insertAndFetch({
     key: newId('content'),
@@ -151,7 +151,7 @@ export const storedContent = async (orgId: Id<'organization'>): Promise<StoredCo
     sizeBytes: 0,
   } as Partial<StoredContent>);
 
-/** An artifact whose content nobody is going to ask for. */
+/** An artifact whose content nobody will read. */
 export async function noteArtifact(place: Place, more: Some<Artifact> = {}): Promise<Artifact> {
   const { key } = await storedContent(place.orgId);
   return registerArtifact(place, { contentKey: key, sizeBytes: 0, ...more });

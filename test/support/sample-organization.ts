@@ -1,4 +1,4 @@
-// An organization with one record of each noun, and valid requests to it: tests start from these and remove the credential or
+// An organization with one record of each noun, and valid requests for it: tests start from these and remove the credential or
 // invalidate one argument. A new noun adds its record to `seedOrganization` and its request bodies to `bodies`.
 import { execFileSync } from 'node:child_process';
 import { cp, mkdtemp, writeFile } from 'node:fs/promises';
@@ -39,19 +39,19 @@ import { type Ask, present, type World } from './world.ts';
 export interface SampleOrganization {
   organization: Row<Organization>;
   owner: Row<Person>;
-  /** The ids of its records, by the argument that takes them. */
+  /** Ids of its records by the name of the argument that takes them. */
   ids: Record<string, string>;
-  /** Those of them that belong to its first project: outside of it they don't exist for a credential that is bound. */
+  /** Ids of the records in its first project: to a credential bound to another project they do not exist. */
   ofProject: Record<string, string>;
-  /** Those that are the owner's alone, whatever the others' roles. */
+  /** Ids of records that belong to the owner personally, whatever the role of others. */
   ofOwner: Record<string, string>;
-  /** Its second project. */
+  /** Id of its second project. */
   otherProjectId: string;
-  /** Somebody with an account who belongs nowhere. */
+  /** A person with an account and no organization. */
   outsiderId: string;
-  /** Of its runtime. */
+  /** Service token of its runtime. */
   serviceToken: string;
-  /** Texts that stand in its records and nowhere else. */
+  /** Texts that occur only in its records. */
   words: string[];
 }
 
@@ -77,7 +77,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     connect('tracker', 'builtin'),
     connect('scm', 'builtin', await repositoryOf(`repositories/shop-${n}`)),
     world.session(owner!, organization.id),
-    // Where nobody answers.
+    // An address without a server.
     connect('llm', 'anthropic', undefined, 'http://127.0.0.1:9'),
     world.join(organization, member!, 'member'),
   ]);
@@ -136,7 +136,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   const checkoutId = await buy({ offer: 'pack' });
   const { orders } = (await world.rest('GET', '/billing/orders', { session })).body;
 
-  // The service of a world is on loopback, and so is the MCP server.
+  // The services of a world and its MCP server are on loopback.
   openOutbound({ allowLoopback: true });
   const server = `/mcp/projects/${project.id}/servers/issues`;
   await world.rest('PUT', server, { session, body: { roles: ['builder'] } });
@@ -232,7 +232,7 @@ const recurringBody = (projectId: string) => ({
 
 let asked = 0;
 
-/** A body that is right, by the name of its record: a new one at each call, so that it meets no earlier one. */
+/** Valid bodies by the name of their record: new at each call, so that none repeats an earlier one. */
 export const bodies: Record<string, (sample: SampleOrganization) => Record<string, unknown>> = {
   CreateOrganizationRequest: () => ({ name: 'Founded', slug: `founded-${++asked}` }),
   UpdateOrganizationRequest: () => ({ name: 'Renamed' }),
@@ -258,7 +258,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateCheckoutSessionRequest: () => ({ offer: 'pack' }),
   UpdateBillingSettingsRequest: () => ({ trackerTriggers: 'members' }),
   UpdateNoticeMailRequest: () => ({ kind: 'run_waiting', enabled: false }),
-  // Changes nothing: whoever sends it changes the subscription of their own organization.
+  // Changes nothing: a caller always changes the subscription of their own organization.
   UpdateSubscriptionRequest: () => ({}),
   CreateWithdrawalRequest: () => ({ reason: 'Bought by mistake.' }),
   StartMcpOAuthRequest: () => ({}),
@@ -337,7 +337,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateTokenRequest: ({ ids }) => ({ name: 'Created', scopes: ['projects:read'], projectId: ids.projectId }),
 };
 
-/** A report of what the home's runtime holds. */
+/** Members that identify the held run in reports of the runtime. */
 const held = ({ ids: { runId, leaseId } }: SampleOrganization) => ({ runId, leaseId });
 const inside = ({ ids: { sandboxId, leaseId } }: SampleOrganization) => ({ sandboxId, leaseId });
 const session = (sample: SampleOrganization) => ({
@@ -346,7 +346,7 @@ const session = (sample: SampleOrganization) => ({
   sessionId: sample.ids.sessionId,
 });
 
-/** What an argument takes that is no id of a record, by `field.argument`. */
+/** Values of arguments that are not ids of records, by `field.argument`. */
 const plain: Record<string, string | number> = {
   'slugPreview.name': 'Zürich & Söhne',
   'slugAvailability.slug': 'free',
@@ -371,12 +371,12 @@ const plain: Record<string, string | number> = {
   'startMcpOAuth.serverName': 'issues',
 };
 
-// One for each worker, as the repositories name the MCP server of their process.
+// One folder per worker, because the repositories name the MCP server of their process.
 const folder = fileURLToPath(
   new URL(`../../node_modules/.cache/repositories/${process.env.VITEST_POOL_ID}`, import.meta.url),
 );
 
-/** The folder in which there is a git repository of that name, a copy of one that declares the remote MCP server. */
+/** The folder with a git repository of that name, a copy of one that declares the remote MCP server. */
 async function repositoryOf(name: string): Promise<string> {
   original ??= declaringRepository();
   await cp(await original, path.join(folder, `${name}.git`), { recursive: true });
@@ -405,7 +405,7 @@ const place = ({ organization, ids }: SampleOrganization) => ({
   projectId: ids.projectId as Id<'project'>,
 });
 
-/** What adds a row to each list that pages: a mutation, or what a runtime would report. */
+/** Additions of a row to each paged list: a mutation, or a runtime's report. */
 const adders: Record<string, string | ((sample: SampleOrganization) => Promise<unknown>)> = {
   projects: 'createProject',
   agents: 'createAgent',
@@ -430,13 +430,13 @@ export function adderOf(list: string) {
   return adds;
 }
 
-/** Fields that serve a closed organization alone. */
+/** Fields that require a closed organization. */
 const ofClosed: ReadonlySet<string> = new Set(['organizationClosure', 'organizationExport', 'exportOrganization']);
 
-/** Whether the sample is another one after the field was asked; for some it is closed before. */
+/** Whether the call changes the sample; for some fields it is closed before. */
 export const changesSample = ({ kind, name }: RootField): boolean => kind === 'Mutation' || ofClosed.has(name);
 
-/** Who may ask a field everything about the sample: its owner in the console, or its runtime. What is there to be read then exists. */
+/** The caller with full access to a field: the owner in the console, or the runtime. Creates the record to be read. */
 export async function admitted(
   world: World,
   sample: SampleOrganization,
@@ -456,7 +456,7 @@ export async function admitted(
   return { session };
 }
 
-/** A right body of a request record. */
+/** A valid body of a request record. */
 export function bodyOf(record: string, sample: SampleOrganization): Record<string, unknown> {
   const body = bodies[record];
   if (!body)
@@ -464,7 +464,7 @@ export function bodyOf(record: string, sample: SampleOrganization): Record<strin
   return body(sample);
 }
 
-/** Arguments with which the field serves the owner. Of the optional ones, those that name a record of the sample. */
+/** Valid arguments for the owner; optional ones only if they name a record of the sample. */
 export function argumentsOf({ name, field }: RootField, sample: SampleOrganization): Arguments {
   const args: Arguments = {};
   const record = inputOf(field);

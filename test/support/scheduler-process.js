@@ -1,5 +1,5 @@
-// One of several processes that run what is due, on a clock that goes faster than the world's. It is there to be killed
-// (surfaces/scheduler.test.ts starts it).
+// One of several processes that run due occurrences, on a clock faster than the world's, to be killed (surfaces/scheduler.test.ts
+// starts it).
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { setClock } from '#foundation/clock.ts';
 import { bindAddresses } from '#foundation/http/addresses.ts';

@@ -1,4 +1,4 @@
-// Server-sent events as any program reads them (WHATWG HTML, section 9.2), without a library.
+// A reader of server-sent events (WHATWG HTML, section 9.2) without a library.
 
 export interface Event {
   name: string;
@@ -6,7 +6,7 @@ export interface Event {
   data: any;
 }
 
-/** The events of an answer, one by one; pings are passed over. Who stops reading leaves. */
+/** The events of an answer, one by one, without pings. Stopping the iteration disconnects. */
 export async function* eventsOf({ body }: { body: unknown }): AsyncGenerator<Event> {
   let text = '';
   const decoder = new TextDecoder();

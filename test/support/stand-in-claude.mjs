@@ -1,6 +1,8 @@
 #!/usr/bin/env node
-// A stand-in for Claude Code that speaks its protocol and asks its model once a turn, through the gateway. What it does is told by its
-// prompt: `[stall]` asks no model and does not end; `[run]` executes the rest as a command; `[once:FILE]` has what follows done while FILE is not there; `[commit]` commits a change; `[draft]` leaves one uncommitted; `[look]` says what is in its folder; `[told]` its system prompt; `[wait]` waits for a message, an interruption or its end; else it answers at once, in the shape that was asked for.
+// A stand-in for Claude Code that speaks its protocol and calls its model once a turn, through the gateway. Its prompt controls it:
+// `[stall]` calls no model and does not end; `[run]` executes the rest as a command; `[once:FILE]` applies the rest only while FILE
+// is missing; `[commit]` commits a change; `[draft]` leaves one uncommitted; `[look]` prints its folder; `[told]` prints its system
+// prompt; `[wait]` waits for a message, an interruption or its end; otherwise it answers at once, in the requested shape.
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -20,7 +22,7 @@ const tell = (event) => process.stdout.write(`${JSON.stringify({ ...event, sessi
 const say = (text) =>
   tell({ type: 'assistant', message: { model: option('--model'), content: [{ type: 'text', text }] } });
 
-/** What was said in the session, in the file that Claude Code has it in. */
+/** Messages of the session, in Claude Code's file. */
 const folder = path.join(CLAUDE_CONFIG_DIR, 'projects', process.cwd().replace(/[^a-zA-Z0-9]/g, '-'));
 const conversation = path.join(folder, `${session}.jsonl`);
 if (option('--resume') && !existsSync(conversation)) {
@@ -41,7 +43,7 @@ async function call() {
   return true;
 }
 
-/** A reviewer requests changes the first time. */
+/** Output of the role; a reviewer requests changes the first time. */
 function output() {
   if (schema.includes('steps')) return { steps: ['Do it', 'Commit it'] };
   if (schema.includes('passed')) return { passed: true, findings: [] };
@@ -52,7 +54,7 @@ function output() {
   return { verdict: isFirst ? 'request_changes' : 'approve', comments };
 }
 
-/** Without what is done once, when that has been. */
+/** The prompt without the parts that run once, when they have run. */
 function spoken(text) {
   const [, mark, rest] = /\[once:([^\]]+)\]([\s\S]*)/.exec(text) ?? [];
   if (!mark) return text;

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// A stand-in for Docker's command line: refuses what Docker would not know and a runner must not leave out, and obeys as far as it
-// can without an engine: by bubblewrap where that works (files, network, capabilities, processes), else as a plain process with the user,
-// the variables and the folder that were asked for. Like Docker's, a container outlives its client. `DOCKER_HOST=file:///FOLDER`
-// is where it keeps what it knows; whoever puts `NAME.oom` there has the container NAME ended for its memory.
+// A stand-in for Docker's command line: rejects options that Docker does not know or that a runner must not omit, and otherwise does
+// what is possible without an engine: with bubblewrap where that works (files, network, capabilities, processes), else as a plain
+// process with the requested user, variables and folder. Like Docker's, a container outlives its client. `DOCKER_HOST=file:///FOLDER`
+// is its state folder; a file `NAME.oom` there ends the container NAME as out of memory.
 import { spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -55,7 +55,7 @@ function parsed(args) {
   return { options, image: args[at], args: args.slice(at + 1) };
 }
 
-/** What a container of an agent must have. */
+/** Required options of an agent's container. */
 const walls = { network: 'none', 'cap-drop': 'ALL', 'security-opt': 'no-new-privileges', 'read-only': true };
 
 function run({ options, image, args }) {

@@ -3,8 +3,8 @@
 //
 //   <script>[{"read":"a.txt"},{"edit":{"file":"a.txt","old":"x","new":"y"}},{"shell":"npm test"},{"say":"Done."}]</script>
 //
-// The last message of the user with a script counts; how many of its steps are done is told by the calls of tools after it. A step
-// says what to do; the tool for that is found among those that the request offers. Further steps: {write: {file, content}},
+// The last message of the user with a script counts; the tool calls after it tell how many of its steps are done. A step names the
+// action; the tool for it is found among those that the request offers. Further steps: {write: {file, content}},
 // {plan: [{content, status}]}, {mcp: {tool, args}}, {json: {…}} (the answer in the shape that was asked for), {wait: ms},
 // {use: {name, input}}; and those of a model that misbehaves: {fail: {status, type, message, retryAfter?, times?}},
 // {loop: step} (for ever), {characters: n} (an answer of that length), {breakOff: times} (a stream that stops half way),
@@ -19,11 +19,11 @@ import type { Json } from '../../src/runner/harness/fragments.ts';
 const id = (prefix: string) => prefix + randomUUID().replaceAll('-', '').slice(0, 24);
 const usage = { input: 1200, cached: 200, output: 50, reasoning: 10 };
 
-/** The text of a message's content, whatever vendor wrote it. */
+/** The text of a message's content, in the format of any vendor. */
 const textOf = (content: string | Json[] | null | undefined): string =>
   typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('\n');
 
-/** What is left to do: `turns` are {role: user|call|result, text}. Null: there is no script, so it is a side request. */
+/** Remaining work: `turns` are {role: user|call|result, text}. Null without a script, so for a side request. */
 interface Said {
   role: string;
   text: string;
@@ -40,7 +40,7 @@ function stepOf(turns: Said[]): Json | null {
 
 const say = (text: string): Json => ({ text });
 
-/** A step in the words of the tools that are offered: {text} or {name, input} or {name, free}. */
+/** A step as a call of the offered tools: {text} or {name, input} or {name, free}. */
 function inWords(step: Json, tools: Json[], cwd = ''): Json {
   const names = tools.map(({ name }) => name);
   const first = (...wanted: string[]) => wanted.find((name) => names.includes(name));
@@ -157,7 +157,7 @@ const readers: Record<string, (body: Json) => Reading> = {
     turns: messages.flatMap(({ role, content }: Json) => {
       if (typeof content === 'string') return [{ role, text: content }];
       const calls = content.filter(({ type }: Json) => type === 'tool_use').map(() => ({ role: 'call', text: '' }));
-      // What is said while a tool runs comes with the tool's result.
+      // A message sent while a tool runs comes with the tool's result.
       const text = content
         .map((part: Json) => part.text ?? (part.type === 'tool_result' ? textOf(part.content) : ''))
         .join('\n')
@@ -169,7 +169,7 @@ const readers: Record<string, (body: Json) => Reading> = {
   }),
   responses: ({ input = [], tools: offered = [], instructions = '' }) => {
     const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
-    // Some tools come with the messages: those of "code mode", and those that were found by a search.
+    // Some tools come with the messages: those of "code mode", and those found by a search.
     const tools = [
       ...offered,
       ...items
@@ -436,11 +436,11 @@ export interface Asked {
   body: Json;
 }
 
-/** `seen` has every request. With a `key` it lets in who shows that one. */
+/** `seen` has every request. With a `key` only requests with it are accepted. */
 export async function startModels(port = 0) {
   const seen: Asked[] = [];
   const settings = { key: null as string | null };
-  /** How often a failure was told, by its message. */
+  /** How often each failure was sent, by its message. */
   const told = new Map<string, number>();
   const isTold = (what: string, times = Number.POSITIVE_INFINITY): boolean => {
     const before = told.get(what) ?? 0;
@@ -504,7 +504,7 @@ export async function startModels(port = 0) {
   };
 }
 
-/** Ends the connection after a few of its events. */
+/** Cuts the connection after a few events. */
 function breakOff(response: ServerResponse): void {
   let left = 4;
   const write = response.write.bind(response) as (text: string) => boolean;

@@ -1,6 +1,6 @@
-// The parameters that Stripe publishes for the requests we send, as far as we send them. The types of the official library, which
-// are generated from Stripe's OpenAPI description, hold each name and value here at compile time: what Stripe does not publish
-// cannot be listed, and at run time what is not listed is refused.
+// Stripe's published parameters for the service's requests, as far as the service uses them. The types of the official library, which
+// are generated from Stripe's OpenAPI description, check each name and value at compile time: a parameter that Stripe does not publish
+// cannot be listed, and one that is not listed is rejected at run time.
 import type Stripe from 'stripe';
 import { z } from 'zod';
 
@@ -113,7 +113,7 @@ export const shapes = {
   }),
 };
 
-// What we read of Stripe's answers.
+// The parts of Stripe's answers that the service reads.
 export interface Price {
   id: string;
   unit_amount: number;

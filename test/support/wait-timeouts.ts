@@ -1,4 +1,4 @@
-// No test may fail because the machine is busy. Vitest gives up a condition after one second: here it waits as long as a test may.
+// Tests must not fail on a busy machine: Vitest stops waiting for a condition after one second, here it waits as long as a test may.
 import { type VitestUtils, vi } from 'vitest';
 
 /** Milliseconds. */

@@ -1,5 +1,5 @@
-// A whole service on a database of its own, over real HTTP, with a clock that the test turns. Every REST answer is held
-// against the OpenAPI document before a test sees it.
+// A whole service on a separate database, over real HTTP, with a clock controlled by the test. Every REST answer is checked against
+// the OpenAPI document before a test sees it.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Caller } from '#access/principal.ts';
@@ -45,24 +45,24 @@ export type Operation = Ask & { variables?: Record<string, unknown> };
 export interface WorldSettings {
   requestsPerMinute?: number;
   requestsPerMinuteOrganization?: number;
-  /** Whether X-Forwarded-For says where a request comes from: then a test can come from many places. */
+  /** Whether X-Forwarded-For sets the client's address, so that a test can use many addresses. */
   trustProxy?: boolean;
-  /** Where vendors are asked; nobody is there when absent. */
+  /** Addresses of vendors; by default nobody answers there. */
   vendors?: Partial<VendorAddresses>;
-  /** The connection string of a migrated database, in place of one of its own. */
+  /** Connection string of a migrated database to use in place of a new one. */
   database?: string;
-  /** For so long work that was not applied is done again, in milliseconds; as in production when absent. */
+  /** Milliseconds to retry work that was not applied; by default as in production. */
   retryForMs?: number;
-  /** The connection string of a standby of `database`, to read from. */
+  /** Connection string of a standby of `database`, for reads. */
   replica?: string;
-  /** Where the log lines go; nowhere when absent. */
+  /** Receives the log lines; by default they are dropped. */
   log?: (line: string) => void;
 }
 
-/** Says nothing. Without a destination it would look, five times a second, whether something is to be written, and never cease. */
+/** A log without output. Without a destination it would check five times a second whether there is something to write, endlessly. */
 export const silentLog = () => openLog({ level: 'silent', destination: { write: () => {} } });
 
-/** The address of the world to which database, clock and addresses of this process are bound. */
+/** Address of the world to which database, clock and addresses of this process are bound. */
 let newest = '';
 
 export async function openWorld(settings: WorldSettings = {}) {
@@ -86,7 +86,7 @@ export async function openWorld(settings: WorldSettings = {}) {
   if (!settings.database) await addKnownRuntime();
   openMail({ from: 'platform@example.com', log: () => {} });
 
-  // The addresses hold the port, so the server listens before there is an app.
+  // The addresses contain the port, so the server listens before the app exists.
   const server = createHttpServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -136,14 +136,14 @@ export async function openWorld(settings: WorldSettings = {}) {
       turn(milliseconds: number): void {
         time += milliseconds;
       },
-      /** From now on each reading of the clock is that much later than the one before; 0 stops it. */
+      /** Makes each reading of the clock that much later than the one before; 0 stops it. */
       tick(milliseconds: number): void {
         step = milliseconds;
       },
     },
-    /** Any path, as it comes. */
+    /** A request with any path, without a check of the answer. */
     request,
-    /** A path below /v1, its answer checked against the OpenAPI document. */
+    /** A request to a path below /v1, whose answer is checked against the OpenAPI document. */
     async rest(method: string, path: string, ask: Ask = {}): Promise<Answer> {
       const answer = await request(method, `/v1${path}`, ask);
       contract.check(method, path, answer);
@@ -160,7 +160,7 @@ export async function openWorld(settings: WorldSettings = {}) {
     async join(organization: Row<Organization>, person: Row<Person>, role: OrgRole): Promise<void> {
       await transaction((trx) => addMember(trx, organization.id, person.id, role));
     },
-    /** Credits beside those of the trial. */
+    /** Grants credits in addition to those of the trial. */
     async grant({ id }: Pick<Row<Organization>, 'id'>, credits: number): Promise<void> {
       await transaction((trx) => grantCredits(trx, id, { lot: { kind: 'grant' }, credits }));
     },
@@ -169,7 +169,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       await transaction((trx) => setEnterprise(trx, id, true));
     },
     session,
-    /** A personal access token of a person; without `scopes` it has those of the preset `all`. */
+    /** A personal access token of a person; by default with the scopes of the preset `all`. */
     async token(person: Row<Person>, organization: Row<Organization>, grant: Grant = {}): Promise<string> {
       const caller = await callerFor(person, organization);
       const scopes = grant.scopes ?? presetScopes('all', caller.scopes);
@@ -181,7 +181,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       });
       return created.token;
     },
-    /** Does all that waits in the background: nobody else does in a world, so that nothing happens beside a test. */
+    /** Runs all waiting background jobs. A world has no worker of its own, so that nothing happens beside a test. */
     async delivered(): Promise<void> {
       const background = startBackground(deliveries, { log });
       await background.settled();
@@ -219,7 +219,7 @@ export interface Grant {
   projectId?: string;
 }
 
-/** A runtime that was seen and is away: missions start, because it has models, and wait for one that a test connects. */
+/** A runtime that was seen and is disconnected: missions start, because it has models, and wait for one that a test connects. */
 export const knownRuntime = 'known runtime';
 export async function addKnownRuntime(): Promise<void> {
   const { id: credentialId } = await createServiceToken({ name: knownRuntime });
@@ -228,5 +228,5 @@ export async function addKnownRuntime(): Promise<void> {
   await database()('runtime_harnesses').insert(harnesses.map((harness) => ({ ...seen, harness })));
 }
 
-/** The present of the world, epoch milliseconds. */
+/** Current time of the world, in epoch milliseconds. */
 export const present = now;

@@ -1,5 +1,5 @@
-// Missions over the agent-to-agent protocol, as the official client sees them: every method, over real HTTP, against a runtime that
-// claims and finishes the runs; what is refused, what another organization sees, and what two at once come to.
+// Missions over the agent-to-agent protocol with the official client: every method over real HTTP, against a runtime that claims and
+// finishes the runs; refusals, the view of another organization, and concurrent calls.
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -116,7 +116,7 @@ describe('the card', () => {
 });
 
 describe('a message', () => {
-  it('starts a mission, which a runtime works on, to its end', async () => {
+  it('starts a mission that a runtime carries out to its end', async () => {
     const task = await send('Fix the cart.');
     expect(task).toMatchObject({
       id: expect.stringMatching(/^run_/),
@@ -136,14 +136,14 @@ describe('a message', () => {
     });
   });
 
-  it('is answered with the end of its task when the client wants to wait', async () => {
+  it('is answered at the end of its task when the client asks to wait', async () => {
     const waiting = client.sendMessage(request(message('Wait for it'), {})) as Promise<Task>;
     const held = await until(claim);
     await runtime.finish(held);
     expect((await waiting).status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
   });
 
-  it('starts one mission, however often it is sent, also at once', async () => {
+  it('starts one mission for repeated and concurrent sends', async () => {
     const one = message('Only once');
     const tasks = await Promise.all([1, 2, 3].map(() => client.sendMessage(request(one)) as Promise<Task>));
     expect(new Set(tasks.map(({ id }) => id)).size).toBe(1);
@@ -156,7 +156,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('goes to the agent of a working task, once, and is kept in its history', async () => {
+  it('goes to the agent of a working task once, and is kept in its history', async () => {
     const task = await send('Begin');
     const held = await claim();
     const more = message('Use the UTC helper.', { taskId: task.id });
@@ -194,7 +194,7 @@ describe('a message', () => {
     ]);
   });
 
-  it('goes on in the context of a finished task', async () => {
+  it('continues in the context of a finished task', async () => {
     const first = await send('Begin', { contextId: 'conversation' });
     await runtime.finish(await claim());
     const second = await send('Go on', { taskId: first.id });
@@ -243,7 +243,7 @@ describe('a stream', () => {
     return found;
   };
 
-  it('tells the task, its states and its end', async () => {
+  it('reports the task, its states and its end', async () => {
     let held: Held | undefined;
     const events = await all(client.sendMessageStream(request(message('Show me'))), async (event) => {
       if (stateOf(event) === TaskState.TASK_STATE_SUBMITTED && !held) held = await claim();
@@ -254,7 +254,7 @@ describe('a stream', () => {
     expect(events.some((event) => stateOf(event) === TaskState.TASK_STATE_WORKING)).toBe(true);
   });
 
-  it('is taken up again by another reader, and refuses a task that is over', async () => {
+  it('can be resumed by another reader, and refuses a finished task', async () => {
     const task = await send('Follow me');
     const subscription = SubscribeToTaskRequest.fromJSON({ id: task.id });
     const events = await all(client.resubscribeTask(subscription), async (event) => {
@@ -276,7 +276,7 @@ describe('the streams of one caller', () => {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } }),
     });
 
-  it('429 · are bounded, and free again when their reader has left', async () => {
+  it('429 · are bounded, and make room when their reader has left', async () => {
     const token = await world.token(owner, acme);
     const { id } = await send('Followed by many');
     const leaving = new AbortController();
@@ -333,7 +333,7 @@ describe('tasks', () => {
     expect((await caught(cancel(other.id)))[0]).toBe(-32002);
   });
 
-  it('of another organization do not exist', async () => {
+  it('do not exist for another organization', async () => {
     const task = await send('Ours');
     for (const ask of [() => get(task.id, {}, stranger), () => cancel(task.id, stranger), () => get('run_none')]) {
       expect((await caught(ask()))[0]).toBe(-32001);
@@ -343,7 +343,7 @@ describe('tasks', () => {
     expect((await get(task.id)).status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
   });
 
-  it('show the artifacts of the run to who may read artifacts', async () => {
+  it('show the artifacts of the run to callers who may read artifacts', async () => {
     const task = await send('Prove it');
     const place = { orgId: acme.id, projectId, issueId: task.metadata?.issueId, expiresAt: present() + 1e9 };
     const row = { id: 'art_1', ...place, role: 'builder', kind: 'report', contentType: 'text/plain', sizeBytes: 5 };
@@ -358,7 +358,7 @@ describe('tasks', () => {
   });
 });
 
-describe('who may do what', () => {
+describe('permissions', () => {
   it('403 · names the scope that is missing', async () => {
     const reader = await world.token(owner, acme, { scopes: ['missions:read'] });
     const runner = await world.token(owner, acme, { scopes: ['missions:run'] });
@@ -377,14 +377,14 @@ describe('who may do what', () => {
     }
   });
 
-  it('402 · is an error with its reason when the budget is used up', async () => {
+  it('402 · an exhausted budget is an error with its reason', async () => {
     await world.knex('orchestrators').insert({ orgId: acme.id, dailyCostCapUsd: 0, updatedAt: present() });
     expect(await caught(send('Too dear'))).toEqual([-32000, expect.stringMatching(/^The daily cost cap of 0 USD/)]);
     await world.knex('orchestrators').delete();
   });
 });
 
-describe('what is refused', () => {
+describe('a refusal of', () => {
   it.each<[string, object, number, RegExp]>([
     ['no parts', { parts: [] }, -32602, /^message\.parts: must be 1 to 20 entries/],
     ['too many parts', { parts: Array(a2a.parts + 1).fill({ text: 'x' }) }, -32602, /^message\.parts/],
@@ -408,7 +408,7 @@ describe('what is refused', () => {
     expect(await world.knex('runs').count().first()).toEqual(before);
   });
 
-  it('a lone surrogate, as no Unicode text', async () => {
+  it('a lone surrogate, which is not Unicode text', async () => {
     const params = { message: message('Do it') };
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params }).replace('Do it', '\\ud800');
     const answer = await world.request('POST', '/a2a', { token: alice, body, headers: { 'a2a-version': '1.0' } });
@@ -452,7 +452,7 @@ describe('push notifications', () => {
     await world.delivered();
   }
 
-  it('tell each change of the state once, signed, with the token and the credentials of the receiver', async () => {
+  it('report each change of the state once, signed, with the token and the credentials of the receiver', async () => {
     const config = { url, token: 'of-the-task', authentication: { scheme: 'Bearer', credentials: 'of-the-receiver' } };
     const configuration = { returnImmediately: true, taskPushNotificationConfig: config };
     const task = (await client.sendMessage(request(message('Tell me'), configuration))) as Task;
@@ -483,7 +483,7 @@ describe('push notifications', () => {
     expect(payload.request_body_sha256).toBe(createHash('sha256').update(body).digest('base64url'));
   });
 
-  it('tell that the task waits for its client, and that it goes on', async () => {
+  it('report that the task waits for its client, and that it continues', async () => {
     const config = { returnImmediately: true, taskPushNotificationConfig: { url } };
     const task = (await client.sendMessage(request(message('Ask me'), config))) as Task;
     const { id } = task;
@@ -512,7 +512,7 @@ describe('push notifications', () => {
     expect((await heard()).slice(0, 2)).toEqual([4, 'TASK_STATE_WORKING']);
   });
 
-  it('are configured with a message: once, however often it is sent, and before anything is started', async () => {
+  it('are configured with a message: once for repeated sends, and before anything starts', async () => {
     const one = message('Tell me too');
     const pushTo = (address: string) => ({ returnImmediately: true, taskPushNotificationConfig: { url: address } });
     const bad = request(one, pushTo('http://10.0.0.1/'));
@@ -543,7 +543,7 @@ describe('push notifications', () => {
     expect((await caught(configs(task.id, stranger)))[0]).toBe(-32001);
   });
 
-  it('are tried again when the receiver fails', async () => {
+  it('are retried when the receiver fails', async () => {
     const task = await send('Again');
     await create(task.id);
     answer = 500;
@@ -604,7 +604,7 @@ describe('version 0.3', () => {
   const call = async (method: string, params: object) =>
     (await world.request('POST', '/a2a', { token: alice, body: { jsonrpc: '2.0', id: 'x', method, params } })).body;
 
-  it('is spoken too, by clients that send no version', async () => {
+  it('is supported for clients that send no version', async () => {
     const old = { kind: 'message', messageId: 'old-1', role: 'user', parts: [{ kind: 'text', text: 'The old way' }] };
     const { result } = await call('message/send', { message: old, configuration: { blocking: false } });
     expect(result).toMatchObject({ kind: 'task', id: expect.stringMatching(/^run_/), status: { state: 'submitted' } });
@@ -614,7 +614,7 @@ describe('version 0.3', () => {
   });
 });
 
-/** Asks until there is something, without a bound in time: the test has one. */
+/** Repeats `ask` until it has an answer, within the time limit of the test. */
 async function until<T>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     const found = await ask();

@@ -1,5 +1,5 @@
-// The agent-to-agent endpoint against the running service: the card that says what is there, the resource that it is, and what is
-// no call of the protocol. What its methods do: a2a-tasks.test.ts.
+// The agent-to-agent endpoint of the running service: the agent card, its OAuth resource, and invalid calls. a2a-tasks.test.ts tests
+// the methods.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { catalog } from '#access/scopes.ts';
 import { addresses, bindAddresses } from '#foundation/http/addresses.ts';
@@ -33,7 +33,7 @@ const errorInfo = (reason: string) => ({
 });
 
 describe('the agent card', () => {
-  test('says to anyone where and how to call, and promises nothing that is not there', async () => {
+  test('says to anyone where and how to call, and promises only what exists', async () => {
     const { status, headers, body } = await world.request('GET', '/.well-known/agent-card.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     const flow = {
@@ -83,7 +83,7 @@ describe('the agent card', () => {
   });
 });
 
-describe('who may come in', () => {
+describe('authentication', () => {
   const metadata = () => `resource_metadata="${world.url}/.well-known/oauth-protected-resource/a2a"`;
 
   test('401 · no token: the challenge points to the metadata of this resource', async () => {
@@ -147,7 +147,7 @@ describe('the methods', () => {
     }
   });
 
-  test('what is no JSON, and what is no request, is told apart', async () => {
+  test('invalid JSON and invalid requests have different codes', async () => {
     const code = async (body: unknown) => (await world.request('POST', '/a2a', { token, body })).body.error.code;
     expect(await code('{')).toBe(-32700);
     for (const body of [[], { jsonrpc: '2.0', method: 'SendMessage' }, { id: 1, method: 'SendMessage' }, null]) {
@@ -164,7 +164,7 @@ describe('the methods', () => {
   });
 });
 
-test('on a host of its own it owns that host’s root, and the console keeps the others', () => {
+test('on its own host it serves that host’s root, and the console keeps the others', () => {
   const own = { meter: async () => {}, authenticate: () => Promise.reject(new Error('not asked')), report: () => {} };
   const here = addresses();
   bindAddresses({ ...here, a2a: 'https://agents.example' });

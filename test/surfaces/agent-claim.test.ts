@@ -1,4 +1,4 @@
-// The claim ceremony over real HTTP: first as the story of one agent and its person, then every way in which it may go wrong
+// The claim ceremony over real HTTP: first as the story of one agent and its person, then every failure
 // (docs/contract.md#claims; docs/contract.md#claim-page).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog } from '#access/scopes.ts';
@@ -19,7 +19,7 @@ const wrongCodes = async (registrationId: string): Promise<number> =>
 const repeated = Array.from({ length: 6 }, (_, i) => i + 1);
 
 describe('an agent signs up by itself, and its person makes it theirs', () => {
-  // One story, told in order: each step stands on the one before.
+  // One story in order: each test builds on the one before.
   const name = 'Release notes agent';
   let alice: Awaited<ReturnType<AgentWorld['human']>>;
   let agent: Record<string, string>;
@@ -34,7 +34,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect((await world.me(early)).body.principalType).toBe('agent');
   });
 
-  it('400 · polling before anybody was asked: authorization_pending', async () => {
+  it('400 · polling before a person was asked: authorization_pending', async () => {
     const answer = await world.poll(agent.claim_token!);
     expect([answer.status, answer.body]).toEqual([400, fault('authorization_pending')]);
   });
@@ -80,7 +80,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect(body).toContain('<dt>Network address</dt><dd>127.0.0.1</dd>');
     expect(body).toContain('This is the first agent on your account.');
     expect(body).toContain('Access to <strong>alice and company</strong>, as you (owner)');
-    // Nobody vouches for it: nothing beyond reading is ticked.
+    // No provider vouches for the agent, so only reading is ticked.
     const ticked = [...String(body).matchAll(/value="([^"]+)" checked/g)].map((match) => match[1]!);
     expect(ticked).toContain('missions:read');
     expect(ticked.filter((scope) => !scope.endsWith(':read'))).toEqual([]);
@@ -107,7 +107,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect(answer.body).toContain('The agent has access.');
   });
 
-  it('200 · the same poll now brings a token, with what she chose, and a new assertion that lasts as long', async () => {
+  it('200 · the same poll now brings a token with the chosen scopes, and a new assertion that lasts as long', async () => {
     const answer = await world.poll(agent.claim_token!);
     collected = answer.body;
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -124,7 +124,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     ]);
   });
 
-  it('200 · it acts for her from now on, within what she gave', async () => {
+  it('200 · it acts for her from now on, within what she granted', async () => {
     const { body } = await world.me(collected.access_token!);
     expect(body).toMatchObject({
       principalType: 'user',
@@ -141,7 +141,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect([answer.status, answer.body]).toEqual([400, fault('invalid_grant')]);
   });
 
-  it('400, 401 · what it had before the claim is worth nothing: the assertion is replaced, the token dead', async () => {
+  it('400, 401 · earlier credentials are dead: the assertion is replaced, the token revoked', async () => {
     expect((await world.exchange(agent.identity_assertion!)).body).toEqual(fault('invalid_grant'));
     expect((await world.me(early)).status).toBe(401);
   });
@@ -161,7 +161,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect(answer.body.description).toContain('missing-scope:integrations:read');
   });
 
-  it('200 · the page says that it is done; 409 · the claim endpoint as well', async () => {
+  it('200 · the page says that it is done; 409 · so does the claim endpoint', async () => {
     const page = await world.openPage(alice, ceremony);
     expect([page.status, page.body.includes('is already claimed')]).toEqual([200, true]);
     const again = await world.startClaim({ claim_token: agent.claim_token, email: 'alice@example.com' });
@@ -169,7 +169,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect((await world.decide(alice, ceremony)).status).toBe(409);
   });
 
-  it('400, 401 · after 30 days it is over: assertion and token', async () => {
+  it('400, 401 · assertion and token end after 30 days', async () => {
     const last = await world.exchange(collected.identity_assertion!);
     world.clock.turn(days(30) - minutes(30));
     const shorter = await world.exchange(collected.identity_assertion!);
@@ -182,7 +182,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
 });
 
 describe('starting a claim', () => {
-  it('200 · again: a new attempt with a new code; the old address is gone, and the old code opens nothing', async () => {
+  it('200 · again: a new attempt with a new code; the old address is gone, and the old code is invalid', async () => {
     const bob = await world.human();
     const { agent, ceremony, attemptId } = await world.begun(bob);
     const second = await world.startClaim({ claim_token: agent.claim_token, email: bob.person.email });
@@ -228,13 +228,13 @@ describe('starting a claim', () => {
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request', error_description: description }]);
   });
 
-  it('200 · takes login_hint for email, and members that it does not know', async () => {
+  it('200 · accepts login_hint for email, and ignores unknown members', async () => {
     const agent = await world.anonymous();
     const body = { claim_token: agent.claim_token, login_hint: 'carol@example.com', type: 'anonymous' };
     expect((await world.startClaim(body)).status).toBe(200);
   });
 
-  it('410 · after 24 hours; the code ends with them', async () => {
+  it('410 · after 24 hours; the code ends too', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(4));
@@ -247,14 +247,14 @@ describe('starting a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('expired_token'));
   });
 
-  it('400 · for another address than the agent was registered for; 200 · in other letters', async () => {
+  it('400 · for another address than the agent was registered for; 200 · in other letter case', async () => {
     const { body: agent } = await world.identity({ type: 'service_auth', login_hint: 'Dave@Example.com' });
     const other = await world.startClaim({ claim_token: agent.claim_token, email: 'eve@example.com' });
     expect([other.status, other.body]).toEqual([400, fault('email_mismatch')]);
     expect((await world.startClaim({ claim_token: agent.claim_token, email: 'dAVE@example.com' })).status).toBe(200);
   });
 
-  it('429 · ten codes in an hour are enough: each is five more guesses', async () => {
+  it('429 · allows ten codes in an hour, because each gives five more guesses', async () => {
     const agent = await world.anonymous();
     const ask = () => world.startClaim({ claim_token: agent.claim_token, email: 'f@example.com' });
     for (let n = 1; n <= 10; n++) expect((await ask()).status).toBe(200);
@@ -271,7 +271,7 @@ describe('starting a claim', () => {
     expect((await ask()).status).toBe(200);
   });
 
-  it.each(repeated)('two starts at once leave one attempt that works (%i)', async () => {
+  it.each(repeated)('two concurrent starts leave one working attempt (%i)', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     const start = () => world.startClaim({ claim_token: agent.claim_token, email: bob.person.email });
@@ -301,7 +301,7 @@ describe('polling', () => {
     expect(await poll()).toBe('authorization_pending');
   });
 
-  it('a poll may be half a second early; a new code sets the interval back', async () => {
+  it('a poll may be half a second early; a new code resets the interval', async () => {
     const { agent } = await world.begun(await world.human());
     const poll = async () => (await world.poll(agent.claim_token)).body.error;
     await poll();
@@ -314,7 +314,7 @@ describe('polling', () => {
     expect(await poll()).toBe('authorization_pending');
   });
 
-  it.each(repeated)('two polls at once: one authorization_pending, one slow_down (%i)', async () => {
+  it.each(repeated)('two concurrent polls: one authorization_pending, one slow_down (%i)', async () => {
     const { agent } = await world.begun(await world.human());
     const both = await Promise.all([world.poll(agent.claim_token), world.poll(agent.claim_token)]);
     expect(both.map(({ body }) => body.error).sort()).toEqual(['authorization_pending', 'slow_down']);
@@ -345,7 +345,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · access_denied once the person has said no, without any code; the agent may ask again', async () => {
+  it('400 · access_denied once the person has denied it, which takes no code; the agent may ask again', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const denied = await world.decide(bob, ceremony, { decision: 'deny', code: '' });
@@ -356,12 +356,12 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('authorization_pending'));
   });
 
-  it('400 · invalid_grant for a claim token that nobody made, invalid_request for none', async () => {
+  it('400 · invalid_grant for an unknown claim token, invalid_request for none', async () => {
     expect((await world.poll('clm_garbage')).body).toEqual(fault('invalid_grant'));
     expect((await world.poll('')).body).toEqual(fault('invalid_request'));
   });
 
-  it('200 · by the words of another vendor; 400 · invalid_target for a resource that agents have no token for', async () => {
+  it('200 · another vendor’s grant type is accepted; 400 · invalid_target for a resource that is not for agents', async () => {
     const { agent } = await world.begun(await world.human());
     const other = { grant_type: 'urn:acme:agent-auth:grant-type:claim', claim_token: agent.claim_token };
     expect((await world.grant(other)).body).toEqual(fault('authorization_pending'));
@@ -381,7 +381,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · expired_token when nobody collects for ten minutes after that', async () => {
+  it('400 · expired_token when no poll collects the token for ten minutes after that', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(2));
@@ -408,7 +408,7 @@ describe('polling', () => {
     expect(row!.tokens).toBe(1);
   });
 
-  it('400 · invalid_grant when the person has left the organization between yes and poll', async () => {
+  it('400 · invalid_grant when the person has left the organization between approval and poll', async () => {
     const bob = await world.human(undefined, 'member');
     const { agent, ceremony } = await world.begun(bob);
     await world.decide(bob, ceremony);
@@ -437,7 +437,7 @@ describe('completing', () => {
   });
 
   it.each(['//evil.example/claim', '/\\evil.example/claim', 'https://evil.example/claim'])(
-    '303 · after sign-in nobody is led to %s',
+    '303 · after sign-in nobody is redirected to %s',
     async (target) => {
       const bob = await world.human();
       const answer = await world.request('GET', `/sign-in?return_to=${encodeURIComponent(target)}`, {
@@ -469,7 +469,7 @@ describe('completing', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('authorization_pending'));
   });
 
-  it('200 · what a tampered form adds beyond the role is not given', async () => {
+  it('200 · scopes beyond the role that a tampered form adds are not granted', async () => {
     const viewer = await world.human(undefined, 'viewer');
     const scopes = ['missions:read', 'missions:run', 'members:write', 'runtime:report', 'no:such'];
     const { access_token, scope } = await world.claimed(viewer, { scopes });
@@ -477,7 +477,7 @@ describe('completing', () => {
     expect((await world.me(access_token)).body.scopes).toEqual(['missions:read']);
   });
 
-  it('400 · when nothing of it is left, or the rest of the form is wrong; no try is counted, nothing claimed', async () => {
+  it('400 · when no scope is left, or the rest of the form is invalid; no try is counted, nothing is claimed', async () => {
     const [bob, stranger] = [await world.human(undefined, 'member'), await world.human()];
     const { ceremony } = await world.begun(bob);
     const project = await world.rest('POST', '/projects', {
@@ -530,7 +530,7 @@ describe('completing', () => {
   });
 
   it.each(repeated)(
-    'twelve wrong codes at once: five are compared, and the right one after them is refused (%i)',
+    'twelve concurrent wrong codes: five are compared, and the right one after them is refused (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);
@@ -542,7 +542,7 @@ describe('completing', () => {
     },
   );
 
-  it.each(repeated)('yes and no at once: one of them counts (%i)', async () => {
+  it.each(repeated)('concurrent approval and denial: one of them counts (%i)', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const [yes, no] = await Promise.all([
@@ -577,7 +577,7 @@ describe('completing', () => {
     expect(page.body).not.toContain('<script>alert');
   });
 
-  it('200 · reading alone is ticked for whom nobody vouches, more for the agent of a trusted provider; each from its own address', async () => {
+  it('200 · only reading is ticked for an unknown agent, more for one of a trusted provider; each from its address', async () => {
     const bob = await world.human();
     const page = async (ceremony: { verification_uri: string }) => (await world.openPage(bob, ceremony)).body as string;
     const hinted = await world.identity({ type: 'service_auth', login_hint: bob.person.email });
@@ -589,7 +589,7 @@ describe('completing', () => {
       .where({ registrationId: body.registration_id })
       .update({ address: '203.0.113.5' });
     expect(await page(body.claim)).toContain('<dt>Network address</dt><dd>203.0.113.5</dd>');
-    // Of a release that did not keep it.
+    // A row of a release that did not store the address.
     await world.knex('claimAttempts').where({ registrationId: body.registration_id }).update({ address: null });
     expect(await page(body.claim)).toContain('<dt>Network address</dt><dd>Unknown</dd>');
   });
@@ -604,14 +604,14 @@ describe('completing', () => {
     expect((await world.decide(bob, ceremony, { scopes: scopes.slice(0, 25) })).status).toBe(200);
   });
 
-  it('404 · for an address that nobody made, and for none', async () => {
+  it('404 · for an unknown address, and for none', async () => {
     const bob = await world.human();
     for (const path of ['/claim?claim_attempt_token=cvt_unknown', '/claim']) {
       expect((await world.request('GET', path, { session: bob.session })).status).toBe(404);
     }
   });
 
-  it('200 · by the path that auth.md knows; 405 · which is no page', async () => {
+  it('200 · accepts the path that auth.md knows; 405 · which is not a page', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const path = '/v1/agent/identity/claim/complete';
@@ -620,7 +620,7 @@ describe('completing', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('200 · somebody without an organization is told to found one, and can deny', async () => {
+  it('200 · a person without an organization is told to create one, and can deny', async () => {
     const person = await world.person('newcomer');
     const newcomer = { person, organization: { id: 'org_none' } as never, session: await world.session(person) };
     const { agent, ceremony } = await world.begun(newcomer);
@@ -630,7 +630,7 @@ describe('completing', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('access_denied'));
   });
 
-  it('200 · codes with leading zeros are taken as they are shown', async () => {
+  it('200 · codes with leading zeros are accepted as shown', async () => {
     const bob = await world.human();
     for (;;) {
       const { ceremony } = await world.begun(bob);
@@ -643,7 +643,7 @@ describe('completing', () => {
   });
 
   it.each(repeated)(
-    'an exchange of the old assertion while the claim completes: no token of before outlives it (%i)',
+    'an exchange of the old assertion while the claim completes: no earlier token outlives it (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);

@@ -1,4 +1,4 @@
-// Registration of agents, and what they get for their assertion, over real HTTP (docs/contract.md#agent-registration;
+// Registration of agents, and the tokens for their assertions, over real HTTP (docs/contract.md#agent-registration;
 // docs/contract.md#assertions).
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -93,14 +93,14 @@ describe('an anonymous agent', () => {
     expect([asPerson.status, asPerson.body.code]).toEqual([403, 'agent_not_claimed']);
   });
 
-  it('200 · gets as many tokens for one assertion as it wants, and all of them work', async () => {
+  it('200 · gets any number of tokens for one assertion, and all of them work', async () => {
     const { identity_assertion } = await world.anonymous();
     const both = await Promise.all([world.exchange(identity_assertion), world.exchange(identity_assertion)]);
     for (const { body } of both) expect((await world.me(body.access_token)).status).toBe(200);
     expect(both[0]!.body.access_token).not.toBe(both[1]!.body.access_token);
   });
 
-  it('200, 401 · its token lasts an hour, and never longer than it may be claimed', async () => {
+  it('200, 401 · its token lasts an hour, and never beyond the time to claim it', async () => {
     const { identity_assertion } = await world.anonymous();
     const { access_token } = (await world.exchange(identity_assertion)).body;
     world.clock.turn(hours(1) - 1);
@@ -155,7 +155,7 @@ describe('an anonymous agent', () => {
     expect(answer.body).toMatchObject({ error: 'invalid_request', error_description: description });
   });
 
-  it('405, 413 · in the words of agents too', async () => {
+  it('405, 413 · in the format of agents’ errors too', async () => {
     const get = await world.request('GET', '/v1/agent/identity');
     expect([get.status, get.headers.get('allow'), get.body.error]).toEqual([405, 'POST', 'invalid_request']);
     const large = await world.identity(JSON.stringify({ type: 'anonymous', more: 'x'.repeat(65_536) }));
@@ -210,7 +210,7 @@ describe('the rate of registrations', () => {
   });
   afterAll(() => Promise.all([here.close(), there.close()]));
 
-  it('429 · beyond so many an hour from one address, over all processes; elsewhere nobody notices', async () => {
+  it('429 · beyond the hourly limit of one address, over all processes; other addresses are not affected', async () => {
     const from = '192.0.2.1';
     for (const at of [here, there, here]) expect((await at.register(from)).status).toBe(200);
     world.clock.turn(minutes(20));
@@ -232,12 +232,12 @@ describe('the rate of registrations', () => {
     expect((await there.register(from)).status).toBe(200);
   });
 
-  it('counts no body that could not be read', async () => {
+  it('does not count unreadable bodies', async () => {
     for (let n = 0; n < 5; n++) expect((await here.register('192.0.2.3', { type: 'nobody' })).status).toBe(400);
     expect((await here.register('192.0.2.3')).status).toBe(200);
   });
 
-  it('counts exactly, however many come at once', async () => {
+  it('counts concurrent requests exactly', async () => {
     const all = await Promise.all(Array.from({ length: 12 }, (_, n) => [here, there][n % 2]!.register('192.0.2.4')));
     expect(all.filter(({ status }) => status === 200)).toHaveLength(3);
   });
@@ -279,7 +279,7 @@ describe('an agent that knows the email address of its person', () => {
     ]);
   });
 
-  it('200 · by the earlier word verified_email too', async () => {
+  it('200 · also as verified_email, the earlier name', async () => {
     const alice = await world.human();
     const body = { type: 'identity_assertion', assertion_type: 'verified_email', assertion: alice.person.email };
     const answer = await world.identity(body);
@@ -305,12 +305,12 @@ describe('an agent that knows the email address of its person', () => {
     expect([answer.status, answer.body]).toEqual([400, fault(error)]);
   });
 
-  it('400 · verified_email with what is no email address', async () => {
+  it('400 · an invalid email address in verified_email', async () => {
     const body = { type: 'identity_assertion', assertion_type: 'verified_email', assertion: 'abc' };
     expect((await world.identity(body)).body).toEqual(fault('invalid_login_hint'));
   });
 
-  it('200 · learns nothing of whether there is such an account', async () => {
+  it('200 · does not reveal whether there is such an account', async () => {
     const { person } = await world.human();
     const shape = async (login_hint: string) => {
       const { status, headers, body } = await world.identity({ type: 'service_auth', login_hint });
@@ -334,7 +334,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.exchange(await world.provider.idJag())).body).toEqual(refused);
   });
 
-  it('400 · invalid_grant for one that was changed, or made by somebody else', async () => {
+  it('400 · invalid_grant for an altered or forged one', async () => {
     const { registration_id, identity_assertion: good } = await world.anonymous();
     const [head, body, signature] = good.split('.');
     const text = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -361,7 +361,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.exchange(good)).status).toBe(200);
   });
 
-  it('400 · invalid_grant for what we signed ourselves, but not as such', async () => {
+  it('400 · invalid_grant for our own signatures that are not valid assertions', async () => {
     const { registration_id: sub } = await world.anonymous();
     const typ = 'oauth-id-jag+jwt';
     expect((await world.exchange(await signJwt(own({ sub }), { typ }))).status).toBe(200);
@@ -402,7 +402,7 @@ describe('an assertion at the token endpoint', () => {
     expect([twice.status, twice.body]).toEqual([400, fault('invalid_request')]);
   });
 
-  it('200 · of a claimed agent: a token for MCP opens MCP and not the API, one for the API the API and not MCP', async () => {
+  it('200 · gives a claimed agent separate tokens: one for MCP opens only MCP, one for the API only the API', async () => {
     const alice = await world.human();
     const { identity_assertion } = await world.claimed(alice);
     const forMcp = (await world.exchange(identity_assertion, { resource: `${world.url}/mcp` })).body.access_token;
@@ -423,7 +423,7 @@ describe('an assertion at the token endpoint', () => {
     expect(refusedTarget.body).toEqual(fault('invalid_target'));
   });
 
-  it('200 · revoking the token ends it alone: the assertion gives another', async () => {
+  it('200 · revoking the token ends only the token: the assertion gives another', async () => {
     const { identity_assertion } = await world.anonymous();
     const { access_token } = (await world.exchange(identity_assertion)).body;
     expect((await world.form('/v1/oauth2/revoke', { token: access_token })).status).toBe(200);
@@ -432,7 +432,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.me(next)).status).toBe(200);
   });
 
-  it('one that has gone through a claim is of the person, in the organization, for as long as they said', async () => {
+  it('a claimed one belongs to the person, in the organization, for the chosen time', async () => {
     const alice = await world.human();
     const { registrationId, identity_assertion, assertion_expires } = await world.claimed(alice, { days: 90 });
     expect(assertion_expires).toBe(isoTime(present() + days(90)));
@@ -446,8 +446,8 @@ describe('an assertion at the token endpoint', () => {
   });
 });
 
-describe('over all of it', () => {
-  it('no secret stands in a log line, in the graph, or in the database', async () => {
+describe('across the whole flow', () => {
+  it('no secret is in a log line, in the graph, or in the database', async () => {
     const alice = await world.human();
     const { agent, ceremony } = await world.begun(alice);
     const early = (await world.exchange(agent.identity_assertion)).body;
@@ -483,7 +483,7 @@ describe('over all of it', () => {
         expect([what, place, text.includes(secret)]).toEqual([what, place, false]);
       }
     }
-    // The code is too short to be looked for in everything.
+    // The code is too short to search for it everywhere.
     expect(places.log).not.toContain(`"${ceremony.user_code}"`);
     const [attempt] = await world.knex('claim_attempts').where({ registrationId: agent.registration_id });
     expect(JSON.stringify(Object.values(attempt))).not.toContain(`"${ceremony.user_code}"`);
@@ -500,13 +500,13 @@ describe('over all of it', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  /** What a new process begins with: new connections, the key read anew. */
+  /** The state of a new process: new connections, and the key read again. */
   async function restart(): Promise<void> {
     openDatabase({ connection: world.connection });
     bindSecretKey(Buffer.alloc(32, 7));
   }
 
-  it('400 · a text that is larger than a claim token changes nothing and breaks nothing', async () => {
+  it('400 · text beyond the size of a claim token changes nothing and breaks nothing', async () => {
     for (const claim_token of ['\uD800', 'c'.repeat(201), 'é']) {
       expect([400, 401]).toContain((await world.startClaim({ claim_token, email: 'a@example.com' })).status);
     }
@@ -530,7 +530,7 @@ describe('over all of it', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('invalid_grant'));
   });
 
-  it('400 · nothing is written for an assertion that is not believed', async () => {
+  it('400 · nothing is written for an invalid assertion', async () => {
     const count = async () => (await world.knex('agent_registrations')).length;
     const before = await count();
     const body = { type: 'identity_assertion', assertion_type: idJagType };

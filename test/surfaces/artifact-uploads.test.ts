@@ -1,5 +1,5 @@
-// The upload of contents by signed address: streamed, once, by one sender at a time; and whatever goes wrong on the way leaves
-// nothing behind and can be tried again.
+// Uploads of contents to signed addresses: streamed, stored once, by one sender at a time; a failed upload leaves nothing behind and
+// can be repeated.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type ClientRequest, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -30,7 +30,7 @@ import { noteArtifact, type Place } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-/** What the log has called a fault of ours. */
+/** Errors in the log. */
 const faults: string[] = [];
 let folder: string;
 let storage: Storage;
@@ -69,7 +69,7 @@ async function contentOf({ contentKey }: ReservedContent): Promise<string | null
   return content && Buffer.concat(await content.toArray()).toString();
 }
 
-/** A request that is sent bit by bit, and the answer to it. */
+/** A request that is sent in parts, and its answer. */
 function begin(address: string, headers: Record<string, string | number> = {}, method = 'PUT') {
   const sending = request(address, { method, headers, agent: false });
   const answer = new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
@@ -84,7 +84,7 @@ function begin(address: string, headers: Record<string, string | number> = {}, m
 const written = (sending: ClientRequest, chunk: string): Promise<void> =>
   new Promise((resolve) => sending.write(chunk, () => resolve()));
 
-/** One that has begun, and whose first bytes have arrived in the storage. */
+/** An upload whose first bytes have arrived in the storage. */
 async function beginUpload(content: ReservedContent, first = 'first ') {
   const begun = begin(content.uploadUrl);
   begun.sending.write(first);
@@ -95,7 +95,7 @@ async function beginUpload(content: ReservedContent, first = 'first ') {
 }
 
 describe('PUT /artifacts/uploads/{contentKey}', () => {
-  it('201 · keeps the bytes as they are, and asks for no credential', async () => {
+  it('201 · keeps the bytes unchanged, and requires no credential', async () => {
     const content = await reserve();
     expect(content).toEqual({
       contentKey: expect.stringMatching(/^cnt_/),
@@ -125,7 +125,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     });
   });
 
-  it('201 · nothing at all is a content too', async () => {
+  it('201 · an empty content', async () => {
     for (const headers of [{ 'content-length': 0 }, {}] as Record<string, number>[]) {
       const content = await reserve();
       const { sending, answer } = begin(content.uploadUrl, headers);
@@ -136,7 +136,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     }
   });
 
-  it('409 · a second time: what is there stays', async () => {
+  it('409 · a second time: the stored content stays', async () => {
     const content = await reserve();
     await put(content.uploadUrl, 'one');
     const { status, body } = await put(content.uploadUrl, 'other');
@@ -147,7 +147,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect(await contentOf(content)).toBe('one');
   });
 
-  it('403 · expired to the millisecond, invented, altered, of another content, or for another purpose', async () => {
+  it('403 · expired to the millisecond, forged, altered, of another content, or for another purpose', async () => {
     const [content, other] = [await reserve(), await reserve()];
     const [bare, query] = content.uploadUrl.split('?') as [string, string];
     world.clock.turn(minutes(15) - 1);
@@ -197,7 +197,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await put(content.uploadUrl, 'abc')).status).toBe(201);
   });
 
-  it('413 · said to be too large: before a byte of it is sent', async () => {
+  it('413 · announced as too large: refused before a byte of it is sent', async () => {
     const content = await reserve();
     const { sending, answer } = begin(content.uploadUrl, { 'content-length': 512 * 1024 * 1024 + 1 });
     sending.flushHeaders();
@@ -207,7 +207,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await rowOf(content)).uploadingUntil).toBe(null);
   });
 
-  it('413 · found to be too large: the sender reads so while he is sending, and nothing is kept', async () => {
+  it('413 · found to be too large: refused during the upload, and nothing is kept', async () => {
     const before = files();
     openStorage({ ...storage, write: (key, content) => storage.write(key, content, 100_000) });
     const content = await reserve();
@@ -232,7 +232,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await put(content.uploadUrl, 'x')).body.description).toBe('No such content.');
   });
 
-  it('502 · the bucket is not there: the log has the reason, and once it is there the same address works', async () => {
+  it('502 · the bucket is missing: the log has the reason, and once it exists the same address works', async () => {
     const content = await reserve();
     const bucket = readBucket(s3.url)!;
     openStorage(bucketStorage({ ...bucket, name: 'nowhere' }));
@@ -253,7 +253,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
 });
 
 describe('senders', () => {
-  it('201, 409 · of as many uploads at once as an organization may send, one is stored', async () => {
+  it('201, 409 · one of the maximum of concurrent uploads to one address is stored', async () => {
     const content = await reserve();
     const texts = Array.from({ length: maxPerOrganization }, (_, i) => `${i}`.repeat(50_000));
     const answers = await Promise.all(texts.map((text) => put(content.uploadUrl, text)));
@@ -277,7 +277,7 @@ describe('senders', () => {
     expect((await put(beyond.uploadUrl, 'one more')).status).toBe(201);
   });
 
-  it('409 · while one is sending, another is told when to ask again; the first is not disturbed', async () => {
+  it('409 · while one upload is running, another is told when to retry; the first is not disturbed', async () => {
     const content = await reserve();
     const { sending, answer } = await beginUpload(content);
     const { status, body, headers } = await put(content.uploadUrl, 'second');
@@ -304,7 +304,7 @@ describe('senders', () => {
     expect([(await answer).status, (await contentOf(content))!.length]).toEqual([201, 41]);
   });
 
-  it('an upload that breaks off leaves nothing behind, can be repeated at once, and is not logged as a fault', async () => {
+  it('an upload that breaks off leaves nothing behind, can be repeated at once, and is not logged as an error', async () => {
     const before = files();
     const content = await reserve();
     for (const headers of [{}, { 'content-length': 1_000 }] as Record<string, number>[]) {
@@ -336,7 +336,7 @@ describe('senders', () => {
     expect(files().filter((name) => name.includes(content.contentKey))).toEqual([]);
   });
 
-  it('409 · one who comes back after another has taken over: his bytes do not get among the other’s', async () => {
+  it('409 · an upload that resumes after another took over does not mix its bytes with the other’s', async () => {
     for (const second of ['finished', 'under way'] as const) {
       const content = await reserve();
       const first = await beginUpload(content);
@@ -359,7 +359,7 @@ describe('senders', () => {
     }
   });
 
-  it('one who says nothing for a minute is cut off, as if he had left', async () => {
+  it('an upload that is silent for a minute is cut off like one that has left', async () => {
     const content = await reserve();
     const before = files();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -378,7 +378,7 @@ describe('senders', () => {
     expect([files(), faults]).toEqual([before, []]);
   });
 
-  it('400 · one of any other body has a minute for all of it', async () => {
+  it('400 · any other body must arrive within a minute', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let reading: Promise<unknown> | undefined;
     const server = createServer((req) => {
@@ -402,7 +402,7 @@ describe('senders', () => {
     }
   });
 
-  it('a large content passes through: what is on its way at any time does not grow with it', async () => {
+  it('a large content is streamed: the memory in use does not grow with it', async () => {
     const content = await reserve();
     let [sent, most] = [0, 0];
     const chunk = Buffer.alloc(65_536, 7);
@@ -435,7 +435,7 @@ describe('senders', () => {
       sending,
     );
     expect(JSON.parse((await answer).body).sizeBytes).toBe(64 * 1024 * 1024);
-    // Most of it waits in the sockets of the system.
+    // Most of the content waits in the system's sockets.
     expect(most).toBeLessThan(16 * 1024 * 1024);
   });
 });
@@ -463,10 +463,10 @@ it('an upload that is never registered is removed after a day; one that cannot b
   expect([await keys(), await contentOf(stuck)]).toEqual([[], null]);
 });
 
-describe('claiming a content for an artifact', () => {
+describe('assigning a content to an artifact', () => {
   const claim = (contentKey: string, orgId = shop.orgId) => transaction((trx) => claimContent(trx, orgId, contentKey));
 
-  it('gives its size, to its own organization alone, once all of it is there', async () => {
+  it('returns its size, to its own organization only, once all of it has arrived', async () => {
     const content = await reserve();
     const notYet = { status: 409, message: 'contentKey: this content is not uploaded yet.' };
     await expect(claim(content.contentKey)).rejects.toMatchObject(notYet);
@@ -482,7 +482,7 @@ describe('claiming a content for an artifact', () => {
     await expect(claim(key)).rejects.toMatchObject(unknown);
   });
 
-  it('409 · of two that register it at once the second finds that it is taken', async () => {
+  it('409 · the second of two concurrent registrations finds it taken', async () => {
     const content = await reserve();
     await put(content.uploadUrl, 'x');
     const register = () =>

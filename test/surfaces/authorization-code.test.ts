@@ -40,7 +40,7 @@ const exchange = (code: string, verifier: string, more: Record<string, string | 
     ...more,
   });
 
-/** What is shown to the person and sent nowhere. */
+/** Expects a page for the person, without a redirect. */
 function expectPage(answer: Answer, status: number, text: RegExp): void {
   expect(answer.status).toBe(status);
   expect(answer.headers.get('location')).toBeNull();
@@ -83,7 +83,7 @@ describe('the whole flow', () => {
       access_token: expect.stringMatching(/^oat_[\w-]{43}$/),
       token_type: 'Bearer',
       expires_in: 3600,
-      // What the person chose, which is less than what was asked for.
+      // The scopes that the person chose, fewer than requested.
       scope: 'missions:read offline_access',
       refresh_token: expect.stringMatching(/^ort_[\w-]{43}$/),
     });
@@ -113,7 +113,7 @@ describe('the whole flow', () => {
     expect(body.expires_in).toBe(3600);
   });
 
-  it('asks who is there first, and comes back to the same request after sign-in', async () => {
+  it('requires sign-in first, and then returns to the same request', async () => {
     const { parameters } = authorizationRequest(client);
     const answer = await world.openPage(parameters);
     expect(answer.status).toBe(303);
@@ -124,7 +124,7 @@ describe('the whole flow', () => {
     expect(Object.fromEntries(new URLSearchParams(hiddenRequest(back)))).toEqual(parameters);
   });
 
-  it('takes a JSON body at the token endpoint as well', async () => {
+  it('accepts a JSON body at the token endpoint as well', async () => {
     const { verifier, parameters } = authorizationRequest(client);
     const code = await world.code(ada, parameters);
     const body = {
@@ -147,7 +147,7 @@ describe('the whole flow', () => {
     expect(await offered('missions:read made:up openid')).toEqual(['missions:read']);
   });
 
-  it('keeps the query of a registered redirect address, and leads to apps by their own scheme', async () => {
+  it('keeps the query of a registered redirect address, and redirects to apps by their own scheme', async () => {
     const own = await world.register(['https://app.example/cb?x=1&y=2', 'com.example.app:/cb']);
     const web = authorizationRequest(own, { redirect_uri: 'https://app.example/cb?x=1&y=2' });
     const location = (await world.authorize(ada, web.parameters)).headers.get('location')!;
@@ -162,7 +162,7 @@ describe('the whole flow', () => {
   });
 });
 
-describe('what is not trusted is sent nowhere', () => {
+describe('a request that is not trusted is not redirected', () => {
   it.each([
     ['an unknown client', { client_id: 'mcp_unknown' }, /no such client/],
     ['a client_id with NUL', { client_id: 'mcp_\0' }, /client_id/],
@@ -181,7 +181,7 @@ describe('what is not trusted is sent nowhere', () => {
     expectPage(await world.openPage(authorizationRequest(client, more).parameters), 400, text);
   });
 
-  it('400 page · client_id or redirect_uri twice', async () => {
+  it('400 page · a repeated client_id or redirect_uri', async () => {
     for (const name of ['client_id', 'redirect_uri']) {
       const { parameters } = authorizationRequest(client);
       const query = `${new URLSearchParams(parameters as Record<string, string>)}&${name}=x`;
@@ -201,14 +201,14 @@ describe('what is not trusted is sent nowhere', () => {
     expect(answer.status).toBe(200);
   });
 
-  it('400 page · an https address has one port', async () => {
+  it('400 page · an https address must have its registered port', async () => {
     const own = await world.register(['https://app.example/cb']);
     const { parameters } = authorizationRequest(own, { redirect_uri: 'https://app.example:8443/cb' });
     expectPage(await world.openPage(parameters, ada.session), 400, /redirect_uri/);
   });
 });
 
-describe('what the client may learn is sent back, with state and iss', () => {
+describe('an error that the client may learn is redirected, with state and iss', () => {
   const { challenge } = pkce();
   it.each([
     ['invalid_request', 'no challenge', { code_challenge: undefined }],
@@ -240,12 +240,12 @@ describe('what the client may learn is sent back, with state and iss', () => {
     expectReturned(await world.openPage(query, ada.session), 'invalid_request', null);
   });
 
-  it('access_denied · the person said no', async () => {
+  it('access_denied · the person denied it', async () => {
     const { parameters } = authorizationRequest(client);
     expectReturned(await world.authorize(ada, parameters, { decision: 'deny' }), 'access_denied');
   });
 
-  it('a request that was changed in the browser is judged anew', async () => {
+  it('a request that was altered in the browser is validated again', async () => {
     const page = await world.openPage(authorizationRequest(client).parameters, ada.session);
     const tampered = (query: string) =>
       world.form(
@@ -267,7 +267,7 @@ describe('what the client may learn is sent back, with state and iss', () => {
 });
 
 describe('the page', () => {
-  it('says who asks, where it leads back to, for what; and can neither be framed, kept nor leak its address', async () => {
+  it('shows the client, its redirect address and scopes; it is not framed, cached or leaked as a referrer', async () => {
     const own = await world.register(['http://127.0.0.1:8123/callback'], { client_name: '<script>alert(1)</script>' });
     const { parameters } = authorizationRequest(own, {
       redirect_uri: 'http://127.0.0.1:8123/callback',
@@ -290,7 +290,7 @@ describe('the page', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('403 · a form without its token, or of another site, or with a stranger’s token', async () => {
+  it('403 · a form without its token, from another site, or with a stranger’s token', async () => {
     const { parameters } = authorizationRequest(client);
     const page = await world.openPage(parameters, ada.session);
     const stranger = await world.visitor('mallory');
@@ -313,7 +313,7 @@ describe('the page', () => {
     expect(await world.knex('authorizationCodes').where({ userId: stranger.person.id })).toEqual([]);
   });
 
-  it('ticks no more scopes than one credential may hold; 400 · for more of them', async () => {
+  it('ticks at most as many scopes as one credential may hold; 400 · for more of them', async () => {
     const everything = catalog.map(({ scope }) => scope);
     const page = await world.openPage(
       authorizationRequest(client, { scope: everything.join(' ') }).parameters,
@@ -342,7 +342,7 @@ describe('the page', () => {
       `<option value="${other.organization.id}">${other.organization.name} (viewer)</option>`,
     );
     expect(page.body).toContain('The access never exceeds your role in the organization you choose.');
-    // A box that was not there, ticked all the same, grants nothing.
+    // A scope that the page did not offer is not granted.
     const answer = await world.decide(own, page, {
       orgId: other.organization.id,
       scopes: ['missions:read', 'missions:run', 'billing:write'],
@@ -355,7 +355,7 @@ describe('the page', () => {
       session: await world.session(own.person, own.organization.id),
       body: { name: 'Shop', repoFullName: 'grace/shop' },
     });
-    // Of the organization that is not chosen: the form again, as it was filled in.
+    // A project of the organization that is not selected: the form is shown again as it was filled in.
     const mixed = await world.decide(own, page, { orgId: other.organization.id, projectId: project.id });
     expectPage(mixed, 404, /role="alert"[^>]*>No such project/);
     expect(mixed.body).toContain(`<option value="${other.organization.id}" selected>`);
@@ -389,7 +389,7 @@ describe('the page', () => {
     }
   });
 
-  it('tells somebody without an organization how to get one, and lets them deny', async () => {
+  it('tells a person without an organization how to create one, and lets them deny', async () => {
     const person = await world.person('newcomer');
     const session = await world.session(person);
     const page = await world.openPage(authorizationRequest(client).parameters, session);
@@ -424,7 +424,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect((await exchange(code, verifier)).body).toEqual(refusal('invalid_grant'));
   });
 
-  it('invalid_target · a resource that the person did not agree to, and the code is used up', async () => {
+  it('invalid_target · a resource that the person did not approve, and the code is used up', async () => {
     const { verifier, code } = await coded();
     const answer = await exchange(code, verifier, { resource: `${world.url}/mcp` });
     expect([answer.status, answer.body]).toEqual([400, refusal('invalid_target')]);
@@ -451,7 +451,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     ['invalid_request', 400, 'an empty grant type', { grant_type: '' }],
     ['unsupported_grant_type', 400, 'grant type password', { grant_type: 'password' }],
     ['unsupported_grant_type', 400, 'a grant type of the language', { grant_type: 'constructor' }],
-  ])('%s %i · %s; the code is still good', async (error, status, _, more) => {
+  ])('%s %i · %s; the code stays valid', async (error, status, _, more) => {
     const { verifier, code } = await coded();
     const answer = await exchange(code, verifier, more as Record<string, string>);
     expect(answer.status).toBe(status);
@@ -523,18 +523,18 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect((await exchange(late.code, late.verifier)).body).toEqual(refusal('invalid_grant'));
   });
 
-  it('RFC 6749 §4.1.2 · a code that comes again is refused, and takes along what came of it', async () => {
+  it('RFC 6749 §4.1.2 · a repeated code is refused, and the tokens issued for it are revoked', async () => {
     const { verifier, code } = await coded();
     const { body } = await exchange(code, verifier);
     expect(await world.opens(body.access_token, 'api')).toBe(true);
-    // Even when presented badly: whoever has it may have stolen it.
+    // Also with a wrong verifier, because the sender may have stolen the code.
     expect((await exchange(code, pkce().verifier)).body).toEqual(refusal('invalid_grant'));
     expect(await world.opens(body.access_token, 'api')).toBe(false);
     const refreshed = await world.token({ grant_type: 'refresh_token', refresh_token: body.refresh_token });
     expect(refreshed.body).toEqual(refusal('invalid_grant'));
   });
 
-  it('of exchanges at once at most one gets tokens, and they are dead afterwards', async () => {
+  it('one of several concurrent exchanges gets tokens, and they are dead afterwards', async () => {
     for (let round = 0; round < 10; round++) {
       const { verifier, code } = await coded();
       const answers = await Promise.all(Array.from({ length: 4 }, () => exchange(code, verifier)));
@@ -580,7 +580,7 @@ describe('one resource, and the person’s present role (RFC 8707; docs/contract
     expect(await world.opens(body.access_token, resource)).toBe(true);
   });
 
-  it('a role that was lost takes its scopes along at once, a membership everything', async () => {
+  it('a lost role takes its scopes along at once, a lost membership everything', async () => {
     const visit = await world.visitor('demoted', 'admin');
     const { verifier, parameters } = authorizationRequest(client, { scope: 'projects:write missions:read' });
     const { body } = await exchange(await world.code(visit, parameters), verifier);
@@ -598,7 +598,7 @@ describe('one resource, and the person’s present role (RFC 8707; docs/contract
     expect(await callerOfOAuthToken(body.access_token, 'api')).toBeNull();
   });
 
-  it('an access token ends after its hour, or with the access that the person gave', async () => {
+  it('an access token ends after its hour, or with the access that the person granted', async () => {
     const { verifier, parameters } = authorizationRequest(client);
     const { body } = await exchange(await world.code(ada, parameters, { days: 1 }), verifier);
     world.clock.turn(hours(1) - 1);

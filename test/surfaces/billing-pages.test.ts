@@ -1,5 +1,5 @@
-// The pages of billing in a real browser, by role and label; receipts and the page of a checkout over HTTP. The rules are tested
-// where they are (domain/billing).
+// The pages of billing in a real browser, by role and label; receipts and the payment page over HTTP. The rules are tested in
+// domain/billing.test.ts.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bindPaymentProvider, builtinProvider } from '#domain/money/billing/provider.ts';
@@ -66,7 +66,7 @@ const spend = (credits: number) =>
   );
 
 describe('a receipt', () => {
-  it('200 · numbers the orders of an organization without gaps, two at once too', async () => {
+  it('200 · numbers the orders of an organization without gaps, also concurrent ones', async () => {
     const checkouts = await Promise.all([1, 2, 3].map(() => checkout({ offer: 'pack' })));
     await Promise.all([...checkouts, ...checkouts].map((id) => pay(id)));
     const numbers = await world.knex('billing_orders').where({ orgId: org.id }).orderBy('number').pluck('number');
@@ -89,7 +89,7 @@ describe('a receipt', () => {
     expect((await show(`/orders/${order}`)).body).toContain('refunded on');
   });
 
-  it('404 · of another organization, and an unknown one; 403 without the scope', async () => {
+  it('404 · for another organization’s and an unknown one; 403 without the scope', async () => {
     const order = await buy();
     const stranger = await world.person(`Mallory-${count}`);
     const globex = await world.found(stranger, `Globex ${count}`);
@@ -102,7 +102,7 @@ describe('a receipt', () => {
   });
 });
 
-it('303, 403 · the pages are for those who may read billing or start missions', async () => {
+it('303, 403 · the pages require the right to read billing or to start missions', async () => {
   expect((await world.request('GET', `${base()}/billing`)).status).toBe(303);
   const [theirs, viewer, admin] = [await member('member'), await member('viewer'), await member('admin')];
   expect((await show('', theirs)).status).toBe(200);
@@ -148,7 +148,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByRole('button', { name: 'Continue to payment' }).press('Enter');
     expect(await page.locator(':invalid').count()).toBeGreaterThan(0);
     await page.getByLabel('Now. I agree that spent credits are not refunded.').check();
-    // A consent is not found again by who comes back.
+    // A returning person does not find the consent again.
     const kept = 'Object.keys(sessionStorage).filter((key) => !key.startsWith("scroll "))';
     expect(await page.evaluate(kept)).toEqual([]);
     await page.getByRole('button', { name: 'Continue to payment' }).press('Enter');
@@ -173,7 +173,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     ]);
   });
 
-  it('subscribes once though the answer is lost, changes the plan, cancels, and keeps it', async () => {
+  it('subscribes once although the answer is lost, changes the plan, cancels, and keeps it', async () => {
     const page = await open();
     await page.getByRole('link', { name: 'Subscribe to Team 5' }).click();
     await page.getByText('250.00 USD per month, until you cancel').waitFor();
@@ -206,7 +206,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await pages.inspect(page, 'billing');
     await page.getByRole('button', { name: 'Resume subscription' }).click();
     await page.getByText('Renews', { exact: true }).waitFor();
-    // What was bought meanwhile is said, and nothing is lost.
+    // A subscription bought in another tab is reported, and the form keeps its values.
     const other = await open('/buy?offer=team&team_plan=team-20');
     await other.getByLabel('Now.').check();
     await other.getByRole('button', { name: 'Continue to payment' }).click();
@@ -216,7 +216,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await other.getByText('Offer not found').waitFor();
   });
 
-  it('a member asks for credits and sees nothing else; an admin and an owner of a closed organization read', async () => {
+  it('a member requests credits and sees nothing else; an admin and an owner of a closed organization read', async () => {
     const order = await buy();
     const page = await open('', await member('member'));
     await page.getByLabel('Message to the owners').fill('50 more, please.');
@@ -268,7 +268,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect(back).not.toContain('test money');
   });
 
-  it('the ledger goes back to its beginning; a receipt prints without the frame', async () => {
+  it('the ledger pages back to its beginning; a receipt prints without the frame', async () => {
     for (let n = 0; n < 54; n++) {
       await spend(0.5);
       world.clock.turn(1);

@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-/** An address that was not asked before. */
+/** A new address. */
 const newAddress = () => `https://${host}/client-${++count}.json`;
 
 const metadata = (clientId: string, more: object = {}) => ({
@@ -76,7 +76,7 @@ function expectRefused(answer: Answer): void {
   expect(answer.body).toMatch(/client_id|redirect_uri/);
 }
 
-it('303 · a visitor who is not signed in makes the service fetch nothing, whatever the client is called', async () => {
+it('303 · a visitor who is not signed in triggers no fetch, whatever the client id', async () => {
   const id = newAddress();
   serve(metadata(id));
   const { parameters } = request(id);
@@ -90,7 +90,7 @@ it('303 · a visitor who is not signed in makes the service fetch nothing, whate
 });
 
 describe('a valid document', () => {
-  it('is a client: the page shows its name and host, the exchange gives tokens, refreshing needs the document no more', async () => {
+  it('is a client: the page shows its name and host, the exchange gives tokens, and refreshing needs no document', async () => {
     const id = newAddress();
     serve(metadata(id, { client_uri: 'https://editor.example', unknown_member: [1] }));
     const { verifier, parameters } = request(id);
@@ -134,7 +134,7 @@ describe('a valid document', () => {
     ada.session = await world.session(ada.person);
   });
 
-  it('is fetched once for requests at once', async () => {
+  it('is fetched once for concurrent requests', async () => {
     const id = newAddress();
     let release = () => {};
     const held = new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ describe('a valid document', () => {
     expect(fetches).toBe(1);
   });
 
-  it('may have redirect addresses that are not for us: those are passed over', async () => {
+  it('may list unsupported redirect addresses, which are ignored', async () => {
     const id = newAddress();
     serve(metadata(id, { redirect_uris: ['http://evil.example/cb', 'javascript:alert(1)', redirectUri] }));
     expect((await openPage(id)).status).toBe(200);
@@ -158,7 +158,7 @@ describe('a valid document', () => {
   });
 });
 
-describe('400 page, and nothing is sent anywhere', () => {
+describe('400 page, without a redirect', () => {
   it.each([
     ['http', (id: string) => id.replace('https', 'http')],
     ['upper case', (id: string) => id.replace('https', 'HTTPS')],
@@ -223,7 +223,7 @@ describe('400 page, and nothing is sent anywhere', () => {
     ['too large', (id) => serve(metadata(id, { x: 'x'.repeat(maxDocumentBytes) }))],
     ['broken off', () => (listener = (_req, res) => void res.writeHead(200, { 'content-length': '9' }).destroy())],
   ];
-  it.each(answers)('the answer: %s; and it is asked anew the next time', async (_, answerWith) => {
+  it.each(answers)('the answer: %s; the next request fetches it again', async (_, answerWith) => {
     const id = newAddress();
     answerWith(id);
     expectRefused(await openPage(id));
@@ -261,7 +261,7 @@ describe('400 page, and nothing is sent anywhere', () => {
     expect(fetches).toBe(0);
   });
 
-  it('the host: one that moves after it was checked is still asked where it was', async () => {
+  it('the host: a changed address after the check is not used', async () => {
     let questions = 0;
     const resolve = async () => [{ address: questions++ === 0 ? '127.0.0.1' : '169.254.169.254', family: 4 }];
     openOutbound({ allowLoopback: true, ca: certificate.cert, resolve });

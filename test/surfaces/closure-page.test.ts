@@ -1,4 +1,4 @@
-// The page on which an owner closes an organization: over HTTP for what it decides, and in a real browser by role and label.
+// The page on which an owner closes an organization: its rules over HTTP, and its use in a real browser by role and label.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -44,7 +44,7 @@ const isClosed = async ({ id }: Row<Organization>): Promise<boolean> =>
   (await world.knex('organizations').where({ id }).first()).closedAt !== null;
 
 describe('the form', () => {
-  it('400 · says what to type when the slug is another one', async () => {
+  it('400 · says what to type when the slug does not match', async () => {
     const { org, session } = await founded();
     const { status, body } = await send(session, org, { confirm_slug: 'other' });
     expect([status, body.includes(`Type ${org.slug} to confirm.`)]).toEqual([400, true]);
@@ -64,7 +64,7 @@ describe('the form', () => {
     expect(await isClosed(org)).toBe(false);
   });
 
-  it('closes the organization in the address and no other; 404 for that of somebody else', async () => {
+  it('closes the organization in the address and no other; 404 for somebody else’s', async () => {
     const [first, second] = [await founded(), await founded()];
     expect((await send(second.session, first.org, { confirm_slug: second.org.slug })).status).toBe(400);
     const stranger = await world.session(await world.person(`Stranger ${count}`));
@@ -104,7 +104,7 @@ describe('the export', () => {
   afterAll(() => rmSync(contents, { recursive: true }));
   const shown = async (session: Session, org: Row<Organization>) => (await show(session, org)).body as string;
 
-  it('is asked for with the box of the form, and downloaded on the page', async () => {
+  it('is requested with the box of the form, and downloaded on the page', async () => {
     const { org, session } = await founded();
     await send(session, org, { confirm_slug: org.slug, export_data: 'yes' });
     expect(await shown(session, org)).toContain('The archive is being prepared.');
@@ -118,7 +118,7 @@ describe('the export', () => {
     await answer.body!.cancel();
   });
 
-  it('is asked for with the button of the page of a closed organization', async () => {
+  it('is requested with the button of a closed organization’s page', async () => {
     const { org, session } = await founded();
     expect((await send(session, org, {}, '/export')).status).toBe(409);
     await send(session, org, { confirm_slug: org.slug });

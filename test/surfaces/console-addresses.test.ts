@@ -1,4 +1,4 @@
-// The organization in the addresses of the console: a link leads whatever organization its reader has open, and to nobody else.
+// The organization in the addresses of the console: a link works whatever organization its reader has open, and only for members.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
@@ -37,7 +37,7 @@ const post = (path: string, fields: object, as = session) =>
   });
 const organizationShown = (body: string) => /data-org="([^"]*)"/.exec(body)?.[1];
 
-it('200 · two tabs show two organizations, and the last one opened is where the person begins', async () => {
+it('200 · two tabs show two organizations, and the last one opened is the person’s start', async () => {
   for (const organization of [globex, acme, globex]) {
     const { status, body } = await get(`/console/o/${organization.slug}/projects`);
     expect([status, organizationShown(body)]).toEqual([200, organization.id]);
@@ -47,13 +47,13 @@ it('200 · two tabs show two organizations, and the last one opened is where the
   expect(await leadsTo('/console/o/acme')).toEqual([303, '/console/o/acme/overview']);
 });
 
-it('200 · the switcher leads to the same page of the other organization, or to the list of a record', async () => {
+it('200 · the switcher links to the same page of the other organization, or to the list of a record', async () => {
   expect((await get('/console/o/acme/billing/ledger')).body).toContain('href="/console/o/globex/billing/ledger"');
   expect((await get(`/console/o/globex/projects/${projectId}`)).body).toContain('href="/console/o/acme/projects"');
   expect((await get('/console/sessions')).body).toMatch(/href="\/console\/o\/\w+\/overview" data-base/);
 });
 
-it('303 · an address without an organization leads to the one that has the record, or else to the last one opened', async () => {
+it('303 · an address without an organization redirects to the record’s, or else to the last one opened', async () => {
   await get('/console/o/acme/overview');
   expect(await leadsTo(`/console/projects/${projectId}`)).toEqual([303, `/console/o/globex/projects/${projectId}`]);
   expect(await leadsTo('/console/projects/prj_none')).toEqual([303, '/console/o/acme/projects/prj_none']);
@@ -75,7 +75,7 @@ it('404 · an organization of others is like one that does not exist; a form for
     expect(await leadsTo(`/console/o/${slug}/overview`, null)).toEqual(signIn(slug));
 });
 
-it('303 · a checkout is paid in its organization while another one is open', async () => {
+it('303 · a checkout is paid in its own organization while another one is open', async () => {
   const body = { offer: 'pack', quantity: 1, startNowConsent: true };
   const headers = { 'x-org-id': globex.id };
   const { url } = (await world.rest('POST', '/billing/checkout-sessions', { session, headers, body })).body;
@@ -88,7 +88,7 @@ it('303 · a checkout is paid in its organization while another one is open', as
   expect(paid.body.balance).toBe(200);
 });
 
-it('303 · former slugs of a renamed organization lead on, unless another of the person has the slug now', async () => {
+it('303 · former slugs of a renamed organization redirect, unless another organization of the person has the slug', async () => {
   const initech = await world.found(alice, 'Initech');
   const there = await world.session(alice, initech.id);
   const rename = (slug: string) =>

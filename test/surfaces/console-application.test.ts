@@ -68,7 +68,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     session: Session;
     token: string;
   }
-  /** An organization with somebody to whom it belongs. */
+  /** A new organization with its owner. */
   async function another(name: string): Promise<Owner> {
     const owner = await world.person(`Owner-of-${name}`);
     const organization = await world.found(owner, name);
@@ -92,8 +92,8 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await world.rest('POST', `/${kind}`, { token, body: { projectId, name, prompt: 'Look after it.', triggers } });
   }
 
-  /** Reports as a runtime of the organization does. */
-  /** A run as its runtime has left it. */
+  /** Reports as a runtime of the organization. */
+  /** A run in the state that its runtime left. */
   async function run(more: object): Promise<string> {
     const id = newId('run');
     const row = {
@@ -115,7 +115,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   let running: string;
   let sandbox: Sandbox;
 
-  /** A morning in the life of an organization. */
+  /** Sample data: a morning of an organization. */
   async function everything(): Promise<void> {
     const titles = ['Update dependencies', 'Find dead code', 'Check accessibility', 'Triage new issues'];
     for (let i = 0; i < 14; i++) {
@@ -210,7 +210,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await recurring('automations', 'Monthly report', schedule({ interval: 'monthly', dayOfMonth: 1, time: '08:00' }));
   }
 
-  /** Several roles have worked on the run, and a person has spoken to them. */
+  /** Adds steps of several roles and messages of a person to the run. */
   async function steered(runId: string): Promise<void> {
     const at = present();
     const review = {
@@ -239,7 +239,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   const open = (session: Session | null = acme.session) => pages.open(session);
   const inspect = (page: Page, name: string) => pages.inspect(page, name);
 
-  /** How many operations each request to the graph carries, as they are sent. */
+  /** The number of operations in each GraphQL request, in order. */
   function countRequests(page: Page): number[] {
     const asked: number[] = [];
     page.on('request', (request) => {
@@ -248,7 +248,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     return asked;
   }
 
-  it('the overview shows what the rows say, and one request carries all widgets', async () => {
+  it('the overview shows the stored data, and one request carries all widgets', async () => {
     const page = await open();
     const asked = countRequests(page);
     await page.addInitScript(`self.shift = 0; new PerformanceObserver((list) => {
@@ -264,17 +264,17 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await card('Sandboxes').getByRole('img', { name: 'CPU, now at 48 %' }).waitFor();
     await card('Next').getByText('Nightly clean-up').waitFor();
     expect(asked).toEqual([6]);
-    // What is not there yet has its place already (Cumulative Layout Shift; 0.1 is good).
+    // Space is reserved for data that has not loaded (Cumulative Layout Shift; 0.1 is good).
     expect(await page.evaluate('shift')).toBeLessThan(0.1);
     await inspect(page, 'overview');
   });
 
-  it('the overview leads through setup: the next step, what can be skipped and brought back, until it is complete', async () => {
+  it('the overview leads through setup: the next step, skipping and resetting steps, until it is complete', async () => {
     const bob = await another('Setup');
     const page = await open(bob.session);
     await page.goto('/console/overview');
     const card = page.getByRole('region', { name: 'Setup' });
-    // The runtimes of this world have models.
+    // The runtimes of this world have models, so that step is done.
     await card.getByRole('heading', { name: 'Next step: Connect a source host' }).waitFor();
     await card.getByRole('link', { name: 'Connect source host', exact: true }).waitFor();
     await card.getByText('1 of 14 done').waitFor();
@@ -310,7 +310,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await card.count()).toBe(0);
   });
 
-  it('the overview shows notices, which a person dismisses', async () => {
+  it('the overview shows notices, which a person can dismiss', async () => {
     const bob = await another('Notices');
     const place = await project('Search', bob);
     await spend(place, 120);
@@ -324,7 +324,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   });
 
   it.each(['en-US@posix', 'C', '', 'xx-invalid-subtag-much-too-long'])(
-    'is drawn whatever language the browser reports: "%s"',
+    'is rendered for any browser language: "%s"',
     async (language) => {
       const page = await open();
       await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', { get: () => '${language}' })`);
@@ -333,7 +333,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     },
   );
 
-  it('the overview is read again every ten seconds, in one request, while the page is visible', async () => {
+  it('the overview refreshes every ten seconds in one request, while the page is visible', async () => {
     const page = await open();
     const asked = countRequests(page);
     await page.clock.install();
@@ -353,7 +353,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(asked).toEqual([6, 6, 6]);
   });
 
-  it('a project, a run and a sandbox, in each look', async () => {
+  it('a project, a run and a sandbox, in light and dark', async () => {
     const page = await open();
     const visit = async (address: string, words: string, name: string) => {
       await page.goto(address);
@@ -365,7 +365,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await visit(`/console/sandboxes/${sandbox.id}?session=builder:first`, 'p50 412 ms', 'sandbox');
   });
 
-  it('moves between pages without a request for the next one; title, heading, menu and history follow', async () => {
+  it('navigation requests no new page; title, heading, menu and history follow', async () => {
     const page = await open();
     await page.goto('/console/overview');
     const loaded = await page.evaluate('performance.timeOrigin');
@@ -393,13 +393,13 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await page.goForward();
     await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByRole('link', { name: 'Missions' }).click();
     await arrived('Missions', 'Missions');
-    // A page of the server's is another document, with the same menu.
+    // A page that the server renders is another document, with the same menu.
     await menu.getByRole('link', { name: 'Sessions' }).click();
     await page.getByRole('heading', { name: 'Sessions' }).waitFor();
     expect(await current()).toBe('Sessions');
   });
 
-  it('Back returns to where the person was in the list; without a connection the page stays, and goes on with one', async () => {
+  it('Back returns to the position in the list; without a connection the page stays, and resumes with one', async () => {
     const page = await open();
     await page.setViewportSize({ width: 1100, height: 300 });
     await page.goto('/console/runs');
@@ -462,7 +462,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     }
   });
 
-  it('"Run now" starts a run and leads to it, and its page follows the run to its end without a reload', async () => {
+  it('"Run now" starts a run and opens its page, which follows it to its end without a reload', async () => {
     const bob = await another('Globex');
     const place = await project('Search', bob);
     await recurring('scheduled-tasks', 'Re-index', schedule({ interval: 'daily', time: '02:30' }), place, bob);
@@ -548,7 +548,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(rows.map(({ kind }) => kind)).toEqual(['approval', 'interrupt', 'resume', 'message']);
   });
 
-  it('a mission that changed nothing says so, and shows in one transcript what failed in each of its steps', async () => {
+  it('a mission without changes says so, and shows in one transcript what failed in each step', async () => {
     const ended = {
       kind: 'manual',
       status: 'completed',
@@ -600,7 +600,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await row.locator('.pill').textContent()).toBe('no changes');
   });
 
-  it('what waits for a person comes first on the overview, is there once, and is found by "Needs me"', async () => {
+  it('work that waits for a person comes first on the overview, once, and is found by "Needs me"', async () => {
     const bob = await another('Needy');
     const place = await project('Search', bob);
     const waits = { ...place, status: 'dispatching', issueId: 'iss_3', awaitsApproval: true };
@@ -622,7 +622,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await inspect(page, 'runs-needs');
   });
 
-  it('missions are selected in a range with Shift, and all at once', async () => {
+  it('missions are selected in a range with Shift, or all together', async () => {
     const page = await open();
     await page.goto('/console/runs');
     const boxes = page.locator('.select-row');
@@ -642,7 +642,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await page.getByText('missions selected').waitFor({ state: 'detached' });
   });
 
-  it('a run that has ended is continued from a step', async () => {
+  it('an ended run is continued from a step', async () => {
     const agent = { name: 'Bob', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5' };
     const team = JSON.stringify([agent]);
     const ended = {
@@ -671,12 +671,12 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     ]);
   });
 
-  it('a run is canceled, after it was asked once more', async () => {
+  it('a run is canceled after a confirmation', async () => {
     const id = await run({ ...held(), missionTitle: 'Rename everything', startedAt: present() });
     const page = await open();
     await page.goto(`/console/runs/${id}`);
     await page.getByRole('button', { name: 'Cancel mission' }).click();
-    // Whoever presses Enter once too often is where they were.
+    // A repeated Enter leaves the person where they were.
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect((await world.knex('runs').where({ id }).first()).status).toBe('running');
@@ -688,7 +688,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect((await world.knex('runs').where({ id }).first()).status).toBe('canceled');
   });
 
-  it('a sandbox: its logs by session and part, its curves in words, and its end', async () => {
+  it('a sandbox: its logs by session and part, its charts in words, and its end', async () => {
     const page = await open();
     await page.goto(`/console/sandboxes/${sandbox.id}`);
     await page.getByRole('img', { name: /^CPU: last \d+ %, highest \d+ %, over 5 min \d+ s$/ }).waitFor();
@@ -710,7 +710,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect((await world.knex('sandboxes').where({ id: sandbox.id }).first()).terminationReason).toBe('killed');
   });
 
-  it('artifacts: a picture is shown, a film is asked for by its player, the rest is downloaded; of one project when it is asked for', async () => {
+  it('artifacts: pictures are shown, videos load in their player, the rest is downloaded; filtered by project', async () => {
     const other = await project('Mobile app');
     await leaveArtifact(other, 'what was done', { kind: 'log', caption: 'Build log' });
     const page = await open();
@@ -725,7 +725,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     const player = page.locator('video[controls]');
     expect(await player.getAttribute('src')).toBe((await sent).url());
     const asked = { status: (await sent).status(), ...(await sent).headers() };
-    // In ranges, so that a person can move about in it.
+    // In ranges, so that a person can seek in it.
     expect(asked).toMatchObject({
       status: 206,
       'content-type': 'video/webm',
@@ -742,7 +742,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(new URL(page.url()).search).toBe(`?projectId=${other.projectId}`);
   });
 
-  it('what is another organization’s is not there, and who is not signed in is led to the sign-in and back', async () => {
+  it('another organization’s records are not found; without a session the page leads to sign-in and back', async () => {
     const mallory = await another('Initech');
     const page = await open(mallory.session);
     for (const path of [
@@ -755,14 +755,14 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
       expect(answer!.status()).toBe(404);
       await page.getByRole('heading', { name: 'Not found' }).waitFor();
     }
-    // The browser says so itself.
+    // The browser itself logs failed requests.
     expect(pages.takeProblems()).toHaveLength(4);
     const stranger = await open(null);
     await stranger.goto(`/console/runs/${running}`);
     expect(new URL(stranger.url()).search).toBe(`?return_to=${encodeURIComponent(`/console/runs/${running}`)}`);
   });
 
-  it('who may only look is offered nothing to press', async () => {
+  it('a viewer is offered no actions', async () => {
     const viewer = await world.person('Vera');
     await world.join(acme.organization, viewer, 'viewer');
     const page = await open(await world.session(viewer, acme.organization.id));
@@ -771,7 +771,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await page.getByRole('button', { name: /^Run now/ }).count()).toBe(0);
   });
 
-  it('says what to do where there is nothing yet', async () => {
+  it('empty pages say what to do', async () => {
     const carol = await another('Umbrella');
     const page = await open(carol.session);
     await page.goto('/console/overview');
@@ -788,7 +788,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await nobody.getByRole('heading', { name: 'Welcome, Nobody' }).waitFor();
   });
 
-  it('a failure is told in the words of the API, and tried again when asked', async () => {
+  it('an error is shown in the words of the API, and retried on request', async () => {
     const page = await open();
     await page.route('**/graphql', (route) =>
       route.fulfill({
@@ -814,7 +814,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(pages.takeProblems()[0]).toContain('503');
   });
 
-  it('with 10,000 runs it reads no more of them than it shows', async () => {
+  it('with 10,000 runs it reads only the runs that it shows', async () => {
     const dora = await another('Hooli');
     const { projectId } = await project('Search', dora);
     await world.knex.raw(
@@ -841,7 +841,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(new URL(page.url()).search).toBe('?status=failed');
   });
 
-  it('its files are kept by browsers for a year, and its pages run nothing but them', async () => {
+  it('its files are cached by browsers for a year, and its pages run no other scripts', async () => {
     const page = await world.request('GET', '/console/o/acme/overview', { session: acme.session });
     const [, script] = /<script type="module" src="([^"]+)">/.exec(page.body)!;
     const { status, headers } = await world.request('GET', script!);
@@ -858,7 +858,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   });
 });
 
-/** Stands for a film: what a browser can decode is its own affair. */
+/** Stands in for a video: decoding is up to the browser. */
 const film = Buffer.from('a film of scrolling the list');
 
 /** A small picture. */

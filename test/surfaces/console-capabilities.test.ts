@@ -1,4 +1,4 @@
-// Console × API: every root field of the schema is used by a page of the console, or stands here with where it is or why it is not.
+// Coverage of the API by the console: every root field of the schema is used by a page, or listed here with its place or a reason.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type FieldNode, Kind, parse, visit } from 'graphql';
@@ -7,7 +7,7 @@ import { rootFields } from '../support/root-fields.ts';
 
 const folder = path.join(import.meta.dirname, '../../src/console');
 
-/** The root fields that the application asks for, each with the documents that do. */
+/** Root fields used by the application, each with its documents. */
 function usedByApplication(): Map<string, string[]> {
   const used = new Map<string, string[]>();
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>

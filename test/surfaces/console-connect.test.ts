@@ -1,4 +1,4 @@
-// What connects an organization with vendors and runtimes in the console, in a real browser, by role and label.
+// Connecting an organization with vendors and runtimes in the console, in a real browser, by role and label.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Browser, Page } from 'playwright-core';
@@ -115,7 +115,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await theirs.getByRole('button', { name: /Our issues/ }).count()).toBe(0);
   });
 
-  it('a key of language models is connected, replaced, revoked and disconnected, and kept nowhere in the browser', async () => {
+  it('a key of language models is connected, replaced, revoked and disconnected, and not stored in the browser', async () => {
     models.settings.key = 'sk-ant-secret-of-ours';
     const page = await open('/console/integrations');
     await page.getByLabel('What').selectOption('Anthropic: language models');
@@ -138,7 +138,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await world.knex('integrations').where({ orgId: acme.id, vendorKind: 'llm' })).toEqual([]);
   });
 
-  it('a runtime is connected by the command of the page, whose token is shown once, listed and revoked', async () => {
+  it('a runtime is connected with the command on the page, whose token is shown once, listed and revoked', async () => {
     const page = await open('/console/agents');
     await page.getByRole('link', { name: 'Connect a runtime' }).click();
     await page.getByLabel('Name').fill('Rack 7');
@@ -162,7 +162,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       await expect.poll(async () => (await seen()).length, { timeout: 60_000 }).toBeGreaterThan(0);
     } finally {
       const ended = new Promise((resolve) => runner.once('exit', resolve));
-      // The shell, and the runner that it has started.
+      // The shell and the runner that it started.
       process.kill(-runner.pid!, 'SIGTERM');
       await ended;
     }

@@ -1,5 +1,5 @@
-// Finding and reading in the console's application, in a real browser: filters in the address, many missions at once, the palette, a
-// failed mission with the end of its log, and the same things for programs.
+// Finding and reading in the console's application, in a real browser: filters in the address, bulk actions, the palette, the page of
+// a failed mission, and requests to copy for programs.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -82,7 +82,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     return (await world.rest('POST', path, { session, body })).body.id;
   }
 
-  it('filters stand in the address; selected missions are canceled and run again together', async () => {
+  it('filters are in the address; selected missions are canceled and run again together', async () => {
     const ids = [await run('Paint it red'), await run('Paint it blue'), await run('Left alone')];
     await run('By the clock', { kind: 'scheduled', status: 'completed' });
     const page = await open('/console/runs?kind=scheduled');
@@ -116,7 +116,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       .toBe(3);
   });
 
-  it('projects, artifacts and agents are narrowed and ordered by the address', async () => {
+  it('projects, artifacts and agents are filtered and sorted by the address', async () => {
     for (const name of ['Mobile', 'Mobile old']) {
       world.clock.turn(1);
       const body = { name, repoFullName: `acme/${name.replace(' ', '-')}` };
@@ -148,7 +148,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await page.getByText(/^builder · /).count()).toBe(0);
   });
 
-  it('issues are narrowed and ordered by the address; each has a page, on which what a person wrote stays text', async () => {
+  it('issues are filtered and sorted by the address; each has a page, where text of people stays text', async () => {
     const start = 'mutation ($at: String!, $prompt: String!) { startMission(projectId: $at, prompt: $prompt) { id } }';
     const body = { name: 'Tracked', repoFullName: 'acme/tracked', issueCode: 'TRK' };
     const at = (await world.rest('POST', '/projects', { session, body })).body.id;
@@ -176,7 +176,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Issues', level: 1 }).waitFor();
   });
 
-  it('the palette leads anywhere by the keyboard', async () => {
+  it('the palette navigates by keyboard', async () => {
     const page = await open('/console/overview');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     await page.getByRole('button', { name: 'Search' }).click();
@@ -201,7 +201,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Personal access tokens' }).waitFor();
   });
 
-  it('the palette finds missions by the service however many are newer, and issues, schedules and members', async () => {
+  it('the palette finds missions on the service among many newer ones, and issues, schedules and members', async () => {
     await run('Polish the chrome', { createdAt: 1, status: 'completed' });
     await world.knex('runs').insert(
       Array.from({ length: 60 }, (_, n) => ({
@@ -227,7 +227,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Polish the chrome', level: 1 }).waitFor();
   });
 
-  it('schedules of all projects are one list: the next first, those that are paused last, with the last outcome', async () => {
+  it('schedules of all projects are one list: the next first, paused ones last, with the last outcome', async () => {
     const body = { name: 'Elsewhere', repoFullName: 'acme/elsewhere' };
     const elsewhere = (await world.rest('POST', '/projects', { session, body })).body.id;
     await recurring('At rest', '/scheduled-tasks', elsewhere, { enabled: false });
@@ -263,7 +263,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Soon', level: 1 }).waitFor();
   });
 
-  it('a failed mission shows the end of its log, the cost of each step and its artifacts in place', async () => {
+  it('a failed mission shows the end of its log, the cost of each step and its artifacts on its page', async () => {
     const id = await run('Make it faster', { status: 'failed', lastError: 'The tests failed.', issueId: 'iss_9' });
     const sandbox = await startSandbox(shop, { runId: id, issueId: 'iss_9' });
     const sitting = await startSession(sandbox, { sessionId: 'one', outcome: 'failed' });
@@ -313,7 +313,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect((await downloading).suggestedFilename()).toBe('builder-one-session.log');
   });
 
-  it('what agents wrote is shown in place: Markdown without its HTML and pictures, JSON that folds', async () => {
+  it('text of agents is shown on the page: Markdown without HTML and pictures, JSON that folds', async () => {
     const markdown = `# Report
 
 All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/a.png" onerror="alert(1)">
@@ -365,7 +365,7 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
     await pages.inspect(page, 'previews');
   });
 
-  it('a long log is read piece by piece, of which only what is in view is laid out; it is followed to its end', async () => {
+  it('a long log is read in pieces, rendered only where visible, and followed to its end', async () => {
     const sandbox = await startSandbox(shop);
     const sitting = await startSession(sandbox, { sessionId: 'long' });
     const lines = Array.from({ length: 40_000 }, (_, n) => `line ${n} ${'words '.repeat(n % 20)}`);
@@ -394,7 +394,7 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
     await page.getByLabel('Find in the log').fill('');
     await page.getByRole('button', { name: 'Wrap lines' }).click();
     await box.getByText('red plain').waitFor();
-    // By the keyboard no line is passed over.
+    // The keyboard skips no line.
     await scrollTo(100_000);
     await box
       .getByText(/^line 57/)
@@ -421,7 +421,7 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
     expect(saved).toBe(`${text.replace(hostile, '<img src=x onerror=alert(1)>red plain')}größer\nand`);
   });
 
-  it('a page is there within 200 ms of a click, with 10,000 missions and 1,000 projects', async () => {
+  it('a page appears within 200 ms of a click, with 10,000 missions and 1,000 projects', async () => {
     await world.knex.raw(
       `insert into runs (id, org_id, project_id, scheduled_for, kind, status, mission_title, created_at, updated_at)
        select 'run_many_' || n, ?, ?, n, 'scheduled', 'completed', 'Run number ' || n, n, n from generate_series(1, 10000) n`,
@@ -448,7 +448,7 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
       await page.locator(first).first().waitFor();
       times.push(Date.now() - began);
     }
-    // Told, not asserted: no test depends on the speed of a machine.
+    // Printed, not asserted: no test depends on the speed of a machine.
     console.log(`rows after the heading of projects, missions, agents: ${times.join(', ')} ms`);
   });
 });

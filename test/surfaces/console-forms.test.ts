@@ -1,5 +1,5 @@
-// What people do in the console's application, in a real browser, by role and label: each form does what it says, and loses nothing
-// when a connection or a session ends, or somebody else was faster.
+// Forms of the console's application, in a real browser, by role and label: each does its work, and loses nothing when a connection or
+// a session ends or when somebody else saved first.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
@@ -50,7 +50,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   };
   const runsWith = (prompt: string) => world.knex('runs').where({ orgId: acme.id, prompt });
 
-  it('a mission is started with its bounds, and again with the same prompt', async () => {
+  it('a mission is started with its limits, and again with the same prompt', async () => {
     const page = await open(`/console/projects/${projectId}`);
     await page.getByRole('link', { name: 'Start mission' }).click();
     expect(await page.getByLabel('Project').inputValue()).toBe(projectId);
@@ -70,7 +70,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     ]);
   });
 
-  it('words need a model: without one the start is off and says what to connect; a script is chosen as the agent', async () => {
+  it('prompts need a model: without one the start is disabled and says what to connect; a script agent can be chosen', async () => {
     const known = await world.knex('runtime_harnesses').select();
     await world.knex('runtime_harnesses').delete();
     const page = await open('/console/runs/new');
@@ -94,7 +94,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await world.knex('runtime_harnesses').insert(known);
   });
 
-  it('what is wrong with a field is said beside it, and it gets the focus', async () => {
+  it('an invalid field shows its error and gets the focus', async () => {
     const page = await open('/console/runs/new');
     await page.getByLabel('Task').fill('Look around.');
     await page.getByLabel('Budget in US dollars').fill('20000');
@@ -107,7 +107,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await page.getByLabel('Task').inputValue()).toBe('Look around.');
   });
 
-  it('a lost answer: the form is sent once more and has happened once; without a connection nothing is lost', async () => {
+  it('a lost answer: the form is sent again and takes effect once; without a connection nothing is lost', async () => {
     const page = await open('/console/runs/new');
     const keys: (string | undefined)[] = [];
     let lost = 0;
@@ -116,7 +116,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       const request = route.request();
       if (!isStart(request.postData())) return route.continue();
       keys.push(request.headers()['idempotency-key']);
-      // The service takes it; its answer gets lost.
+      // The service accepts the request; its answer is lost.
       if (lost++ === 0) await route.fetch();
       return lost < 3 ? route.abort('connectionreset') : route.continue();
     });
@@ -131,7 +131,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     for (const fault of pages.takeProblems()) expect(fault).toContain('ERR_CONNECTION_RESET');
   });
 
-  it('a session that ends while a form is open: after the sign-in it stands there as it was', async () => {
+  it('a session that ends while a form is open: after sign-in the form is unchanged', async () => {
     const page = await open('/console/runs/new');
     await page.getByLabel('Task').fill('מרחבא 🌊 dünya');
     await page.context().clearCookies();
@@ -148,10 +148,10 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
 
   const asked = async (query: string) => (await world.graphql(query, { session })).body.data;
 
-  it('a project is created, changed, paused and deleted with its name typed; who edits beside another is told', async () => {
+  it('a project is created, changed, paused, and deleted by typing its name; concurrent edits are reported', async () => {
     const page = await open('/console/projects');
     await page.getByRole('link', { name: 'Create project' }).click();
-    // The list before it has a field with the same word.
+    // The page before has a field with the same label.
     await page.getByRole('heading', { name: 'Create a project' }).waitFor();
     const long = 'x'.repeat(120);
     await page.getByLabel('Name').fill(long);
@@ -228,7 +228,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('link', { name: 'Look after it' }).waitFor();
   });
 
-  it('an agent is created and changed; a built-in one is shown; the page says which runtime runs them', async () => {
+  it('an agent is created and changed; a built-in one is shown; the page says which runtimes run them', async () => {
     const { token } = await createServiceToken({ name: 'Runtime', orgId: acme.id });
     const claim = 'mutation ($input: ClaimRunRequest!) { claimRun(input: $input) { runId } }';
     await world.graphql(claim, { token, variables: { input: { runtime: 'Rack 7', harnesses: ['codex'] } } });
@@ -249,7 +249,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const agents = async () => (await asked('{ agents { data { name effort isBuiltin id } } }')).agents.data;
     const mine = async () => (await agents()).find(({ name }: { name: string }) => name === 'Careful reviewer');
     await expect.poll(async () => (await mine()).effort).toBe('high');
-    // Another one saves after the page has compared, and before its change arrives.
+    // Another person saves after the page has compared, and before its change arrives.
     let isFirst = true;
     await page.route('**/graphql', async (route) => {
       if (isFirst && route.request().postData()?.includes('mutation')) {
@@ -309,7 +309,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByText('500 members').waitFor();
   });
 
-  it('notifications: kinds of emails are turned off and on, and who does so in two tabs is told', async () => {
+  it('notifications: kinds of emails are turned off and on, and a conflict between two tabs is reported', async () => {
     const page = await open('/console/notifications');
     const credits = 'Credits are low or used up';
     await page.getByLabel(credits).uncheck();

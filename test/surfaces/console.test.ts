@@ -1,4 +1,4 @@
-// The console over real HTTP: its pages, its forms, its cookie; and that cookie on the API
+// The console over real HTTP: its pages, forms and session cookie, and that cookie on the API
 // (docs/decisions/0032-sign-in-without-passwords.md).
 import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -32,7 +32,7 @@ const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(
 type Headers = Record<string, string>;
 const own: Headers = { 'sec-fetch-site': 'same-origin' };
 
-/** A browser: keeps its cookies, sends what browsers send with a form of the page it is on. `from`: behind which address. */
+/** A browser: keeps its cookies, and sends the headers of a form on its current page. `from`: its address. */
 function browser(from?: string) {
   const jar = new Map<string, string>();
   const keep = (answer: Answer) => {
@@ -60,7 +60,7 @@ function browser(from?: string) {
       const body = new URLSearchParams(fields).toString();
       return keep(await world.request('POST', path, { headers: headers({ ...type, ...more }), body }));
     },
-    /** The token in the forms of a page. */
+    /** The form token of a page. */
     async csrf(path = '/console/account') {
       return /name="csrf_token" value="([^"]+)"/.exec((await this.open(path)).body)![1]!;
     },
@@ -97,7 +97,7 @@ describe('every page', () => {
     });
   });
 
-  it('has no script, and its style and mark come from us', async () => {
+  it('has no script, and its style and mark are our own', async () => {
     const { body } = await world.request('GET', '/sign-in');
     expect(body).not.toMatch(/<script|\son\w+=|style=/i);
     const addresses = [...body.matchAll(/(?:href|src)="(\/console\/[^"]+)"/g)].map((match) => match[1]!);
@@ -108,7 +108,7 @@ describe('every page', () => {
     expect(addresses.some((path) => path.startsWith('/console/style.css?v='))).toBe(true);
   });
 
-  it('405 · is a page too, with Allow and the request id', async () => {
+  it('405 · is answered with a page too, with Allow and the request id', async () => {
     const answer = await world.request('DELETE', '/sign-in', { headers: { 'x-request-id': 'req-from-test' } });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -155,7 +155,7 @@ describe('signing in', () => {
     expect(first.body.replaceAll(known, 'X')).toBe(second.body.replaceAll(unknown, 'X'));
   });
 
-  it('takes a code with the blanks that mail programs add', async () => {
+  it('accepts a code with the blanks that mail programs add', async () => {
     const [email, tab] = [address(), browser()];
     await tab.submit('/sign-in', { email });
     const code = await codeFor(email);
@@ -163,7 +163,7 @@ describe('signing in', () => {
     expect(status).toBe(303);
   });
 
-  it('401 · a wrong code brings the form back with words; no cookie', async () => {
+  it('401 · a wrong code shows the form again with a message; no cookie', async () => {
     const [email, tab] = [address(), browser()];
     await tab.submit('/sign-in', { email });
     const answer = await tab.submit('/sign-in/code', { email, code: other(await codeFor(email)) });
@@ -175,7 +175,7 @@ describe('signing in', () => {
     expect(answer.body).toContain('action="/sign-in/code"');
   });
 
-  it('400 · what is no email address is shown again, escaped', async () => {
+  it('400 · an invalid email address is shown again, escaped', async () => {
     const answer = await browser().submit('/sign-in', { email: '"><script>alert(1)</script>' });
     expect(answer.status).toBe(400);
     expect(answer.body).toContain('email: must be an email address');
@@ -189,7 +189,7 @@ describe('signing in', () => {
     expect((await browser().submit('/sign-in/code', { email: address(), code: '\0' })).status).toBe(400);
   });
 
-  it('401 · a code that was requested in one browser opens no other, and says where it does', async () => {
+  it('401 · a code requested in one browser works in no other, and the page says where it works', async () => {
     const email = address();
     const [mine, stranger] = [browser(), browser()];
     await mine.submit('/sign-in', { email });
@@ -203,7 +203,7 @@ describe('signing in', () => {
     expect((await mine.submit('/sign-in/code', { email, code })).status).toBe(303);
   });
 
-  it('303 · five wrong codes of a stranger do not burn the right one', async () => {
+  it('303 · five wrong codes of a stranger do not invalidate the right one', async () => {
     const email = address();
     const [mine, stranger] = [browser('192.0.2.1'), browser('192.0.2.2')];
     await mine.submit('/sign-in', { email });
@@ -213,7 +213,7 @@ describe('signing in', () => {
     expect((await mine.submit('/sign-in/code', { email, code })).status).toBe(303);
   });
 
-  it('429 · a stranger’s requests do not keep the person out: not elsewhere, and not in a browser known to the same network', async () => {
+  it('429 · a stranger’s requests do not lock the person out: not elsewhere, nor in a known browser of that network', async () => {
     const email = address();
     const known = browser('192.0.2.3');
     await known.signIn(email);
@@ -226,7 +226,7 @@ describe('signing in', () => {
     expect((await known.signIn(email)).status).toBe(303);
   });
 
-  it('429 · a cookie that calls the browser known is believed only when it is ours, and for its own address', async () => {
+  it('429 · a cookie of a known browser counts only when it is ours, and for its own address', async () => {
     const [email, another] = [address(), address()];
     const known = browser('192.0.2.5');
     await known.signIn(another);
@@ -239,7 +239,7 @@ describe('signing in', () => {
     expect((await known.submit('/sign-in', { email })).status).toBe(429);
   });
 
-  it('429 · guessing over many addresses ends for the network it comes from, and for no other', async () => {
+  it('429 · guessing over many addresses is blocked for its network, and for no other', async () => {
     const stranger = browser('2001:db8::1');
     for (let n = 0; n < 24; n++) {
       const email = address();
@@ -252,7 +252,7 @@ describe('signing in', () => {
     expect((await browser('2001:db8:0:1::1').signIn(address())).status).toBe(303);
   });
 
-  it('200 · says that the mail is on its way; while the mail server is away it waits, and then it comes', async () => {
+  it('200 · says that the mail is on its way; it waits while the mail server is unavailable, and then arrives', async () => {
     openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'platform@example.com', log: () => {} });
     const [email, tab] = [address(), browser()];
     const answer = await tab.submit('/sign-in', { email });
@@ -275,13 +275,13 @@ describe('signing in', () => {
     expect((await tab.open('/console/account')).status).toBe(200);
   });
 
-  it('303 · who is signed in already goes straight on', async () => {
+  it('303 · a signed-in person is redirected at once', async () => {
     const tab = await signedIn(address());
     const answer = await tab.open('/sign-in?return_to=%2Fconsole%3Fa%3D1');
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console?a=1']);
   });
 
-  it('403 · not from a form of another site: nobody is signed in to a stranger’s account', async () => {
+  it('403 · not from a form of another site, which could sign a person in to a stranger’s account', async () => {
     const email = address();
     const tab = browser();
     await tab.submit('/sign-in', { email });
@@ -303,19 +303,19 @@ describe('signing in', () => {
     expect((await tab.submit('/sign-in/code', fields, { origin: world.url })).status).toBe(303);
   });
 
-  it('415 · only a form is a form', async () => {
+  it('415 · only forms are accepted', async () => {
     const headers = { ...own, 'content-type': 'text/plain' };
     const answer = await world.request('POST', '/sign-in', { headers, body: 'email=a@example.com' });
     expect(answer.status).toBe(415);
   });
 
-  it('413 · a body beyond 64 KiB is not read', async () => {
+  it('413 · a body beyond 64 KiB is rejected', async () => {
     const answer = await browser().submit('/sign-in', { email: 'a'.repeat(70_000) });
     expect(answer.status).toBe(413);
   });
 });
 
-describe('the way back after sign-in', () => {
+describe('the return address after sign-in', () => {
   it.each([
     ['/console', '/console'],
     ['/claim?claim_attempt_token=cvt_x&a=b#c', '/claim?claim_attempt_token=cvt_x&a=b#c'],
@@ -331,9 +331,9 @@ describe('the way back after sign-in', () => {
     ['http://user@evil.example', '/console'],
     ['http://[', '/console'],
     ['', '/console'],
-  ])('%j leads to %s', (value, path) => expect(ownPath(value)).toBe(path));
+  ])('%j redirects to %s', (value, path) => expect(ownPath(value)).toBe(path));
 
-  it('our own origin is own, yet two slashes behind it lead nowhere else', () => {
+  it('an address on our own origin is followed; double slashes after it lead to no other site', () => {
     expect(ownPath(`${world.url}/claim?a=1`)).toBe('/claim?a=1');
     expect(ownPath(`${world.url}//evil.example/x`)).toBe('/evil.example/x');
     expect(ownPath(`${world.url}/\\/evil.example`)).toBe('/evil.example');
@@ -363,7 +363,7 @@ describe('a sign-in link', () => {
     return new URL(/\S+\/sign-in\/link\?\S+/.exec(mail.text)![0]);
   };
 
-  it('is mailed beside the code; opening it uses nothing up, its button signs in any browser, once', async () => {
+  it('is mailed beside the code; opening it changes nothing, its button signs in any browser, once', async () => {
     const email = address();
     await browser().submit('/sign-in', { email, return_to: '/console/sessions' });
     const link = await linkIn(email);
@@ -393,14 +393,14 @@ describe('a sign-in link', () => {
     expect((await tab.open(path)).status).toBe(401);
   });
 
-  it('leads back to the claim in the browser that asked', async () => {
+  it('returns to the claim in the browser that asked', async () => {
     const [email, tab] = [address(), browser()];
     await tab.submit('/sign-in', { email, return_to: '/claim?claim_attempt_token=cvt_1' });
     const entered = await tab.submit('/sign-in/link', { token: (await linkIn(email)).searchParams.get('token')! });
     expect(entered.headers.get('location')).toBe('/claim?claim_attempt_token=cvt_1');
   });
 
-  it('303 · pressed twice at once signs in once', async () => {
+  it('303 · two concurrent uses sign in once', async () => {
     const token = new URL(await createSignInLink(address())).searchParams.get('token')!;
     const presses = await Promise.all([1, 2, 3].map(() => browser().submit('/sign-in/link', { token })));
     expect(presses.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
@@ -423,7 +423,7 @@ describe('signing out', () => {
     expect((await world.request('GET', '/console/account', { headers: { cookie } })).status).toBe(303);
   });
 
-  it('403 · takes the token of this very session', async () => {
+  it('403 · requires the token of this very session', async () => {
     const [tab, stranger] = [await signedIn(address()), await signedIn(address())];
     for (const csrf_token of [await stranger.csrf(), '', 'x']) {
       const answer = await tab.submit('/sign-out', { csrf_token });
@@ -435,14 +435,14 @@ describe('signing out', () => {
     expect((await tab.open('/console/account')).status).toBe(200);
   });
 
-  it('303 · without a session leads to sign-in', async () => {
+  it('303 · without a session redirects to sign-in', async () => {
     const answer = await browser().submit('/sign-out', {});
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in?return_to=%2Fconsole']);
   });
 });
 
 describe('the console', () => {
-  it('lets a newcomer create an organization; its name is escaped wherever it stands', async () => {
+  it('lets a newcomer create an organization; its name is escaped everywhere', async () => {
     const tab = await signedIn(address());
     const csrf_token = await tab.csrf();
     const founded = await tab.submit('/console/organizations', { csrf_token, name: '  <b>Müller & Söhne</b>  ' });
@@ -458,7 +458,7 @@ describe('the console', () => {
     ['   ', 'name: must be at least 1 character'],
     ['x'.repeat(121), 'name: must be at most 120 characters'],
     ['a\0b', 'name: must be text without NUL characters'],
-  ])('400 · an organization is not called %j', async (name, says) => {
+  ])('400 · %j is not a name of an organization', async (name, says) => {
     const tab = await signedIn(address());
     const answer = await tab.submit('/console/organizations', { csrf_token: await tab.csrf(), name });
     expect(answer.status).toBe(400);
@@ -466,7 +466,7 @@ describe('the console', () => {
     expect((await tab.open('/console/account')).body).toContain('Create your organization');
   });
 
-  it('shows an invite and accepts it with one press; a second press says what happened; other organizations follow', async () => {
+  it('shows an invite and accepts it with one click; a second click says what happened; other organizations follow', async () => {
     const alice = await world.person('Alice');
     const org = await world.found(alice, 'Alice Works');
     const caller = {
@@ -538,14 +538,14 @@ describe('the console', () => {
     expect((await tab.submit('/console/name', { csrf_token, name: '' })).status).toBe(400);
   });
 
-  it('303 · sends who is not signed in to sign in, and back to the very page', async () => {
+  it('303 · redirects to sign-in without a session, and back to the same page', async () => {
     const answer = await browser().open('/console?tab=tokens');
     expect(answer.headers.get('location')).toBe('/sign-in?return_to=%2Fconsole%3Ftab%3Dtokens');
   });
 });
 
 describe('the session cookie', () => {
-  it('moves its end along with the session, and dies after 14 days without use', async () => {
+  it('is extended along with the session, and expires after 14 days without use', async () => {
     const tab = await signedIn(address());
     expect((await tab.open('/console/account')).headers.get('set-cookie')).toBeNull();
     world.clock.turn(minutes(1));
@@ -556,7 +556,7 @@ describe('the session cookie', () => {
     expect((await tab.open('/console/account')).status).toBe(303);
   });
 
-  it('is found among other cookies, and only by its whole name', async () => {
+  it('is found among other cookies, by its whole name only', async () => {
     const tab = await signedIn(address());
     const at = async (cookie: string) =>
       (await world.request('GET', '/console/account', { headers: { cookie } })).status;
@@ -598,7 +598,7 @@ describe('the session cookie on the API', () => {
   };
   const me = (headers: Headers) => world.request('GET', '/v1/me', { headers });
 
-  it('200 · is honoured for requests of our own pages', async () => {
+  it('200 · is accepted for requests of our own pages', async () => {
     const { person, org, cookie } = await setUp();
     for (const headers of [own, { origin: world.url }, { 'sec-fetch-site': 'none' }] as Headers[]) {
       const answer = await me({ cookie, ...headers });
@@ -607,7 +607,7 @@ describe('the session cookie on the API', () => {
     }
   });
 
-  it('401 · is not seen in requests of other sites, or of programs', async () => {
+  it('401 · is ignored in requests of other sites, or of programs', async () => {
     const { cookie } = await setUp();
     const others: Headers[] = [
       {},
@@ -660,7 +660,7 @@ describe('the session cookie on the API', () => {
     expect([answer.status, answer.body.description]).toEqual([404, 'No such organization.']);
   });
 
-  it('401 · a request with both is judged by the header alone', async () => {
+  it('401 · a request with a cookie and a header is judged by the header alone', async () => {
     const { cookie } = await setUp();
     expect((await me({ ...own, cookie, authorization: 'Bearer pat_wrong' })).status).toBe(401);
   });
@@ -670,7 +670,7 @@ describe('the development mailbox', () => {
   const key = () => new URL(mailboxAddress()!).searchParams.get('key')!;
   const opened = () => ({ headers: { cookie: `mailbox=${key()}` } });
 
-  it('303 · the link that is printed at the start opens it for this browser, and leaves no secret in the address', async () => {
+  it('303 · the link printed at the start opens it for this browser, and leaves no secret in the address', async () => {
     const link = new URL(mailboxAddress()!);
     const { status, headers } = await world.request('GET', link.pathname + link.search);
     expect([status, headers.get('location')]).toEqual([303, '/development/mailbox']);
@@ -714,7 +714,7 @@ describe('the development mailbox', () => {
     expect(status).toBe(404);
   });
 
-  it('421 · is not served under a foreign name that was made to point here (DNS rebinding)', async () => {
+  it('421 · is not served under a foreign name that resolves to this machine (DNS rebinding)', async () => {
     const statusAt = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         const { port } = new URL(world.url);
@@ -732,7 +732,7 @@ describe('the development mailbox', () => {
     expect(await statusAt('[::1]:4000')).toBe(200);
   });
 
-  it('404 · does not exist for a service that is known by a public name', async () => {
+  it('404 · does not exist for a service with a public name', async () => {
     const { url } = world;
     const asked = opened();
     const https = 'https://console.example.com';
@@ -744,7 +744,7 @@ describe('the development mailbox', () => {
   });
 });
 
-it('nothing that a browser or a mail holds stands in the tables as it is', async () => {
+it('no secret of a browser or a mail is stored in plain text', async () => {
   const email = address();
   const tab = await signedIn(email);
   const secret = tab.cookie.split('=')[1]!;

@@ -1,4 +1,4 @@
-// The line of a log at which a failed mission opens.
+// The line at which the log of a failed mission opens.
 import { expect, it } from 'vitest';
 import { failingLine } from '../../src/console/missions/failing-line.ts';
 

@@ -1,5 +1,5 @@
-// examples/first-mission.sh and first-mission.ts as they stand, against a running service; the test is the runtime that carries
-// out the mission.
+// examples/first-mission.sh and first-mission.ts, unchanged, against a running service; the test is the runtime that carries out the
+// mission.
 import { execFile, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -34,7 +34,7 @@ const runScript = async (link: string) =>
   (await promisify(execFile)('sh', [path.join(projectFolder, 'examples/first-mission.sh'), link])).stdout;
 
 it.skipIf(spawnSync('curl', ['--version']).error !== undefined)(
-  'From an empty organization over a purchase to a billed mission, with curl alone',
+  'From an empty organization through a purchase to a billed mission, with curl alone',
   async () => {
     const script = runScript(await createSignInLink((await world.person('Ada')).email));
     const runId = await carryOut();
@@ -52,7 +52,7 @@ it.skipIf(spawnSync('curl', ['--version']).error !== undefined)(
   },
 );
 
-it('From a token to a mission that is done, with the typed client', async () => {
+it('From a token to a completed mission, with the typed client', async () => {
   const { token } = await createOwner(world, 'Grace', 'Typed');
   const program = promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/first-mission.ts'], {
     cwd: projectFolder,

@@ -1,4 +1,4 @@
-// What one caller of the graph may take from all: cost, bytes, places. On a small graph of its own, and on the real one.
+// Limits of a caller's share of the graph: cost, bytes and slots. On a small separate graph, and on the real one.
 import { once } from 'node:events';
 import { createServer, type Server, request as sendRaw } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,10 +16,10 @@ import { openWorld, type World } from '../support/world.ts';
 
 let written: string[] = [];
 let introspected = 0;
-/** Lets the fields that wait go on. */
+/** Lets the waiting fields continue. */
 let proceed: () => void;
 let gate: Promise<void>;
-/** Resolves when so many fields wait. */
+/** Resolves when that many fields wait. */
 let arrived: (count: number) => Promise<void>;
 
 const schema = createSchema({
@@ -68,7 +68,7 @@ const schema = createSchema({
 for (const field of Object.values(schema.getSubscriptionType()!.getFields())) {
   field.extensions = { exposure: { scope: 'any-caller' } };
 }
-/** Lets the subscription go on. */
+/** Lets the subscription continue. */
 let announceChange = () => {};
 const change = new Promise<void>((resolve) => {
   announceChange = resolve;
@@ -96,7 +96,7 @@ const callerOf = (orgId: string): Caller => ({
 let server: Server;
 let url: string;
 let points: number;
-/** Places that were asked for. */
+/** Number of requested slots. */
 let asked = 0;
 
 beforeAll(async () => {
@@ -165,14 +165,14 @@ describe('cost', () => {
     expect(written).toEqual([]);
   });
 
-  test('the rate counts a point for each thousand of cost, and one for an operation at least', async () => {
+  test('the rate counts a point per thousand of cost, and at least one per operation', async () => {
     await ask('{ hello }');
     expect(points).toBe(1);
     await ask('{ rows(limit: 2500) { id } }');
     expect(points).toBe(1 + 3);
     await post([{ query: '{ rows(limit: 2500) { id } }' }, { query: '{ hello }' }]);
     expect(points).toBe(1 + 3 + 3 + 1);
-    // What is never executed counts as the request that it was.
+    // A request that is never executed counts as one request.
     await ask('{ nothing }');
     expect(points).toBe(1 + 3 + 3 + 1 + 1);
   });
@@ -191,7 +191,7 @@ describe('cost', () => {
 });
 
 describe('bytes', () => {
-  test('400 · an answer of more bytes than one may have is refused whole, naming its size and the maximum', async () => {
+  test('400 · an answer beyond the maximum of bytes is refused whole, naming its size and the maximum', async () => {
     const fits = await ask(`{ text(bytes: ${bytes.graphqlAnswer - 200}) }`);
     expect([fits.status, fits.body.data.text.length]).toEqual([200, bytes.graphqlAnswer - 200]);
     const { status, body } = await ask(`{ text(bytes: ${bytes.graphqlAnswer}) }`);
@@ -202,7 +202,7 @@ describe('bytes', () => {
     );
   });
 
-  test('503 · an answer that nobody reads holds the share of its own organization, and of no other', async () => {
+  test('503 · an unread answer holds its organization’s share, and no other’s', async () => {
     const big = JSON.stringify({ query: `{ text(bytes: ${bytes.graphqlAnswer - 200}) }` });
     const unread = await Promise.all(
       [1, 2, 3].map(
@@ -213,7 +213,7 @@ describe('bytes', () => {
           }),
       ),
     );
-    // Of the 32,000 points of the share, 8,192 are held by each of the three.
+    // Each of the three holds 8,192 of the share's 32,000 points.
     const another = ask('{ rows(limit: 8000) { id } }');
     expect((await ask('{ rows(limit: 8000) { id } }', 'org_2')).status).toBe(200);
     const first = await Promise.race([another, ask('{ hello }', 'org_2')]);
@@ -223,10 +223,10 @@ describe('bytes', () => {
   });
 });
 
-test('503 · an organization with all its places taken waits and is refused, while another is served at once', async () => {
+test('503 · an organization at its limit waits and is refused, while another is served at once', async () => {
   const held = Array.from({ length: 32 }, () => ask('{ held }'));
   await arrived(32);
-  // Three of them find a place in the queue.
+  // Three of them fit into the queue.
   const more = [1, 2, 3, 4].map(() => ask('{ hello }'));
   const refused = await Promise.race(more);
   expect(refused.status).toBe(503);
@@ -246,7 +246,7 @@ test('503 · an organization with all its places taken waits and is refused, whi
   expect(await statuses(more)).toEqual([200, 200, 200, 503]);
 });
 
-test('an event of a subscription waits while all places of its organization and of the queue are taken', async () => {
+test('an event of a subscription waits while its organization’s slots and the queue are full', async () => {
   const headers = { authorization: 'org_1', 'content-type': 'application/json', accept: 'text/event-stream' };
   const body = JSON.stringify({ query: 'subscription { changes }' });
   const events = eventsOf(await fetch(url, { method: 'POST', headers, body }));
@@ -263,7 +263,7 @@ test('an event of a subscription waits while all places of its organization and 
   await Promise.all([...held, ...more]);
 });
 
-test('a reader of a subscription that reads nothing is disconnected: it holds a place of its organization', async () => {
+test('a subscriber that does not read is disconnected: it holds a slot of its organization', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const headers = { authorization: 'org_1', 'content-type': 'application/json', accept: 'text/event-stream' };
   const body = JSON.stringify({ query: 'subscription { texts }' });
@@ -278,7 +278,7 @@ test('a reader of a subscription that reads nothing is disconnected: it holds a 
   reader.destroy();
 });
 
-describe('a name that promises have', () => {
+describe('the name then of promises', () => {
   test.each([
     ['of a leaf', '{ rows(limit: 1) { then: id } }', '{"rows":[{"then":"0"}]}'],
     ['at the root', '{ then: hello }', '{"then":"world"}'],
@@ -292,7 +292,7 @@ describe('a name that promises have', () => {
   });
 
   test.each(['{"then":1}', '{"query":"{ hello }","then":1}'])(
-    '400 · is no parameter of a request: %s',
+    '400 · is not a parameter of a request: %s',
     async (text) => {
       const message = 'Unexpected parameter "then" in the request body.';
       const body = JSON.parse(text);
@@ -318,7 +318,7 @@ describe('the graph', () => {
   });
   afterAll(() => world.close());
 
-  test('a mutation with a key that waits for a place of its organization keeps no connection from others', async () => {
+  test('a mutation with a key that waits for a slot of its organization holds no database connection', async () => {
     const held = Array.from({ length: 32 }, () => ask('{ held }'));
     await arrived(32);
     asked = 0;
@@ -335,7 +335,7 @@ describe('the graph', () => {
     expect(written.sort()).toEqual(['first', 'second', 'third']);
   });
 
-  test('400 · a small batch that asks for the whole schema many times is refused before anything is executed', async () => {
+  test('400 · a small batch that requests the whole schema many times is refused before execution', async () => {
     const names = '{ types { name description fields { name description args { name description } } } }';
     const query = `{ ${Array.from({ length: 29 }, (_, i) => `a${i}: __schema ${names}`).join(' ')} }`;
     const body = Array.from({ length: 20 }, () => ({ query }));
@@ -347,7 +347,7 @@ describe('the graph', () => {
     }
   });
 
-  test('a text that may be long costs a point for each kilobyte', () => {
+  test('long text costs a point per kilobyte', () => {
     const long = /^(prompt|userPrompt|body|content|parameter|result)$/;
     const objects = Object.values(theGraph.getTypeMap()).filter(isObjectType);
     const weights = objects.flatMap((type) =>
@@ -371,7 +371,7 @@ describe('the graph', () => {
       'SandboxLiveFragment.parameter': 16,
       'SandboxLiveFragment.result': 16,
       'SandboxLog.content': 1_024,
-      // The steps of a plan are short.
+      // Steps of a plan are short, so they cost a point.
       'SandboxPlanItem.content': 1,
       'ScheduledTask.prompt': 20,
       'ScheduledTaskTemplate.prompt': 20,

@@ -1,4 +1,4 @@
-// Plans of queries: the text that they write is the result of graphql-js, and where that has errors they end.
+// Plans of queries: they write the same text as graphql-js, and fail where its result has errors.
 
 import { execute, parse } from 'graphql';
 import { createSchema } from 'graphql-yoga';
@@ -101,7 +101,7 @@ test.each([
   '{ now @include(if: true) a: now @skip(if: true) }',
   'query ($a: Boolean!, $b: Boolean!) { now @include(if: $a) project(id: "p1") { id @skip(if: $b) count @include(if: $a) @skip(if: $b) size } }',
   'query ($a: Boolean!, $b: Boolean!) { now ...A @skip(if: $a) } fragment A on Query { project(id: "p1") { ... @include(if: $b) { id } size } }',
-])('under conditions, for every choice: %s', async (source) => {
+])('conditions are planned for every choice: %s', async (source) => {
   const document = parse(source);
   const names = variablesOfConditions(document)!;
   for (const [a, b] of [
@@ -119,13 +119,13 @@ test.each([
   }
 });
 
-test('other directives and more than four variables have no conditions to choose by', () => {
+test('documents with other directives or more than four variables in conditions get no variants', () => {
   expect(variablesOfConditions(parse('{ now @other(if: true) }'))).toBe(null);
   const five = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: now @skip(if: $${name})`).join(' ');
   expect(variablesOfConditions(parse(`{ ${five} }`))).toBe(null);
 });
 
-test('there is no plan where conditions leave nothing', () => {
+test('there is no plan where conditions leave no field', () => {
   const document = parse('{ project(id: "p1") { id @skip(if: true) } }');
   expect(compilePlan(schema, chosen(document, {}))).toBe(null);
 });
@@ -136,16 +136,16 @@ test('members keep the order of the document, and variables their values', async
   expect(text).toBe('{"project":{"size":1.5,"words":["word 0"],"id":"p1"}}');
 });
 
-test('a record to which several lead is resolved once', async () => {
+test('a record reached by several paths is resolved once', async () => {
   await planned('{ projects { organization { owner { id } } } }');
   expect(asked).toEqual(['o1']);
 });
 
-test.each(['failing', 'refused', 'word', 'numbers'])('ends where a member has an error: %s', async (name) => {
+test.each(['failing', 'refused', 'word', 'numbers'])('fails where a member has an error: %s', async (name) => {
   await expect(planned(`{ project(id: "p1") { count ${name} organization { owner { id } } } }`)).rejects.toThrow();
 });
 test.each(['{ wrong { id } }', '{ promised { id } }'])(
-  'ends where a value is not as it should be: %s',
+  'fails where a value has an unexpected form: %s',
   async (source) => {
     await expect(planned(source)).rejects.toThrow();
   },

@@ -1,4 +1,4 @@
-// What the GraphQL surface does with a result, on a small graph of its own that can fail in every way. No database.
+// Results of the GraphQL surface, on a small separate graph that can fail in every way. No database.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -79,7 +79,7 @@ const schema = createSchema({
   },
 });
 
-// What every field of the real graph says; without it nothing is subscribed to.
+// The exposure that every field of the real graph declares; without it nothing can be subscribed to.
 for (const field of Object.values(schema.getSubscriptionType()!.getFields())) {
   field.extensions = { exposure: { scope: 'any-caller' } };
 }
@@ -158,7 +158,7 @@ test('200 · an answer carries its cost, keeps the request id and is not stored'
   expect(counted).toBe(1);
 });
 
-test('200 · a problem stands under extensions.problem, beside what could be answered', async () => {
+test('200 · a problem is under extensions.problem, beside the remaining data', async () => {
   const { status, body } = await ask('{ hello foreign }', undefined, strict);
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -185,7 +185,7 @@ test('200 · a problem stands under extensions.problem, beside what could be ans
   expect(reported).toEqual([]);
 });
 
-test('200 · a problem of a field that must not be null leaves data null', async () => {
+test('200 · a problem of a non-null field leaves data null', async () => {
   const { status, body } = await ask('{ teapot }', undefined, strict);
   expect(status).toBe(200);
   expect(body.data).toBe(null);
@@ -193,7 +193,7 @@ test('200 · a problem of a field that must not be null leaves data null', async
   expect(body.errors[0].message).toContain('missing-scope:projects:read');
 });
 
-test('an unforeseen error is told without a word of its inside and reported once', async () => {
+test('an unexpected error is answered without internal details and reported once', async () => {
   const { status, body } = await ask('{ hello broken }');
   expect(status).toBe(200);
   const description = 'The service failed to answer. Report the request id.';
@@ -216,7 +216,7 @@ test('an unforeseen error is told without a word of its inside and reported once
   expect(String(reported[0])).toContain('hunter2');
 });
 
-test('a database that is away is told as temporarily unavailable', async () => {
+test('an unavailable database is reported as temporarily unavailable', async () => {
   const { body } = await ask('{ away }');
   expect(body.errors[0].extensions.code).toBe('unavailable');
   expect(body.errors[0].extensions.problem.retryable).toBe(true);
@@ -224,14 +224,14 @@ test('a database that is away is told as temporarily unavailable', async () => {
   expect(reported).toHaveLength(1);
 });
 
-test("a value of ours that does not fit its type is our fault, not the caller's", async () => {
+test('a value of ours that does not fit its type is an internal error, not the caller’s', async () => {
   const { body } = await ask('{ number }');
   expect(body.errors[0].extensions.code).toBe('internal');
   expect(JSON.stringify(body)).not.toContain('eleven');
   expect(reported).toHaveLength(1);
 });
 
-test('a null where an argument must not be null is the caller’s fault, found before anything runs', async () => {
+test('null for a non-null argument is the caller’s error, found before execution', async () => {
   const { status, body } = await ask('query ($n: Int) { rows(limit: $n) { nextCursor } }', { n: null }, strict);
   expect(status).toBe(400);
   expect(body.errors[0].extensions.code).toBe('invalid_request');
@@ -294,7 +294,7 @@ test('413 · a body one byte over the limit', async () => {
   expect((await response.json()).errors[0].extensions.code).toBe('payload_too_large');
 });
 
-test('415 · forms, text and unnamed content: nothing that a foreign page could send without asking', async () => {
+test('415 · forms, text and unnamed content: no content type that a foreign page can send without preflight', async () => {
   for (const type of [
     'application/x-www-form-urlencoded',
     'text/plain',
@@ -322,14 +322,14 @@ test('405 · another method, and a mutation by GET', async () => {
   expect(body.errors[0].extensions.problem.code).toBe('method_not_allowed');
 });
 
-test('406 · nothing of a mutation is done when its result could not be answered', async () => {
+test('406 · a mutation is not executed when its result could not be returned', async () => {
   const response = await post({ query: 'mutation { write(text: "x") }' }, { accept: 'application/xml' });
   expect(response.status).toBe(406);
   expect((await response.json()).errors[0].extensions.code).toBe('not_acceptable');
   expect(counted).toBe(0);
 });
 
-test('200 · a media type is understood with its parameters', async () => {
+test('200 · a media type is accepted with its parameters', async () => {
   const response = await post({ query: '{ hello }' }, { accept: 'text/html, application/json;charset=latin1;q=0.1' });
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
 });
@@ -392,7 +392,7 @@ test('200 · a query by GET, with variables as JSON', async () => {
   ]);
 });
 
-test('a broken Host header does no harm', async () => {
+test('a malformed Host header is ignored', async () => {
   const { request } = await import('node:http');
   const status = await new Promise((resolve) => {
     const headers = { host: 'a b%%', authorization: 'Bearer person' };
@@ -420,7 +420,7 @@ test('a batch answers each operation apart, in order, and counts as many as it h
   expect(reported).toHaveLength(1);
 });
 
-test('400 · a batch of one operation too many is refused before any of it is done', async () => {
+test('400 · a batch with one operation too many is refused before execution', async () => {
   const batch = (size: number) => Array.from({ length: size }, () => ({ query: '{ hello }' }));
   expect((await post(batch(graphql.operationsPerBatch))).status).toBe(200);
   const response = await post(batch(graphql.operationsPerBatch + 1));
@@ -429,23 +429,23 @@ test('400 · a batch of one operation too many is refused before any of it is do
   expect(counted).toBe(20 + 1);
 });
 
-test('429 · a batch beyond the rate says when to come back', async () => {
+test('429 · a batch beyond the rate says when to retry', async () => {
   const response = await post(Array.from({ length: 13 }, () => ({ query: '{ hello }' })));
   expect(response.status).toBe(429);
   expect(response.headers.get('retry-after')).toBe('7');
   expect((await response.json()).errors[0].extensions.problem.retryable).toBe(true);
 });
 
-test('what lies below a list counts as often as its limit says, and the page inside it does not count twice', async () => {
+test('fields below a list count as often as its limit says; the limit counts once for its page', async () => {
   expect((await ask('{ rows(limit: 5) { nextCursor data { id } } }')).body.extensions).toEqual(
     cost(1 + 5 * (1 + 1 + 1)),
   );
-  // A list without a limit counts ten.
+  // A list without a limit counts as ten.
   const nested = '{ rows(limit: 5) { data { children { id } } } }';
   expect((await ask(nested)).body.extensions).toEqual(cost(1 + 5 * (1 + (1 + 10 * 1))));
 });
 
-test('an operation over the maximum is refused before it is executed, naming its cost and the maximum', async () => {
+test('an operation over the maximum is refused before execution, naming its cost and the maximum', async () => {
   const query = 'query ($n: Int!) { rows(limit: $n) { data { id } } }';
   expect((await ask(query, { n: 9_999 }, strict)).body.extensions).toEqual(cost(19_999));
   const { status, body } = await ask(query, { n: 10_000 }, strict);
@@ -455,7 +455,7 @@ test('an operation over the maximum is refused before it is executed, naming its
   expect((await ask(query, { n: 10_000 })).status).toBe(200);
 });
 
-test('the cost is that of the operation that was chosen', async () => {
+test('the cost is that of the selected operation', async () => {
   const query = 'query A { hello } query B { rows(limit: 100) { data { ...f } } } fragment f on Row { id }';
   const answers = await Promise.all(
     ['A', 'B'].map(
@@ -499,12 +499,12 @@ test.each([
   },
 );
 
-test('a fragment is as deep as what it holds, and none can hide in another', async () => {
+test('a fragment counts with the depth of its content, also inside another one', async () => {
   const query = `{ ...a } fragment a on Query { node { ...b } } fragment b on Node ${nodes(graphql.depth)}`;
   expect((await ask(query)).body.errors[0].message).toBe('Query depth limit of 12 exceeded, found 13.');
 });
 
-test('an unclaimed agent may ask, but neither read the schema nor learn names from suggestions', async () => {
+test('an unclaimed agent may query, but not introspect or learn names from suggestions', async () => {
   const agent = { authorization: 'Bearer agent' };
   expect((await ask('{ hello }', undefined, agent)).body.data).toEqual({ hello: 'world' });
   for (const query of ['{ __schema { queryType { name } } }', '{ __type(name: "Row") { name } }']) {
@@ -520,7 +520,7 @@ test('an unclaimed agent may ask, but neither read the schema nor learn names fr
   expect((await fetch(`${url}/schema.graphql`, { headers: agent })).status).toBe(403);
 });
 
-test('GET /graphql/schema.graphql is the schema as text, for those who may introspect', async () => {
+test('GET /graphql/schema.graphql is the schema as text, for callers who may introspect', async () => {
   const response = await fetch(`${url}/schema.graphql`, { headers: { authorization: 'Bearer person' } });
   expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
   expect(await response.text()).toContain('type Page {\n  data: [Row!]!');
@@ -528,7 +528,7 @@ test('GET /graphql/schema.graphql is the schema as text, for those who may intro
   expect((await fetch(`${url}/other`)).status).toBe(404);
 });
 
-test('a subscription comes as server-sent events, with its cost, and a failing one tells nothing of its inside', async () => {
+test('a subscription is sent as server-sent events, with its cost; a failing one shows no internal details', async () => {
   const events = await post({ query: 'subscription { count(to: 2) }' }, { accept: 'text/event-stream' });
   expect(events.headers.get('content-type')).toBe('text/event-stream');
   const data = (text: string) => [...text.matchAll(/^data: (.+)$/gm)].map((match) => JSON.parse(match[1]!));
@@ -539,7 +539,7 @@ test('a subscription comes as server-sent events, with its cost, and a failing o
   expect(failing).not.toContain('hunter2');
 });
 
-test('400 · a subscription in a batch, or where events are not accepted, is not begun', async () => {
+test('400 · a subscription in a batch, or without accepted events, is not started', async () => {
   const one = { query: 'subscription { count(to: 2) }' };
   const sentence = 'A subscription is answered as text/event-stream: accept that, and send it outside a batch.';
   const alone = await post(one, strict);
@@ -548,7 +548,7 @@ test('400 · a subscription in a batch, or where events are not accepted, is not
   expect(await batch.json()).toEqual([refusal(sentence), { data: { hello: 'world' }, extensions: cost(1) }]);
 });
 
-test('a subscription ends when its reader goes away', async () => {
+test('a subscription ends when its reader disconnects', async () => {
   const over = new Promise<void>((resolve) => (ended = resolve));
   const leaving = new AbortController();
   const { body } = await fetch(url, {

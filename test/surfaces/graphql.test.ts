@@ -1,4 +1,4 @@
-// The graph over HTTP, against the running service: the full audit of GraphQL over HTTP, and what a caller meets there.
+// GraphQL over HTTP against the running service: the full audit of the specification, and the service's own behaviour.
 import { readFileSync } from 'node:fs';
 import { getIntrospectionQuery } from 'graphql';
 import { serverAudits } from 'graphql-http';
@@ -41,7 +41,7 @@ test.each([
   '*/*, application/graphql-response+json',
   'text/event-stream, application/json',
   'multipart/mixed, */*',
-])('a result is written as yoga writes that of a batch · Accept: %s', async (accept) => {
+])('a result is written as yoga writes it in a batch · Accept: %s', async (accept) => {
   const operation = { query: '{ me { role userId } }' };
   const headers = { ...(accept && { accept }) };
   const alone = await world.request('POST', '/graphql', { token, headers, body: operation });
@@ -83,7 +83,7 @@ test('a problem is the same record that REST answers, under extensions.problem',
   expect(viaGraph.body.errors[0].extensions).toEqual({ code: 'not_found', problem: viaRest.body });
 });
 
-test('an input out of bounds names the field and the bound, as in REST', async () => {
+test('an invalid input names the field and the bound, as in REST', async () => {
   const input = { name: '', repoFullName: 'acme/alpha' };
   const viaRest = await world.rest('POST', '/projects', { token, body: input });
   const viaGraph = await world.graphql(createProject, { token, variables: { input } });
@@ -141,7 +141,7 @@ test.each<[string, string, object, object[]]>([
   }
 });
 
-test('a scope that is missing is named, whatever the surface', async () => {
+test('a missing scope is named on every surface', async () => {
   const narrow = await world.token(owner.person, owner.organization, { scopes: ['agents:read'] });
   const { body } = await world.graphql('{ projects { nextCursor } }', { token: narrow });
   expect(body.data).toBe(null);
@@ -164,7 +164,7 @@ test('401 · the challenge of a missing and of a bad token, in a GraphQL body', 
   }
 });
 
-test('a person in the console asks by cookie; without the CSRF header a post is nobody’s', async () => {
+test('a person in the console is authenticated by cookie; a POST without the CSRF header is not', async () => {
   const session = await world.session(owner.person, owner.organization.id);
   const asked = { session, body: { query: '{ me { principalType } }' } };
   expect((await world.request('POST', '/graphql', asked)).body.data).toEqual({ me: { principalType: 'cookie' } });
@@ -172,7 +172,7 @@ test('a person in the console asks by cookie; without the CSRF header a post is 
   expect([401, 403]).toContain(forged.status);
 });
 
-test('who may read the schema reads it whole: by introspection, within all bounds, and as schema.graphql', async () => {
+test('a caller who may read the schema reads it whole: by introspection, within all bounds, and as schema.graphql', async () => {
   const introspection = await world.graphql(getIntrospectionQuery(), { token });
   expect(introspection.body.errors).toBe(undefined);
   expect(introspection.body.data.__schema.queryType.name).toBe('Query');
@@ -181,7 +181,7 @@ test('who may read the schema reads it whole: by introspection, within all bound
   expect(text.body).toBe(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
 });
 
-describe('an operation that comes again is compiled, and answers the same', () => {
+describe('a repeated operation is compiled, and answers the same', () => {
   const answersTo = async (body: unknown) => {
     const answers = [];
     for (let i = 0; i < 3; i++) answers.push((await world.request('POST', '/graphql', { token, body })).body);
@@ -227,7 +227,7 @@ describe('an operation that comes again is compiled, and answers the same', () =
     expect(texts).toEqual(Array(3).fill('{"__proto__":"Query","me":{"role":"owner"}}'));
   });
 
-  test('one that always has an error is hardly ever executed twice', async () => {
+  test('one that always fails is seldom executed twice', async () => {
     const query = `query Unlucky { project(projectId: "prj_${'0'.repeat(32)}") { id } }`;
     let times = 0;
     const stop = watchStatements((statement, count) => {
@@ -235,7 +235,7 @@ describe('an operation that comes again is compiled, and answers the same', () =
     });
     for (let n = 0; n < 10; n++) await world.graphql(query, { token });
     stop();
-    // The second, the fourth and the seventh time by its plan as well.
+    // The second, fourth and seventh time the plan is tried as well.
     expect(times).toBe(13);
   });
 });

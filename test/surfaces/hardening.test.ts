@@ -1,4 +1,4 @@
-// What the service refuses whoever asks: foreign Host names, bodies that are not whole or not UTF-8, and more than a quota.
+// Requests refused for every caller: foreign Host names, incomplete or non-UTF-8 bodies, and quotas.
 import { once } from 'node:events';
 import { request as sendRaw } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -26,7 +26,7 @@ afterAll(() => world.close());
 
 const under = (host: string, path: string, headers: Record<string, string> = {}) =>
   new Promise<{ status: number; type: string; body: string }>((resolve, reject) => {
-    // A path that is a whole URL is sent as that.
+    // A path that is a full URL is sent unchanged.
     sendRaw(world.url, { path, headers: { host, ...headers } }, async (res) => {
       const type = String(res.headers['content-type']);
       resolve({ status: res.statusCode!, type, body: await readText(res) });
@@ -60,7 +60,7 @@ describe('Host', () => {
     ['a query', '?x=http://y/', 303],
     ['nothing', '', 303],
     ['a path that is none of ours', '//v1/me', 404],
-  ])('%s after our origin in a whole URL is served, whatever the Host header says', async (_, target, status) => {
+  ])('%s after our origin in a full URL is served, whatever the Host header', async (_, target, status) => {
     const authorization = `Bearer ${owner.token}`;
     expect((await under('rebound.example', `${world.url}${target}`, { authorization })).status).toBe(status);
   });
@@ -77,7 +77,7 @@ describe('Host', () => {
   );
 
   it.each(['http://rebound.example', 'HTTP://rebound.example:80', 'http://', 'http://localhost@rebound.example'])(
-    '421 · a whole URL of another host, though the Host header is ours: %s',
+    '421 · a full URL of another host, although the Host header is ours: %s',
     async (origin) => {
       const authorization = `Bearer ${owner.token}`;
       expect((await under(new URL(world.url).host, `${origin}/v1/me`, { authorization })).status).toBe(421);
@@ -136,7 +136,7 @@ describe('GET /metrics', () => {
 
 describe('a body', () => {
   it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register', '/v1/agent/identity'])(
-    'that is broken off is no fault: %s',
+    'that breaks off is not an error: %s',
     async (path) => {
       lines = [];
       const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
@@ -234,11 +234,11 @@ describe('requests sent ahead on one connection', () => {
     const lock = await world.knex.transaction();
     await lock.raw('lock table projects in access exclusive mode');
     lines = [];
-    // Each answer has half a megabyte, and one organization has place for 32.
+    // Each answer is half a megabyte, and one organization may have 32 MB of answers at once.
     const schema = wire('/graphql', { query: getIntrospectionQuery() });
     const socket = send(wire('/v1/projects') + schema.repeat(70));
     await isBlocked();
-    // Those behind it would be executed meanwhile.
+    // Requests behind it would be executed meanwhile.
     for (let i = 0; i < 100; i++) await world.request('GET', '/livez');
     socket.destroy();
     await lock.commit();
@@ -248,7 +248,7 @@ describe('requests sent ahead on one connection', () => {
   });
 });
 
-describe('an answer that nobody reads', () => {
+describe('an unread answer', () => {
   afterEach(() => vi.useRealTimers());
 
   it('is not kept for ever', async () => {
@@ -280,7 +280,7 @@ it('a handler that cannot be opened is opened at the next request', async () => 
 });
 
 describe('quotas', () => {
-  it('409 · a person has at most 100 live tokens, also when more are created at once; revoked and expired ones do not count', async () => {
+  it('409 · a person has at most 100 live tokens, also under concurrency; revoked and expired ones do not count', async () => {
     const bob = await world.person('Bob');
     const [first, second] = [await world.found(bob, 'Bobs'), await world.found(bob, 'Bobs too')];
     const sessions = [await world.session(bob, first.id), await world.session(bob, second.id)];
@@ -290,7 +290,7 @@ describe('quotas', () => {
         body: { name: `t${n}`, scopes: ['projects:read'], expiresInDays: n === 0 ? 1 : 30 },
       });
     const oldest = (await create(0)).body;
-    // Few enough at once that each gets a database connection: a call that waits too long for one is a 503.
+    // Few enough for each to get a database connection: a call that waits too long for one is a 503.
     const atOnce = 12;
     for (let n = 1; n < tokens.perPerson - atOnce / 2; n++) expect((await create(n)).status).toBe(201);
     const answers = await Promise.all(Array.from({ length: atOnce }, (_, n) => create(tokens.perPerson + n)));
@@ -299,7 +299,7 @@ describe('quotas', () => {
     for (const { status, body } of refused) expect([status, body.code]).toEqual([409, 'conflict']);
     expect(refused[0]!.body.description).toContain('A person may have 100 live tokens');
     expect(await world.knex('tokens').where({ userId: bob.id })).toHaveLength(tokens.perPerson);
-    // Another person is served.
+    // Another person is not affected.
     await world.token(owner.person, owner.organization);
 
     const { id } = answers.find(({ status }) => status === 201)!.body;
@@ -329,7 +329,7 @@ describe('the rate of an organization', () => {
         for (let i = 0; i < n; i++) statuses.push((await own.rest('GET', '/me', { token })).status);
         return statuses;
       };
-      // Two of these are over the rate of the credential.
+      // Two of these exceed the rate of the credential.
       expect(await times(6, first)).toEqual([200, 200, 200, 200, 429, 429]);
       expect(await times(3, second)).toEqual([200, 200, 429]);
       const { body, headers } = await own.rest('GET', '/me', { token: second });

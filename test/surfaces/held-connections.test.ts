@@ -1,4 +1,4 @@
-// Connections to the database that calls with an Idempotency-Key hold: none while a vendor is asked, and few for one organization.
+// Database connections held by calls with an Idempotency-Key: none during calls to vendors, and few for one organization.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import knexFactory, { type Knex } from 'knex';
@@ -19,7 +19,7 @@ let globex: SampleOrganization;
 /** A second pool: counts the service's connections, and locks rows. */
 let beside: Knex;
 let restore: () => Promise<void>;
-/** Plays every vendor. It does not answer, and hangs up once it has counted the connections that the service holds meanwhile. */
+/** Stands in for every vendor. It closes the connection without an answer, after counting the service's connections. */
 let vendor: Server;
 let heldWhileAsked: number[] = [];
 let baseUrl: string;
@@ -52,7 +52,7 @@ beforeEach(() => {
   heldWhileAsked = [];
 });
 
-/** Whatever the sample's organization asks is there. */
+/** Points all vendor addresses of the sample's organization to the stand-in. */
 async function pointToVendor(): Promise<void> {
   const { id: orgId } = acme.organization;
   const connect = (kind: VendorKind, named: Vendor, displayName: string) =>
@@ -70,7 +70,7 @@ async function pointToVendor(): Promise<void> {
   await world.knex('mcpBindings').where({ orgId }).update({ pinnedUrl: baseUrl });
 }
 
-/** Arguments with which a mutation asks a vendor, where those of the sample do not. */
+/** Arguments with which a mutation calls a vendor, where the sample's do not. */
 const asking: Record<string, (args: Arguments) => Arguments> = {
   connectIntegration: (args) => ({ ...args, vendor: 'github', vendorKind: 'tracker', credentials: 'secret', baseUrl }),
   startMission: (args) => ({ ...args, issue: '#1' }),
@@ -92,8 +92,8 @@ const updateProject = (id: string) => ({
   variables: { id },
 });
 
-describe('A mutation in steps', () => {
-  it('400 · beside another field nothing is written, whichever comes first', async () => {
+describe('A mutation that commits in steps', () => {
+  it('400 · beside another field writes nothing, whichever comes first', async () => {
     const { projectId } = acme.ids;
     const session = await world.session(acme.owner, acme.organization.id);
     const start = `startMission(projectId: "${projectId}", prompt: "Twice?") { id }`;
@@ -138,7 +138,7 @@ describe('Calls of one organization that wait for a lock', () => {
   });
 });
 
-describe('While a vendor is asked', () => {
+describe('During calls to vendors', () => {
   const askers: string[] = [];
 
   it.each(mutations.map((root) => [root.name, root] as const))('%s with a key holds no connection', async (_, root) => {
@@ -154,7 +154,7 @@ describe('While a vendor is asked', () => {
     }
   });
 
-  it('those that ask one were seen', () => {
+  it('the mutations that call vendors are the listed ones', () => {
     expect(askers.sort()).toEqual(
       [
         ...[

@@ -1,5 +1,5 @@
-// Once means once: whatever dies while a call with an Idempotency-Key runs, it has happened or it has not, the key is free or
-// answers what was answered. KEYED_CALLS=<n> makes more of the random calls.
+// Exactly once: whatever dies during a call with an Idempotency-Key, the call has taken effect or not, and its key is free or repeats
+// the answer. KEYED_CALLS=<n> sets the number of random calls.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -30,9 +30,9 @@ let alice: Row<Person>;
 let token: string;
 let session: Session;
 let projectId: string;
-/** A second connection: reads what the service has written, and ends the service's connections. */
+/** A second connection: reads the service's rows, and ends the service's connections. */
 let beside: Knex;
-/** A remote MCP server; its tools and its authorization server are called while a call runs. */
+/** A remote MCP server, called during some calls, together with its authorization server. */
 let remote: RemoteMcp;
 let repositories: string;
 
@@ -52,7 +52,7 @@ beforeAll(async () => {
   });
   projectId = (await write('/projects', { name: 'Home', repoFullName: 'acme/home' })).body.id;
   await beside.raw('create sequence deaths');
-  // Ends the connection that it runs on, once for each time that `die` asks for it.
+  // The trigger function ends its own connection, once after each reset of the sequence.
   await beside.raw(`create function die() returns trigger language plpgsql as $$ begin
     if nextval('deaths') = 1 then perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(10); end if;
     return null;
@@ -67,7 +67,7 @@ afterAll(async () => {
 });
 
 const serversDeclared = 50;
-/** The project's repository, with as many servers as a file may declare. */
+/** Declares as many servers in the project's repository as a file may have. */
 async function declareServers(): Promise<void> {
   const folder = path.join(repositories, 'acme', 'home');
   const servers = Array.from({ length: serversDeclared }, (_, n) => [`s${n}`, { url: remote.url }]);
@@ -81,7 +81,7 @@ async function declareServers(): Promise<void> {
 }
 
 let bound = 0;
-/** A server of the project, bound anew. */
+/** Binds another server of the project. */
 async function bindServer(): Promise<{ at: string; id: string }> {
   const serverName = `s${bound++ % serversDeclared}`;
   const at = `/mcp/projects/${projectId}/servers/${serverName}`;
@@ -100,7 +100,7 @@ const unique = () => `n${++made}`;
 const triggers = [{ kind: 'schedule', schedule: { interval: 'daily', time: '09:00', timezone: 'UTC' } }];
 const recurring = () => ({ projectId, name: unique(), prompt: 'Tidy up.', triggers });
 
-/** A mission that waits for a runtime, with these columns. */
+/** A mission that waits for a runtime, with these column values. */
 async function startRun(columns: object = {}): Promise<string> {
   const { id } = (await write('/runs', { projectId, prompt: unique() })).body;
   if (Object.keys(columns).length > 0) await beside('runs').where({ id }).update(columns);
@@ -111,14 +111,14 @@ interface Call {
   path: string;
   body?: object;
   ask?: object;
-  /** What it writes, and where: as many rows as it has happened. */
+  /** Table of the written rows: one row per effect. */
   table: string;
   where: object;
-  /** A call of the route that is refused, unless a wrong member of the body or an unknown id makes it one. */
+  /** A call of the route that is refused; by default one with an invalid member of the body or an unknown id. */
   refused?: { path: string; body?: object };
 }
 
-/** One new call to each route that takes a key. */
+/** A new call to each route that accepts a key. */
 const routes: Record<string, () => Promise<Call>> = {
   async '/organizations'() {
     const name = unique();
@@ -308,7 +308,7 @@ const count = async ({ table, where }: Call): Promise<number> => {
 };
 const outcome = ({ status, body }: Answer) => ({ status, body });
 
-it('every route that takes a key is tried here', async () => {
+it('every route that accepts a key is tested here', async () => {
   const { paths } = (await world.request('GET', '/v1/openapi.json')).body;
   const keyed = Object.keys(paths).filter((path) =>
     paths[path].post?.parameters?.some(({ name }: { name?: string }) => name === 'Idempotency-Key'),
@@ -323,11 +323,11 @@ describe.each(Object.keys(routes))('POST %s', (route) => {
   });
   const send = (key?: string) => write(call.path, call.body, key, call.ask);
 
-  it('2xx · happens once, and the answer is repeated', async () => {
+  it('2xx · takes effect once, and the answer is repeated', async () => {
     const first = await send(unique());
     expect(first.status).toBeLessThan(300);
     const key = unique();
-    // A second key: what it says, a call without a key says as well.
+    // A second key gets the same answer as a call without a key.
     expect((await send(key)).status).toBe((await send()).status);
     const again = await routes[route]!();
     const repeat = () => write(again.path, again.body, `repeat ${key}`, again.ask);
@@ -337,7 +337,7 @@ describe.each(Object.keys(routes))('POST %s', (route) => {
     expect(await count(again)).toBe(1);
   });
 
-  it('4xx · a problem is the same with a key as without, writes nothing, and leaves the key free', async () => {
+  it('4xx · a problem is the same with and without a key, writes nothing, and leaves the key free', async () => {
     const key = unique();
     const { refused } = call;
     const wrong = refused
@@ -355,7 +355,7 @@ describe.each(Object.keys(routes))('POST %s', (route) => {
     ['where it does its work', () => `after insert or update on ${call.table}`],
     ['where it records its answer', () => 'after update of status on idempotency_keys'],
   ])('dies %s', (_, when) => {
-    it.each(['at once', 'at the commit'])('%s · the call is repeated right away, and has happened once', async (at) => {
+    it.each(['at once', 'at the commit'])('%s · the call is repeated immediately and takes effect once', async (at) => {
       await beside.raw("select setval('deaths', 1, false)");
       const [constraint, deferred] = at === 'at once' ? ['', ''] : ['constraint', 'deferrable initially deferred'];
       await beside.raw(`create ${constraint} trigger dying ${when()} ${deferred} for each row execute function die()`);
@@ -363,7 +363,7 @@ describe.each(Object.keys(routes))('POST %s', (route) => {
         const key = unique();
         let answer = await send(key);
         expect([503, 200, 201]).toContain(answer.status);
-        // The database may need a moment to notice that the call is dead.
+        // The database may need a moment to notice that the call's connection has ended.
         while (answer.status === 503 || isStillRunning(answer)) answer = await send(key);
         expect(answer.status).toBeLessThan(300);
         expect(outcome(await send(key))).toEqual(outcome(answer));
@@ -382,8 +382,8 @@ const isStillRunning = ({ status, body }: Answer): boolean =>
 type Send = (call: Call, key: string) => Promise<Answer>;
 
 /**
- * Repeats a call with its key until it is answered for good, as a patient client does: after a lost connection as soon as there
- * is a service again, after a 409 or 503 a moment later.
+ * Repeats a call with its key until it has a final answer, like a patient client: after a lost connection as soon as the service is
+ * back, after a 409 or 503 a moment later.
  */
 const repeating =
   (request: ReturnType<typeof requestsTo>, isUp: () => Promise<void> = async () => {}): Send =>
@@ -406,7 +406,7 @@ async function prepare(): Promise<Call[]> {
   return calls;
 }
 
-/** All these calls, eight at a time, each with a key; `between` is told how many are answered. */
+/** Sends the calls eight at a time, each with a key; `between` receives the number of answered ones. */
 async function sendAll(send: Send, todo: Call[], between: (answered: number) => Promise<unknown> = async () => {}) {
   const calls: { call: Call; key: string; answer: Answer }[] = [];
   await atOnce(8, todo, async (call) => {
@@ -433,7 +433,7 @@ describe('A GraphQL mutation', () => {
   const send = (key: string, variables: object, query = start) =>
     world.request('POST', '/graphql', { token, headers: { 'idempotency-key': key }, body: { query, variables } });
 
-  it('happens once · the repetition gets the same answer, another operation with the key is 422', async () => {
+  it('takes effect once · a repeat gets the same answer, another operation with the key gets 422', async () => {
     const variables = { projectId, prompt: 'Update the readme.' };
     const first = await send('graph-1', variables);
     expect([first.status, first.body.data.startMission.prompt]).toEqual([200, 'Update the readme.']);
@@ -445,7 +445,7 @@ describe('A GraphQL mutation', () => {
     expect(await beside('runs').where({ prompt: 'Update the readme.' })).toHaveLength(1);
   });
 
-  it('leaves the key free after an error, and counts for mutations alone', async () => {
+  it('leaves the key free after an error; a query ignores the key', async () => {
     const refused = await send('graph-2', { projectId: 'prj_none', prompt: 'Look.' });
     expect(refused.body.errors[0].extensions.code).toBe('not_found');
     expect((await send('graph-2', { projectId, prompt: 'Look.' })).body.errors).toBeUndefined();
@@ -464,7 +464,7 @@ describe('A GraphQL mutation', () => {
 });
 
 describe('Hundreds of calls', () => {
-  it('each has happened once · connections are ended at random', { timeout: 600_000 }, async () => {
+  it('each takes effect once · connections are killed at random', { timeout: 600_000 }, async () => {
     const send = repeating(requestsTo(world.url));
     const todo = await prepare();
     let [over, ended] = [false, 0];
@@ -487,8 +487,8 @@ describe('Hundreds of calls', () => {
     let service: ServiceProcess;
     afterEach(() => service.process.kill('SIGKILL'));
 
-    it('each has happened once · the process is killed at random', { timeout: 600_000 }, async () => {
-      // It lives in our time and not in the test's.
+    it('each takes effect once · the process is killed at random', { timeout: 600_000 }, async () => {
+      // The process uses the real clock, not the test's.
       await beside('tokens').update({ expires_at: Date.now() + days(30) });
       const port = await freePort();
       const start = () => {

@@ -1,5 +1,5 @@
-// The demo's missions, and the runtime that `npm start` starts for every organization: what of it is kept quiet, how it comes
-// back and how it goes. What a runner does with a run is in ../runner/local-runner.test.ts.
+// The demo's missions, and the runtime that `npm start` starts for every organization: its secrecy, restarts and shutdown.
+// ../runner/local-runner.test.ts tests how a runner carries out a run.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -24,7 +24,7 @@ const log = openLog({ level: 'info', destination: { write: (line) => (lines += l
 
 beforeAll(async () => {
   world = await openWorld();
-  // A runner has a clock of its own.
+  // A runner uses the real clock.
   setClock(() => Date.now());
   openStorage(folderStorage(contents));
 });
@@ -35,13 +35,13 @@ afterAll(async () => {
 });
 
 const startFromSources = () => startLocalRunner({ PATH: process.env.PATH ?? '' }, log, 20);
-/** The compiled one, which is there in a fraction of the time. */
+/** Starts the compiled runner, which takes a fraction of the time. */
 const start = () => startLocalRunner({ PATH: process.env.PATH ?? '' }, log, 20, [compiled('runner/runner')]);
 const owner = async (): Promise<Caller> => {
   const { owner, organization } = (await findDemo())!;
   return demoCaller(owner, organization);
 };
-/** The runners that have spoken, in order. */
+/** Process ids of the runners in the log, in order. */
 const pids = () => [...new Set([...lines.matchAll(/"runner":(\d+)/g)].map(([, pid]) => Number(pid)))];
 
 async function until<T>(ask: () => Promise<T> | T, right: (answer: T) => boolean): Promise<T> {
@@ -53,7 +53,7 @@ async function until<T>(ask: () => Promise<T> | T, right: (answer: T) => boolean
   }
 }
 
-/** Runs a script, as the demo's owner unless said otherwise, to its end. */
+/** Runs a script to its end, by default as the demo's owner. */
 async function carriedOut(prompt: string, as?: Caller) {
   const caller = as ?? (await owner());
   const { id: projectId } = await world.knex('projects').where({ orgId: caller.orgId }).first();
@@ -78,7 +78,7 @@ async function carriedOut(prompt: string, as?: Caller) {
 }
 
 describe('The local runner of npm start', () => {
-  it('finds a weekly script and one that is off, each created once by two seedings at a time, and names those of earlier releases', async () => {
+  it('finds a weekly script and a disabled one, each created once by concurrent seeding; earlier ones get an agent', async () => {
     await Promise.all([seedDemo({ projects: 1 }), seedDemo({ projects: 1 })]);
     const { orgId } = await owner();
     await world.knex('recurring_missions').where({ orgId, kind: 'scheduled_task' }).update({ agentId: null });
@@ -98,11 +98,11 @@ describe('The local runner of npm start', () => {
     ]);
   });
 
-  it('carries the demo’s own scripts out', async () => {
+  it('runs the demo’s own scripts', async () => {
     runner = await startFromSources();
     const { orgId } = await owner();
     const scripts = await Promise.all([ScheduledTask.get({ orgId }), Automation.get({ orgId })]);
-    // A person is to see it happen; a test need not.
+    // The pauses let a person watch; the test skips them.
     const quick = scripts.map(({ prompt }) => prompt.replaceAll(/^ *sleep \d+$/gm, ''));
     const runs = await Promise.all(quick.map((script) => carriedOut(script)));
     expect(runs).toMatchObject([
@@ -125,7 +125,7 @@ describe('The local runner of npm start', () => {
     expect(await world.knex('environments').where({ orgId })).toMatchObject([{ status: 'destroyed' }]);
   });
 
-  it('serves every organization, also one that is founded later', async () => {
+  it('serves every organization, also one created later', async () => {
     runner = await start();
     const person = await world.person('Grace');
     const organization = await world.found(person, 'Another');
@@ -138,13 +138,13 @@ describe('The local runner of npm start', () => {
     expect(await carriedOut('echo hello')).toMatchObject({ status: 'completed' });
   });
 
-  it('says what its scripts can reach', async () => {
+  it('states what its scripts can reach', async () => {
     lines = '';
     runner = await start();
     expect(lines).toMatch(/Scripts run as .* (confined by|NOT confined)/);
   });
 
-  it('comes back when it has died, and its token is in no line', async () => {
+  it('is restarted after it dies, and its token is in no log line', async () => {
     lines = '';
     runner = await start();
     const [first] = await until(pids, ({ length }) => length === 1);
@@ -156,7 +156,7 @@ describe('The local runner of npm start', () => {
     expect(await world.knex('sandbox_log_parts').whereLike('content', '%srv\\_%')).toEqual([]);
   });
 
-  it('ends the token of the one before it, and is gone when it is stopped', async () => {
+  it('revokes its predecessor’s token, and ends when it is stopped', async () => {
     lines = '';
     runner = await start();
     const [pid] = await until(pids, ({ length }) => length === 1);

@@ -1,6 +1,5 @@
-// How a program gets into the MCP server without a secret of its own: the official client discovers, registers, asks the person,
-// exchanges and refreshes by itself (docs/contract.md#authorization-code-flow); the person's part is done over HTTP, as a browser
-// does it.
+// Access of a program without a secret to the MCP server: the official client discovers, registers, asks the person, exchanges and
+// refreshes by itself (docs/contract.md#authorization-code-flow); the test plays the person's browser over HTTP.
 import { Client as NewestClient, StreamableHTTPClientTransport as NewestTransport } from '@modelcontextprotocol/client';
 import { auth, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -30,7 +29,7 @@ afterAll(() => world.close());
 const accept = 'application/json, text/event-stream';
 const redirectUrl = 'http://127.0.0.1:33418/callback';
 
-/** What a client program keeps: its registration, its verifier, its tokens, and where it sent the person last. */
+/** The store of a client program: its registration, verifier, tokens, and the last address it sent the person to. */
 function program() {
   const kept: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; sentTo?: URL } = {};
   const provider: OAuthClientProvider = {
@@ -63,7 +62,7 @@ function program() {
       return response;
     };
     await client.connect(new StreamableHTTPClientTransport(serverUrl, { authProvider: provider, fetch: asked }));
-    // Beside the first call the client tries for a stream: that has been refused before a test goes on.
+    // Beside the first call the client tries to open a stream, which has been refused before the test continues.
     await client.ping();
     await Promise.allSettled(sent);
     return client;
@@ -71,7 +70,7 @@ function program() {
   return { kept, provider, connect };
 }
 
-/** The person reads the page that the program sent them to, and answers: the parameters that go back to the program. */
+/** Submits the person's answer on the page that the program opened. Returns the parameters for the program. */
 async function answer(sentTo: URL, fields: Record<string, string>, scopes: string[] = []): Promise<URLSearchParams> {
   const page = await world.request('GET', sentTo.pathname + sentTo.search, { session });
   expect(page.status).toBe(200);
@@ -94,7 +93,7 @@ async function answer(sentTo: URL, fields: Record<string, string>, scopes: strin
 const approve = (sentTo: URL, scopes: string[], fields: Record<string, string> = {}) =>
   answer(sentTo, { decision: 'approve', ...fields }, scopes);
 
-/** A program that has been let in, with these scopes. */
+/** A program that has been granted these scopes. */
 async function admitted(scopes: string[], fields: Record<string, string> = {}) {
   const { kept, provider, connect } = program();
   await auth(provider, { serverUrl, scope: `${scopes.join(' ')} offline_access` });
@@ -105,7 +104,7 @@ async function admitted(scopes: string[], fields: Record<string, string> = {}) {
 
 const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
-test('a client that knows nothing but the address gets in, with what the person chose and no more', async () => {
+test('a client that knows only the address gets access with the scopes that the person chose', async () => {
   const { kept, provider, connect } = program();
   await expect(connect()).rejects.toThrow(UnauthorizedError);
   const asked = Object.fromEntries(kept.sentTo!.searchParams);
@@ -130,7 +129,7 @@ test('a client that knows nothing but the address gets in, with what the person 
     token_type: 'Bearer',
     expires_in: 3600,
     scope: 'projects:read projects:write',
-    // The client's own note.
+    // A member that the client adds.
     issuer: expect.any(String),
   });
 
@@ -160,7 +159,7 @@ const form = (path: string, parameters: Record<string, string>) =>
     body: new URLSearchParams(parameters).toString(),
   });
 
-/** What the three resources answer to a token. */
+/** Statuses of the three resources for a token. */
 async function statuses(token: string) {
   const ping = { token, body: { jsonrpc: '2.0', id: 1, method: 'ping' }, headers: { accept } };
   const [api, mcp, a2a] = await Promise.all([
@@ -171,7 +170,7 @@ async function statuses(token: string) {
   return { api: api.status, mcp: mcp.status, a2a: a2a.status };
 }
 
-test('401 · a token opens the resource that it was made for and no other; a personal access token opens all three', async () => {
+test('401 · a token opens only the resource it was issued for; a personal access token opens all three', async () => {
   const made = async (resource: string | null) => {
     const { provider, kept } = program();
     await auth(provider, { serverUrl, scope: 'projects:read' });
@@ -193,7 +192,7 @@ test('401 · a token opens the resource that it was made for and no other; a per
   expect(await statuses(await world.token(alice, acme))).toEqual({ api: 200, mcp: 200, a2a: 200 });
 });
 
-test('when the hour is over the client refreshes by itself, and the old refresh token is spent', async () => {
+test('when the hour is over the client refreshes by itself, and the old refresh token is used up', async () => {
   const { kept, connect } = await admitted(['projects:read']);
   const client = await connect();
   const first = { ...kept.tokens! };
@@ -206,7 +205,7 @@ test('when the hour is over the client refreshes by itself, and the old refresh 
   expect((await form('/v1/oauth2/token', again)).body.error).toBe('invalid_grant');
 });
 
-test('when the person’s sign-in is revoked the client has to ask them again', async () => {
+test('when the person’s sign-in is revoked the client must ask them again', async () => {
   const { kept, connect } = await admitted(['projects:read']);
   const client = await connect();
   delete kept.sentTo;
@@ -215,7 +214,7 @@ test('when the person’s sign-in is revoked the client has to ask them again', 
   expect(kept.sentTo).toBeInstanceOf(URL);
 });
 
-test('access that is lent for one project stays in it', async () => {
+test('access for one project stays in it', async () => {
   const token = await world.token(alice, acme);
   const input = { name: 'Alpha', repoFullName: 'acme/alpha' };
   const project = (await world.rest('POST', '/projects', { token, body: input })).body;
@@ -227,17 +226,17 @@ test('access that is lent for one project stays in it', async () => {
   expect(beyond.structuredContent).toMatchObject({ category: 'auth', code: 'forbidden' });
 });
 
-/** The official client of the newest protocol, with what it keeps. */
+/** The official client of the newest protocol, with its store. */
 function newestProgram() {
   const { kept, provider } = program();
   const transport = () => new NewestTransport(serverUrl, { authProvider: provider as never });
   return { kept, transport, client: () => new NewestClient({ name: 'editor', version: '2' }) };
 }
 
-test('403 · a tool that needs more: the client asks the person for it, with what it has, and goes on', async () => {
+test('403 · a tool that needs more scopes: the client asks the person for these too, and continues', async () => {
   const { kept, transport, client } = newestProgram();
   await expect(client().connect(transport())).rejects.toThrow('Unauthorized');
-  // The client adds it by itself, since the metadata of the authorization server has it.
+  // The client adds the scope by itself, because the authorization server's metadata lists it.
   expect(kept.sentTo!.searchParams.get('scope')!.split(' ')).toContain('offline_access');
   const back = await approve(kept.sentTo!, ['projects:read']);
   await transport().finishAuth(back.get('code')!, back.get('iss')!);
@@ -260,7 +259,7 @@ test('403 · a tool that needs more: the client asks the person for it, with wha
   await held.close();
 });
 
-test('403 · insufficient_scope names the scopes to ask for and the metadata; a batch and a personal token get it in the answer', async () => {
+test('403 · insufficient_scope names the scopes and the metadata; a batch and a personal token get it in the answer', async () => {
   const { kept } = await admitted(['projects:read']);
   const ask = (token: string, method: string, params: object, isBatch = false) => {
     const message = { jsonrpc: '2.0', id: 1, method, params };
@@ -284,18 +283,18 @@ test('403 · insufficient_scope names the scopes to ask for and the metadata; a 
   expect((await ask(own, 'tools/call', call)).body.result.isError).toBe(true);
 });
 
-test('a person who says no sends the client away with access_denied', async () => {
+test('a denial returns access_denied to the client', async () => {
   const { kept, provider } = program();
   await auth(provider, { serverUrl });
   const back = await answer(kept.sentTo!, { decision: 'deny' });
   expect(Object.fromEntries(back)).toMatchObject({ error: 'access_denied', state: 'a state', iss: world.url });
 });
 
-/** An agent that has registered itself, and what it got. */
+/** An agent that registered itself, and its answer. */
 const register = async () => (await world.request('POST', '/v1/agent/identity', { body: { type: 'anonymous' } })).body;
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 
-test('401 · an agent that nobody has claimed gets no token for the MCP server, and its token for the API does not open it', async () => {
+test('401 · an unclaimed agent gets no token for the MCP server, and its API token does not open it', async () => {
   const { identity_assertion: assertion } = await register();
   const refused = await form('/v1/oauth2/token', { grant_type: jwtBearer, assertion, resource: `${world.url}/mcp` });
   expect([refused.status, refused.body.error]).toEqual([400, 'invalid_target']);
@@ -304,7 +303,7 @@ test('401 · an agent that nobody has claimed gets no token for the MCP server, 
   expect(await statuses(body.access_token)).toEqual({ api: 200, mcp: 401, a2a: 401 });
 });
 
-test('an agent that a person has claimed sees what they lent, until they take it back', async () => {
+test('an agent that a person has claimed sees what they granted, until they revoke it', async () => {
   const { claim_token } = await register();
   const claim = await world.request('POST', '/v1/agent/identity/claim', {
     body: { claim_token, email: 'alice@example.com' },

@@ -21,8 +21,8 @@ afterAll(async () => {
   await world.close();
 });
 
-// Scenarios of the suite that ask for a tool, prompt or resource of its own reference server (`test_simple_text`,
-// `test://static-text`, …), which a service does not have.
+// Scenarios of the suite that need a tool, prompt or resource of its reference server (`test_simple_text`, `test://static-text`, …),
+// which a service does not have.
 const ofReferenceServer = [
   'completion-complete',
   'elicitation-sep1034-defaults',
@@ -56,7 +56,7 @@ const ofReferenceServer = [
   'tools-call-simple-text',
   'tools-call-with-progress',
 ];
-// Of capabilities that the server does not declare.
+// Scenarios of capabilities that the server does not declare.
 const ofOtherCapabilities = [
   'logging-set-level',
   'resources-subscribe',
@@ -72,7 +72,7 @@ test.each([
   ['2026-07-28', 9],
   // The suite waits a fixed time for the first event of a stream, which a busy machine can exceed.
 ])(
-  '%s · no scenario fails but those that need the reference server or another capability',
+  '%s · only scenarios fail that need the reference server or another capability',
   { retry: 2 },
   async (version, least) => {
     const args = ['server', '--url', `${server.url}/mcp`, '--suite', 'all', '--spec-version', version];

@@ -1,5 +1,5 @@
-// What the MCP server offers beside tools, through the official client: resources, completion, prompts and progress; and the
-// bounds of an answer.
+// Features of the MCP server beside tools, with the official client: resources, completion, prompts and progress; and the size limits
+// of an answer.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -52,7 +52,7 @@ const read = async (uri: string, by = client) => (await by.readResource({ uri })
 const asJson = async (uri: string) => JSON.parse(((await read(uri)) as { text: string }).text);
 
 describe('resources', () => {
-  test('the list goes through projects, runs, sandboxes and artifacts, and everything in it can be read', async () => {
+  test('the list contains projects, runs, sandboxes and artifacts, each of which can be read', async () => {
     const artifact = await leaveArtifact(place, 'proof');
     const seen: string[] = [];
     let cursor: string | undefined;
@@ -75,7 +75,7 @@ describe('resources', () => {
     await expect(client.listResources({ cursor: 'moons' })).rejects.toThrow('cursor: is invalid.');
   });
 
-  test('a resource is what its tool answers', async () => {
+  test('a resource is the answer of its tool', async () => {
     const { structuredContent } = await client.callTool({ name: 'get_run', arguments: { runId: run.runId } });
     expect(await asJson(`aep://runs/${run.runId}`)).toEqual(structuredContent);
   });
@@ -96,7 +96,7 @@ describe('resources', () => {
     await expect(read(at(large))).rejects.toThrow(/the maximum is 1048576. Download it from http/);
   });
 
-  test('templates, as far as the scopes go', async () => {
+  test('templates, limited by the scopes', async () => {
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       'aep://projects/{projectId}',
@@ -112,7 +112,7 @@ describe('resources', () => {
     await expect(read(`aep://projects/${project.id}`, narrow)).rejects.toThrow('missing-scope:projects:read');
   });
 
-  test('what is unknown, malformed or of another organization does not exist', async () => {
+  test('unknown, malformed and foreign resources are not found', async () => {
     const foreign = await world.project();
     const missing = ['run_1', `runs/${run.runId}/more`, '%E0%A4%A', 'projects/%E0%A4%A', `projects/${foreign.id}`];
     for (const uri of [...missing.map((one) => `aep://${one}`), 'https://example.com/']) {
@@ -133,7 +133,7 @@ describe('completion', () => {
     uri: 'aep://sandboxes/{sandboxId}/logs/{role}/{sessionId}/{part}',
   } as const;
 
-  test('ids by their beginning or by the name beside them', async () => {
+  test('ids by prefix or by the name beside them', async () => {
     const runs = { type: 'ref/prompt', name: 'explain_run' } as const;
     expect(await complete(runs, 'runId', 'run_')).toEqual([run.runId]);
     expect(await complete(runs, 'runId', 'NIGHT')).toEqual([run.runId]);
@@ -142,7 +142,7 @@ describe('completion', () => {
     expect(await complete(projects, 'projectId', 'shop')).toEqual([project.id]);
   });
 
-  test('the arguments of a log, one after the other', async () => {
+  test('the arguments of a log, one after another', async () => {
     expect(await complete(log, 'sandboxId', 'sbx_')).toEqual([sandbox.id]);
     expect(await complete(log, 'role', 'b')).toEqual(['builder']);
     expect(await complete(log, 'sessionId', '', { sandboxId: sandbox.id, role: 'builder' })).toEqual(['a/b c']);
@@ -150,14 +150,14 @@ describe('completion', () => {
     expect(await complete(log, 'part', 's')).toEqual(['session', 'system']);
   });
 
-  test('an argument without values has none; a reference to nothing is an error', async () => {
+  test('an argument without values has none; an unknown reference is an error', async () => {
     expect(await complete(log, 'constructor', '')).toEqual([]);
     await expect(complete({ type: 'ref/prompt', name: 'moons' }, 'runId', '')).rejects.toThrow('ref: is unknown.');
   });
 });
 
 describe('prompts', () => {
-  test('those whose tools the credential has', async () => {
+  test('are listed if the credential has their tools', async () => {
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ title }) => title)).toEqual([
       'What failed last night?',
@@ -171,7 +171,7 @@ describe('prompts', () => {
     await expect(narrow.getPrompt({ name: 'explain_run' })).rejects.toThrow('Unknown prompt: explain_run');
   });
 
-  test('each names only tools that are there, and the time', async () => {
+  test('each names only existing tools, and the time', async () => {
     const { tools } = await client.listTools();
     const names = new Set(tools.map(({ name }) => name));
     for (const { name, arguments: all = [] } of (await client.listPrompts()).prompts) {
@@ -185,7 +185,7 @@ describe('prompts', () => {
     }
   });
 
-  test('a question about one record brings the record along', async () => {
+  test('a prompt about one record contains the record', async () => {
     const { messages } = await client.getPrompt({ name: 'explain_run', arguments: { runId: run.runId } });
     const uri = `aep://runs/${run.runId}`;
     expect(messages[1]!.content).toEqual({ type: 'resource', resource: await read(uri) });
@@ -205,7 +205,7 @@ describe('progress', () => {
   const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
   const claim = 'mutation { claimRun(input: { runtime: "test", harnesses: [codex] }) { runId } }';
 
-  test('whoever asks for it hears what the run waits for, and gets the answer when a runtime has taken it', async () => {
+  test('a caller that requests it hears what the run waits for, and is answered when a runtime has claimed it', async () => {
     const heard: unknown[] = [];
     const { structuredContent } = await client.callTool(await begin(), undefined, {
       onprogress(progress) {
@@ -237,7 +237,7 @@ describe('progress', () => {
     await made.close();
   });
 
-  test('a tool that answers the run itself answers it as it is by then', async () => {
+  test('a tool that returns the run returns its latest state', async () => {
     const heard: unknown[] = [];
     const started = { name: 'start_mission', arguments: { projectId: project.id, prompt: 'true' } };
     const { structuredContent } = await client.callTool(started, undefined, {
@@ -255,7 +255,7 @@ describe('progress', () => {
   });
 });
 
-test('a request is answered within its bytes: what is beyond them is an error, and the rest is whole', async () => {
+test('a request is answered within its byte limit: parts beyond it are errors, and the rest is complete', async () => {
   const long = await startSession(sandbox);
   await writeLog(long, 'session', ['x'.repeat(bytes.logContent)]);
   const args = { sandboxId: sandbox.id, role: 'builder', sessionId: long.sessionId };

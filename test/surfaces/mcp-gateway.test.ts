@@ -1,5 +1,5 @@
-// The gateway for missions: the runtime that holds a run reaches the MCP servers of its project with the official clients; what it
-// sees are the approved tools of its agent's role, and never a credential. Each call is recorded with the run.
+// The gateway for missions: the runtime that holds a run reaches the MCP servers of its project with the official clients. It sees the
+// approved tools of its agent's role, and never a credential. Each call is recorded with the run.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { minutes } from '#foundation/clock.ts';
@@ -35,7 +35,7 @@ async function bound(body: object = {}): Promise<McpProject> {
   return project;
 }
 
-/** Through the gateway as a harness would: with the official client. */
+/** Works through the gateway like a harness, with the official client. */
 async function within<T>(run: Held, server: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({ name: 'harness', version: '1' });
   const headers = { authorization: `Bearer ${run.token}`, ...run.headers };
@@ -65,12 +65,12 @@ const callsOf = async ({ runId }: Held, project: McpProject) => {
 };
 
 describe('a run', () => {
-  it('ok · a builder sees what is approved, a planner what is attested to change nothing; each call is recorded', async () => {
+  it('ok · a builder sees approved tools, a planner those attested as read-only; each call is recorded', async () => {
     const [project, other] = [await bound(), await bound()];
     const [builder, planner] = [await world.run(project, 'builder'), await world.run(other, 'planner')];
     expect(await names(builder)).toEqual(['search', 'write']);
     expect(await names(planner)).toEqual(['search']);
-    // The definitions are those that were reviewed: the server itself was not asked.
+    // The definitions are the reviewed ones: the server itself got no request.
     expect(remote.asked).toEqual([]);
     expect((await call(builder, 'write')).content).toEqual([{ type: 'text', text: 'did write' }]);
     await expect(call(planner, 'write')).rejects.toThrow('No such tool that is approved for this run');
@@ -83,7 +83,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('ok · the server gets the credential, and nothing of ours; the run gets nothing of the credential', async () => {
+  it('ok · the server gets its credential and nothing of ours; the run never sees the credential', async () => {
     const project = await bound();
     const run = await world.run(project);
     remote.settings.result = { content: [{ type: 'text', text: 'you sent key-of-acme' }], isError: true };
@@ -93,7 +93,7 @@ describe('a run', () => {
     expect((await callsOf(run, project))[0].outcome).toBe('tool_error');
   });
 
-  it('ok · finds its servers by asking for them', async () => {
+  it('ok · finds its servers by a query', async () => {
     const project = await bound();
     await project.put('later', { roles: ['reviewer'] });
     const run = await world.run(project);
@@ -102,7 +102,7 @@ describe('a run', () => {
     expect(data.runMcpServers).toEqual([{ serverName: 'issues', url: world.url + run.at('issues') }]);
   });
 
-  it('ok · a tool that has changed is gone at the next look, the others stay', async () => {
+  it('ok · a changed tool is missing from the next list, the others stay', async () => {
     const project = await bound();
     const run = await world.run(project);
     remote.settings.tools = [tool('search', { description: 'Another.' }), tool('write'), tool('more')];
@@ -114,7 +114,7 @@ describe('a run', () => {
     expect((await project.server('issues')).binding.statusDetail).toBe('New or changed tools: search, more.');
   });
 
-  it('error · a server that fails: said to the agent, recorded, in our words', async () => {
+  it('error · a failing server: reported to the agent in our words, and recorded', async () => {
     const project = await bound();
     const run = await world.run(project);
     remote.settings.disturb = ({ body }, res) => {
@@ -135,7 +135,7 @@ describe('a run', () => {
   it.each([
     ['disabled', { enabled: false }],
     ['without its credential', { credentials: { KEY: null } }],
-  ])('error · a server that is %s is not asked', async (_, change) => {
+  ])('error · a server that is %s is not contacted', async (_, change) => {
     const project = await bound();
     const run = await world.run(project);
     await project.put('issues', { roles: ['builder'], ...change });
@@ -144,7 +144,7 @@ describe('a run', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('error · a changed address: the run calls nothing, neither there nor here', async () => {
+  it('error · a changed address: the run calls neither the old nor the new one', async () => {
     const project = await bound();
     const run = await world.run(project);
     await project.declare({ issues: { url: 'http://127.0.0.1:9/mcp' } });
@@ -155,7 +155,7 @@ describe('a run', () => {
 });
 
 describe('a lease', () => {
-  it('409 · that is over, or of another run; nothing is sent', async () => {
+  it('409 · is refused when it is over or of another run; nothing is sent', async () => {
     const project = await bound();
     const run = await world.run(project);
     const wrong = await list(run, { headers: { ...run.headers, 'x-lease-id': 'lse_another' } });
@@ -166,14 +166,14 @@ describe('a lease', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('409 · of a run that is canceled', async () => {
+  it('409 · is refused for a canceled run', async () => {
     const project = await bound();
     const run = await world.run(project);
     await world.graphql(`mutation { cancelRun(runId: "${run.runId}") { id } }`, { session: project.session });
     expect((await list(run)).status).toBe(409);
   });
 
-  it('400, 401, 403, 404, 405 · without it, without a service token, elsewhere', async () => {
+  it('400, 401, 403, 404, 405 · calls without it, without a service token, or to other paths are refused', async () => {
     const project = await bound();
     const run = await world.run(project);
     const headers = { accept: 'application/json, text/event-stream' };
@@ -192,14 +192,14 @@ describe('a lease', () => {
     expect((await list({ ...run, at: other.at })).status).toBe(409);
   });
 
-  it('404 · a server that is for other roles', async () => {
+  it('404 · does not open a server of other roles', async () => {
     const project = await bound();
     const reviewer = await world.run(project, 'reviewer');
     expect((await list(reviewer)).status).toBe(404);
   });
 });
 
-it('ok · a real server of others: its tools are reviewed, and called by a run', async () => {
+it('ok · a third-party server: its tools are reviewed, and called by a run', async () => {
   const project = await world.project();
   await project.declare({ all: { url: everything.url } });
   await project.put('all', { roles: ['builder'] });

@@ -1,4 +1,4 @@
-// The MCP server against the running service, through the official client: what a program sees, calls, and is refused.
+// The MCP server of the running service, with the official client: its tools, calls and refusals.
 
 import { request } from 'node:http';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -25,18 +25,18 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The tools that the token sees: the preset `all` leaves out the scopes of billing, setup and notices. */
+/** Names of the tools that the token sees: the preset `all` leaves out the scopes of billing, setup and notices. */
 const visible = (): string[] =>
   [...toolsOf(schema)].flatMap(([name, { rule }]) => (/^(billing|setup):/.test(rule) ? [] : [name]));
 
-/** A connected client; a call of it gives the result without its protocol's own members. */
+/** A connected client; its calls return results without the protocol's own members. */
 async function connect(bearer: string) {
   const client = new Client({ name: 'test', version: '1' });
   const requestInit = { headers: { authorization: `Bearer ${bearer}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL(`${world.url}/mcp`), { requestInit }));
   return {
     client,
-    // Not by `listTools`, which compiles each tool's schema: a second and a half of this file.
+    // Not by `listTools`, which compiles each tool's schema and would take 1.5 s of this file's time.
     names: async () =>
       (await client.request({ method: 'tools/list' }, ListToolsResultSchema)).tools.map(({ name }) => name),
     call: (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args }),
@@ -68,7 +68,7 @@ test.each([
   ['an unknown tool', 'get_nothing', {}],
 ])('a plain call is answered as the SDK answers it · %s', async (_, name, args) => {
   const answers = await Promise.all(
-    // What the SDK does not know itself it leaves alone.
+    // The SDK ignores members that it does not know.
     [undefined, { progressToken: 'a' }, { 'example.com/other': 1 }].map((_meta) =>
       post(message('tools/call', { name, ...(args && { arguments: args }), ...(_meta && { _meta }) })),
     ),
@@ -88,14 +88,14 @@ test.each([
   ['arguments that are no record', message('tools/call', { name: 'get_me', arguments: 1 }), {}, 200],
   ['an unknown version', message('tools/call', { name: 'get_me' }), { 'mcp-protocol-version': '1999-01-01' }, 400],
   ['no events accepted', message('tools/call', { name: 'get_me' }), { accept: 'application/json' }, 406],
-])('what is no plain call is refused by the SDK · %s', async (_, body, headers, status) => {
+])('a call that is not plain is refused by the SDK · %s', async (_, body, headers, status) => {
   const answer = await post(body, { headers });
   expect(answer.status).toBe(status);
   expect(answer.body.error).toBeDefined();
 });
 
-describe('what is there', () => {
-  test('every field that names a tool is one, with the fields of REST and in the same order each time', async () => {
+describe('the list of tools', () => {
+  test('every field with a tool name is a tool, with the fields of REST and in a stable order', async () => {
     const { client, names } = await connect(token);
     const listed = await names();
     const declared = visible();
@@ -111,7 +111,7 @@ describe('what is there', () => {
     expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {}, prompts: {}, completions: {} });
   });
 
-  test('a tool takes the path, the query and the body of its call side by side, with their bounds', async () => {
+  test('a tool accepts the path, query and body of its call side by side, with their bounds', async () => {
     const { tools } = await (await connect(token)).client.listTools();
     const tool = tools.find(({ name }) => name === 'update_project')!;
     expect(tool.description).toMatch(
@@ -139,8 +139,8 @@ describe('what is there', () => {
     });
   });
 
-  // Declared with each field. A new tool is entered here: does it end or delete something, may it be repeated, does it reach out?
-  test('what is true of each tool is said, not guessed from its name', () => {
+  // Declared with each field. A new tool is added here: does it end or delete something, can it be repeated, does it reach out?
+  test('hints of each tool are declared, not guessed from its name', () => {
     const words = { destructiveHint: 'destructive', idempotentHint: 'idempotent', openWorldHint: 'open world' };
     const said = [...toolsOf(schema).values()].map(({ listed: { name, annotations } }) => {
       expect(Object.keys(annotations!)).toEqual(['readOnlyHint', ...Object.keys(words)]);
@@ -189,12 +189,12 @@ describe('what is there', () => {
       delete_scheduled_task: 'destructive, idempotent',
       run_scheduled_task: 'open world',
     });
-    // What reads is a query, and no query writes.
+    // Reading tools are queries, and no query writes.
     const queries = Object.keys(schema.getQueryType()!.getFields()).length;
     expect(Object.keys(table).length - Object.keys(writing).length).toBeLessThanOrEqual(queries);
   });
 
-  test('times are what the instructions say: numbers of milliseconds, of seconds where the name says Sec, or ISO 8601', async () => {
+  test('times match the instructions: milliseconds, seconds where the name ends in Sec, or ISO 8601', async () => {
     const { client } = await connect(token);
     expect(client.getInstructions()).toMatch(
       /milliseconds since 1970, or seconds where its name ends in Sec; .* ISO 8601/,
@@ -219,12 +219,12 @@ describe('what is there', () => {
     expect([...seen].sort()).toEqual(['A UTC time', 'Milliseconds since 1970', 'Seconds since 1970']);
   });
 
-  test('a credential sees the tools that its scopes allow and no others', async () => {
+  test('a credential sees only the tools that its scopes allow', async () => {
     const narrow = await world.token(owner.person, owner.organization, { scopes: ['projects:read'] });
     expect(await (await connect(narrow)).names()).toEqual(['list_projects', 'get_project', 'get_me', 'list_scopes']);
   });
 
-  test('an agent that nobody has claimed would see the two that any caller may ask', () => {
+  test('an unclaimed agent would see the two tools that any caller may use', () => {
     const agent: Caller = {
       principalType: 'agent',
       credentialId: 'reg_1',
@@ -238,7 +238,7 @@ describe('what is there', () => {
     expect(seen.map(({ listed }) => listed.name)).toEqual(['get_me', 'list_scopes']);
   });
 
-  test('a role that is lost takes its tools along at once', async () => {
+  test('a lost role removes its tools at once', async () => {
     const bob = await world.person('Bob');
     await world.join(owner.organization, bob, 'admin');
     const { names } = await connect(await world.token(bob, owner.organization));
@@ -249,8 +249,8 @@ describe('what is there', () => {
 });
 
 describe('calling', () => {
-  test('what a tool answers is what REST answers, as text and as structure', async () => {
-    // The client has the list, so it holds every structured content against the schema of its tool.
+  test('a tool answers like REST, as text and as structure', async () => {
+    // The client knows the list, so it checks every structured content against the schema of its tool.
     const { call, names } = await connect(token);
     await names();
     const created = await call('create_project', { name: 'Alpha', repoFullName: 'acme/alpha' });
@@ -266,7 +266,7 @@ describe('calling', () => {
     expect(await call('list_scopes')).toEqual(record((await world.rest('GET', '/scopes', { token })).body));
   });
 
-  test('what is absent in REST is absent here, not null', async () => {
+  test('a member that REST omits is omitted here too, not null', async () => {
     const dora = await world.person('Dora');
     const orgId = (await world.found(dora, 'Doras')).id;
     for (const [vendor, vendorKind] of [
@@ -284,7 +284,7 @@ describe('calling', () => {
     expect(page.data).toEqual([created.structuredContent]);
   });
 
-  test('a member that is left out stays, null clears, and a deleted record is gone for REST too', async () => {
+  test('an omitted member stays, null clears, and a deleted record is gone for REST too', async () => {
     const { call } = await connect(token);
     const created = await call('create_project', { name: 'Beta', repoFullName: 'acme/beta', issueCode: 'BET' });
     const { id } = created.structuredContent as { id: string };
@@ -350,7 +350,7 @@ describe('calling', () => {
     expect(await world.knex('projects').count()).toEqual(before);
   });
 
-  test('a tool beyond the scopes is a tool error that names the scope, before its arguments are checked', async () => {
+  test('a tool beyond the scopes is a tool error that names the scope, before its arguments are validated', async () => {
     const narrow = await world.token(owner.person, owner.organization, { scopes: ['projects:read'] });
     const { call } = await connect(narrow);
     const viaRest = await world.rest('POST', '/projects', { token: narrow, body: {} });
@@ -374,7 +374,7 @@ describe('calling', () => {
     expect(await held.call('create_project', { name: 'N', repoFullName: 'acme/n' })).toEqual(refusal(viaRest.body));
   });
 
-  test('another organization’s record does not exist', async () => {
+  test('another organization’s record is not found', async () => {
     const carol = await world.person('Carol');
     const other = await connect(await world.token(carol, await world.found(carol, 'Carols')));
     const { data } = (await world.rest('GET', '/projects', { token })).body;
@@ -404,7 +404,7 @@ describe('the protocol', () => {
     expect((await post(message('initialize', params))).body.result.protocolVersion).toBe('2025-11-25');
   });
 
-  test('speaks 2026-07-28, where each request says for itself who sends it', async () => {
+  test('supports 2026-07-28, where each request identifies its sender', async () => {
     const version = '2026-07-28';
     const asked = (method: string, params: Record<string, unknown> = {}, more: Ask = {}) => {
       const _meta = {
@@ -446,7 +446,7 @@ describe('the protocol', () => {
     await expect(call('launch_rocket')).rejects.toThrow('Unknown tool: launch_rocket');
   });
 
-  test('400 · a body that is no JSON, or no message', async () => {
+  test('400 · invalid JSON, or an invalid message', async () => {
     expect(await post('{').then(({ status, body }) => [status, body.error.code])).toEqual([400, -32700]);
     for (const body of [{ hello: 'world' }, 'null', '5', []]) {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -454,7 +454,7 @@ describe('the protocol', () => {
     }
   });
 
-  test('a batch is answered whole, even where it takes one of its requests back', async () => {
+  test('a batch is answered whole, even where it cancels one of its requests', async () => {
     const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } };
     const call = message('tools/call', { name: 'get_me', arguments: {} }, 2);
     const { status, body } = await post([message('ping'), call, cancel]);
@@ -463,7 +463,7 @@ describe('the protocol', () => {
     expect((await post(long)).status).toBe(400);
   });
 
-  test('405 · without sessions there is nothing to open and nothing to end', async () => {
+  test('405 · without sessions there is nothing to open or end', async () => {
     for (const method of ['GET', 'DELETE']) {
       const { status, headers } = await world.request(method, '/mcp', {
         token,
@@ -473,13 +473,13 @@ describe('the protocol', () => {
     }
   });
 
-  test('413 and 415 · a body that is too large or no JSON by its type', async () => {
+  test('413 and 415 · a body that is too large or not of type JSON', async () => {
     expect((await post(' '.repeat(bytes.jsonBody + 1))).status).toBe(413);
     expect((await post('hello', { headers: { 'content-type': 'text/plain' } })).status).toBe(415);
   });
 });
 
-describe('who may come in', () => {
+describe('authentication', () => {
   const metadata = () => `resource_metadata="${world.url}/.well-known/oauth-protected-resource/mcp"`;
 
   test('401 · no token: the challenge points to the metadata of the MCP server', async () => {
@@ -500,7 +500,7 @@ describe('who may come in', () => {
     await expect(connect('pat_nothing')).rejects.toThrow(StreamableHTTPError);
   });
 
-  test('403, 421 · a page of another site, and a name that was made to point here', async () => {
+  test('403, 421 · a page of another site, and a foreign name that resolves to this machine', async () => {
     const from = (origin: string) => post(message('ping'), { headers: { origin } }).then(({ status }) => status);
     expect(await from('https://evil.example')).toBe(403);
     expect(await from('null')).toBe(403);

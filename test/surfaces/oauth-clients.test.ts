@@ -1,5 +1,5 @@
-// Clients that others wrote, against the service as it is: oauth4webapi and openid-client, which hold every answer against the
-// RFCs, and the MCP SDK with its own way from a 401 to a token.
+// Third-party clients against the service: oauth4webapi and openid-client, which check every answer against the RFCs, and the MCP SDK
+// with its own flow from a 401 to a token.
 import { auth, type OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
 import * as oauth from 'oauth4webapi';
@@ -19,7 +19,7 @@ afterAll(() => {
   return world.close();
 });
 
-/** What the browser does with the address that a client opens: the person agrees and is led back. */
+/** Plays the browser at the address that a client opens: the person approves and is redirected. */
 async function agree(address: URL): Promise<URL> {
   const page = await world.openPage(address.search.slice(1), ada.session);
   expect(page.status).toBe(200);
@@ -102,7 +102,7 @@ describe('oauth4webapi', () => {
     });
   });
 
-  it('is told what it did wrong in the words it knows', async () => {
+  it('is told its mistakes in standard error codes', async () => {
     const issuer = new URL(world.url);
     const as = await oauth.processDiscoveryResponse(
       issuer,
@@ -206,7 +206,7 @@ describe('the MCP SDK', () => {
     const { kept, own } = provider();
     expect(await auth(own, { serverUrl })).toBe('REDIRECT');
     expect(kept.opened!.searchParams.get('resource')).toBe(serverUrl);
-    // It asks for whatever the resource names.
+    // It requests all scopes that the resource names.
     expect(kept.opened!.searchParams.get('scope')!.split(' ')).toEqual(catalog.map(({ scope }) => scope));
     const back = await agree(kept.opened!);
     expect(back.searchParams.get('state')).toBe('state of the MCP client');
@@ -217,7 +217,7 @@ describe('the MCP SDK', () => {
     expect(await world.opens(access_token, 'api')).toBe(false);
   });
 
-  it('stays signed in when it asks for that, and registers anew when it was forgotten', async () => {
+  it('stays signed in when it requests that, and registers again when its registration was deleted', async () => {
     const serverUrl = `${world.url}/mcp`;
     const { kept, own } = provider();
     const wish = { serverUrl, scope: 'missions:read offline_access' };

@@ -78,7 +78,7 @@ describe('discovery', () => {
     ['the MCP server', '/mcp', '/mcp', ' MCP server', '/auth.md'],
     ['the agent-to-agent endpoint', '/a2a', '/a2a', ' agent-to-agent endpoint', '/auth.md'],
   ])(
-    'RFC 9728 · the metadata of %s names the resource that its address was built from',
+    'RFC 9728 · the metadata of %s names the resource from which its address was built',
     async (_, at, path, name, doc) => {
       const { status, headers, body } = await get(`/.well-known/oauth-protected-resource${at}`);
       expect(status).toBe(200);
@@ -208,7 +208,7 @@ describe('registration (RFC 7591)', () => {
     });
   });
 
-  it('201 · what else it says of itself is given back, what is not supported is replaced', async () => {
+  it('201 · returns other metadata unchanged, and replaces unsupported values', async () => {
     const { body } = await register({
       redirect_uris: ['https://app.example/cb?x=1', 'cursor://anysphere.cursor-mcp/oauth/callback'],
       client_uri: 'https://app.example',

@@ -1,4 +1,4 @@
-// The operator's commands for credits and plans: what they change, what the ledger says of it, and what they refuse.
+// The operator's commands for credits and plans: their changes, their ledger entries, and their refusals.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settleMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { readPosition } from '#domain/money/credits/operations.ts';
@@ -37,7 +37,7 @@ const ledger = async () => (await world.rest('GET', '/billing/ledger', { token }
 const summary = async () => (await world.rest('GET', '/billing/summary', { token })).body;
 
 describe('credits:grant', () => {
-  it('adds credits that expire when told, and answers the open request', async () => {
+  it('adds credits that expire at the given time, and answers the open request', async () => {
     const asked = { token, body: { message: 'We need 50 more.' } };
     const { id } = (await world.rest('POST', '/billing/credit-requests', asked)).body;
     const messages = [{ message: 'We need 50 more.', email: owner.email, at: expect.any(Number) }];
@@ -85,7 +85,7 @@ describe('credit-request:close', () => {
 });
 
 describe('credits:refund', () => {
-  it('refunds once what a run has spent, and refuses one that is unknown or not over', async () => {
+  it('refunds the cost of a run once, and refuses an unknown or unfinished run', async () => {
     const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
     const projectId = (await world.rest('POST', '/projects', { token, body })).body.id;
     const { data } = await world
@@ -114,7 +114,7 @@ describe('credits:refund', () => {
 });
 
 describe('org:enterprise', () => {
-  it('puts an organization on the plan, and takes it off', async () => {
+  it('puts an organization on the plan, and removes it from the plan', async () => {
     expect(await ask('org:enterprise', ...of())).toEqual({ org: acme.slug, enterprise: true });
     expect(await summary()).toMatchObject({ plan: 'enterprise', mode: 'invoice', sandboxLimit: null });
     expect(await ask('org:enterprise', ...of('--off'))).toEqual({ org: acme.slug, enterprise: false });

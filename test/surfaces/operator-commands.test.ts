@@ -1,4 +1,4 @@
-// The operator's commands, as processes beside a running server; what each takes, prints and refuses.
+// The operator's commands, as processes beside a running server: their options, output and refusals.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -43,7 +43,7 @@ const settings = () => ({
   STORAGE_URL: pathToFileURL(contents).href,
 });
 
-/** What a command that succeeds prints. */
+/** Output of a successful command. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
 async function said(...args: string[]): Promise<any> {
   const { code, stdout, stderr } = await admin(args, settings());
@@ -52,7 +52,7 @@ async function said(...args: string[]): Promise<any> {
 }
 
 describe('The commands, as processes beside the running server', () => {
-  it('Bring a person from nothing to a token that works, and JSON is all they print', async () => {
+  it('Take a person from nothing to a working token, and print JSON only', async () => {
     const bob = await said('person:create', '--email', 'Bob@Example.com', '--name', 'Bob');
     expect(bob).toEqual({
       id: expect.stringMatching(/^usr_/),
@@ -96,7 +96,7 @@ describe('The commands, as processes beside the running server', () => {
     expect(me.body).toMatchObject({ principalType: 'user', userId: bob.id, orgId: builders.id, role: 'owner' });
   });
 
-  it('Seed the demo, also twice at once', async () => {
+  it('Seed the demo, also twice concurrently', async () => {
     const sizes = ['--projects', '30'];
     const [one, two] = await Promise.all([said('demo:seed', ...sizes), said('demo:seed', ...sizes)]);
     expect(one.organization).toEqual(two.organization);
@@ -105,7 +105,7 @@ describe('The commands, as processes beside the running server', () => {
     expect(integrations.map(({ vendorKind }) => vendorKind).sort()).toEqual(['llm', 'scm', 'tracker']);
   });
 
-  it('Connect a vendor with credentials that are piped in, sealed, and not shown', async () => {
+  it('Connect a vendor with credentials that are piped in, sealed, and never shown', async () => {
     const args = [
       'integration:create',
       '--org',
@@ -153,7 +153,7 @@ describe('The commands, as processes beside the running server', () => {
     });
   });
 
-  it('Exit with 1 and one clear message', async () => {
+  it('Exit with 1 and one clear message on an error', async () => {
     const outcomes = await Promise.all([
       admin(['person:forget'], settings()),
       admin(['service-token:create', '--name', 'runtime', '--org', 'nobody'], settings()),
@@ -164,7 +164,7 @@ describe('The commands, as processes beside the running server', () => {
     ]);
   });
 
-  it('Exit with 1 for settings that are wrong, a database that is away, and one without the present schema', async () => {
+  it('Exit with 1 for invalid settings, an unavailable database, and an outdated schema', async () => {
     const seed = ['demo:seed'];
     const [wrong, away, bare] = await Promise.all([
       admin(seed, { ...settings(), PORT: 'x', DATABASE_URL: 'mysql://u:hunter2@db/app' }),
@@ -180,7 +180,7 @@ describe('The commands, as processes beside the running server', () => {
     }
   });
 
-  it('List themselves', async () => {
+  it('Are listed by the help', async () => {
     const { code, stdout } = await admin(['help'], {});
     expect(code).toBe(0);
     for (const name of Object.keys(commands)) expect(stdout).toContain(`\n  ${name}`);
@@ -195,7 +195,7 @@ async function ask(name: string, ...args: string[]): Promise<any> {
 }
 
 describe('What a command does', () => {
-  it('person:create · shows the account that is there', async () => {
+  it('person:create · shows an existing account', async () => {
     const [carol, again] = [
       await ask('person:create', '--email', 'carol@example.com'),
       await ask('person:create', '--email', 'Carol@example.com', '--name', 'Caroline'),
@@ -217,7 +217,7 @@ describe('What a command does', () => {
     expect(await world.knex('memberships').where({ userId: dave.id })).toEqual([membership]);
   });
 
-  it('token:create · gives some scopes, on one project, for some days', async () => {
+  it('token:create · grants some scopes, on one project, for some days', async () => {
     const person = await world.person('Alice');
     const body = { name: 'Shop', repoFullName: 'acme/shop' };
     const { id } = (await world.rest('POST', '/projects', { token: await world.token(person, acme), body })).body;
@@ -227,7 +227,7 @@ describe('What a command does', () => {
     expect(made.expiresAt).toBe(present() + days(1));
   });
 
-  it('token:create · takes the presets, and at most 25 scopes', async () => {
+  it('token:create · accepts presets, and at most 25 scopes', async () => {
     await world.person('Alice');
     const create = (scopes: string) =>
       ask('token:create', '--email', 'alice@example.com', '--org', 'acme', '--scopes', scopes);
@@ -238,12 +238,12 @@ describe('What a command does', () => {
     await expect(create(many.join())).rejects.toThrow('scopes: must be at most 25 entries.');
   });
 
-  it('sign-in-link · makes the address of a page of this service', async () => {
+  it('sign-in-link · creates the address of a page of this service', async () => {
     const { url } = await ask('sign-in-link', '--email', 'alice@example.com');
     expect(url).toMatch(new RegExp(`^${world.url}/sign-in/link\\?token=[\\w-]{43}$`));
   });
 
-  it('sign-in-link · refuses an address without an account: its link could not sign anybody in', async () => {
+  it('sign-in-link · refuses an address without an account: its link could sign nobody in', async () => {
     const { code, stdout, stderr } = await admin(['sign-in-link', '--email', 'nobody@example.com'], settings());
     expect([code, stdout, stderr]).toEqual([
       1,
@@ -252,7 +252,7 @@ describe('What a command does', () => {
     ]);
   });
 
-  it('service-token:create and service-token:revoke · make and end the token of a service', async () => {
+  it('service-token:create and service-token:revoke · create and end the token of a service', async () => {
     const made = await ask('service-token:create', '--name', 'runtime', '--org', 'acme');
     expect(made).toEqual({
       id: expect.stringMatching(/^svc_/),
@@ -267,7 +267,7 @@ describe('What a command does', () => {
     expect(await callerOfServiceToken(made.token)).toBeNull();
   });
 
-  it('migrate and migrate:status · tell that nothing is missing', async () => {
+  it('migrate and migrate:status · report that nothing is missing', async () => {
     const status = await ask('migrate:status');
     expect(status.applied[0]).toBe('20261121_01_people.sql');
     expect(status.pending).toEqual([]);
@@ -302,7 +302,7 @@ describe('What a command does', () => {
     });
     const get = async (route: string) => (await world.rest('GET', route, { token })).body;
 
-    it('adds only what is missing, also what was removed', async () => {
+    it('adds only missing records, also ones that were deleted', async () => {
       const first = await fillDemo({ runs: 1_500, sandboxes: 40, artifacts: 60, metrics: 12 });
       expect([first.runs, first.sandboxes, first.artifacts]).toEqual([
         { total: 1_500, created: 1_500 },
@@ -320,7 +320,7 @@ describe('What a command does', () => {
       ]);
     });
 
-    it('makes runs that have ended, of which nothing waits and today’s cap is not reached', async () => {
+    it('creates finished runs, with none waiting and today’s cap not reached', async () => {
       const runs = await world.knex('runs').where({ orgId });
       const share = (status: string) => runs.filter((run) => run.status === status).length / runs.length;
       expect(share('completed')).toBeCloseTo(0.9, 1);
@@ -341,7 +341,7 @@ describe('What a command does', () => {
       const today = cost(costs.filter(({ at }) => at >= dayOf(present())));
       expect(today).toBeLessThan(costCapUsd.default / 2);
       expect(cost(costs)).toBeGreaterThan(cost(runs.map(({ missionCostUsd }) => ({ usd: missionCostUsd }))) - 1e-6);
-      // Beside the one that the demo's own runtime carries out.
+      // Beside the mission that the demo's own runtime carries out.
       const tasks = await world
         .knex('recurring_missions')
         .where({ orgId, kind: 'scheduled_task' })
@@ -353,7 +353,7 @@ describe('What a command does', () => {
       expect(tasks[0].lastRunAt).toBe(newest);
     });
 
-    it('makes sandboxes with a session, fragments and the samples that would still be there', async () => {
+    it('creates sandboxes with a session, fragments and the samples within retention', async () => {
       const { data } = await get('/sandboxes');
       expect(data).toHaveLength(40);
       for (const { sandboxId, destroyedAt, lastCpuPct, createdAt } of data) {
@@ -365,7 +365,7 @@ describe('What a command does', () => {
       }
     });
 
-    it('makes artifacts that can be downloaded and are what they say', async () => {
+    it('creates artifacts that can be downloaded and match their type', async () => {
       const { data } = await get('/artifacts?limit=60');
       const kinds = new Map<string, Buffer>();
       for (const { kind, url, sizeBytes } of data) {
@@ -380,7 +380,7 @@ describe('What a command does', () => {
       expect(await world.knex('stored_contents').whereNull('sizeBytes')).toEqual([]);
     });
 
-    it('needs a project for them', async () => {
+    it('requires a project for them', async () => {
       await world.knex('organizations').where({ id: orgId }).update({ slug: 'demo-once' });
       await expect(fillDemo({ runs: 1, sandboxes: 0, artifacts: 0, metrics: 0 })).rejects.toThrow('has no projects');
       await world.knex('organizations').where({ slug: 'demo' }).delete();
@@ -394,7 +394,7 @@ describe('The options of a command', () => {
   const email = ['--email', 'a@b.c'];
   const forToken = [...email, '--org', 'acme', '--scopes', 'all'];
 
-  it('Are read with their defaults', () => {
+  it('Are parsed with their defaults', () => {
     expect(read('token:create', ...forToken)).toEqual({
       email: 'a@b.c',
       org: 'acme',
@@ -413,7 +413,7 @@ describe('The options of a command', () => {
     expect(read('migrate')).toEqual({});
   });
 
-  it('Stand in the help as they must be written', () => {
+  it('Are shown in the help as they are typed', () => {
     expect(usage(commands['token:create']!)).toBe(
       '--email EMAIL --org ORG --scopes SCOPES [--project PROJECT] [--days DAYS] [--name NAME]',
     );
@@ -463,7 +463,7 @@ describe('The options of a command', () => {
   });
 });
 
-describe('What a command refuses', () => {
+describe('A command refuses', () => {
   it.each<[string, string[], string]>([
     [
       'an unknown organization',
@@ -515,7 +515,7 @@ describe('What a command refuses', () => {
     await expect(ask(name!, ...args)).rejects.toMatchObject({ message });
   });
 
-  it('--kind is asked for when a vendor is of two kinds, and must be one of them', async () => {
+  it('--kind is required when a vendor has two kinds, and must be one of them', async () => {
     const connect = (...kind: string[]) =>
       ask('integration:create', '--org', 'acme', '--vendor', 'github', '--name', 'GitHub', ...kind);
     await expect(connect()).rejects.toThrow('--kind: is required for github: one of tracker, scm');
@@ -523,7 +523,7 @@ describe('What a command refuses', () => {
     expect(await connect('--kind', 'scm')).toMatchObject({ vendor: 'github', vendorKind: 'scm', externalOrgId: null });
   });
 
-  it('demo:seed leaves an organization alone that is not the demo’s, though it is called so', async () => {
+  it('demo:seed leaves another organization named like the demo alone', async () => {
     await world.knex('organizations').where({ slug: 'demo' }).update({ slug: 'demo-before' });
     await world.found(await world.person('Mallory'), 'Demo');
     const projects = await world.knex('projects').count();

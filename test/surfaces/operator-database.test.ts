@@ -1,4 +1,4 @@
-// The operator's commands about the embedded database: without a service, beside one, and from one place to another.
+// The operator's commands for the embedded database: without a service, beside one, and between places.
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
@@ -38,14 +38,14 @@ async function refused(DATA_DIR: string, ...args: string[]): Promise<string> {
   return stderr.trimEnd();
 }
 
-it('Without a service a command starts the database for itself; four at once share it, and it ends with the last', async () => {
+it('Without a service a command starts the database itself; four concurrent ones share it until the last ends', async () => {
   const outcomes = await Promise.all(Array.from({ length: 4 }, () => said(here, 'migrate')));
   const applied: string[] = outcomes.flatMap((outcome) => outcome.applied);
   expect(applied.toSorted()).toEqual((await readdir(path.join(projectFolder, 'migrations'))).toSorted());
   await expect(readFile(path.join(here, 'database', 'data', 'postmaster.pid'))).rejects.toThrow('ENOENT');
 });
 
-it('Beside the service that owns the database commands work, a backup too; a move is refused', async () => {
+it('Beside the service that owns the database commands work, including backups; a move is refused', async () => {
   const service = await startEmbeddedDatabase({ home: path.join(here, 'database') });
   try {
     const [person, backup, move] = await Promise.all([
@@ -66,7 +66,7 @@ it('Beside the service that owns the database commands work, a backup too; a mov
   }
 });
 
-it('A backup brings the rows, the service key and the contents of artifacts to another place', async () => {
+it('A backup restores the rows, the service key and the artifact contents at another place', async () => {
   const backup = path.join(home, 'backup');
   await mkdir(path.join(here, 'artifacts', 'ab'), { recursive: true });
   await writeFile(path.join(here, 'artifacts', 'ab', 'shot'), 'a picture');
@@ -84,7 +84,7 @@ it('A backup brings the rows, the service key and the contents of artifacts to a
   expect(theirs).toEqual(ours);
 });
 
-it('Contents in a bucket stay there, and a backup says so; one that holds them as files is not put beside a bucket', async () => {
+it('A backup leaves contents in their bucket, and says so; one with contents as files is not restored beside a bucket', async () => {
   const settings = { DATA_DIR: here, STORAGE_URL: 's3://bucket' };
   const [backup, restored] = await Promise.all([
     admin(['database:backup', '--to', path.join(home, 'without')], settings),
@@ -103,7 +103,7 @@ it('Contents in a bucket stay there, and a backup says so; one that holds them a
   ]);
 });
 
-it('A backup is not put under another service key', async () => {
+it('A backup is not restored under another service key', async () => {
   const other = path.join(home, 'other');
   await mkdir(other);
   await chmod(other, 0o755);
@@ -114,7 +114,7 @@ it('A backup is not put under another service key', async () => {
   await expect(readFile(path.join(other, 'database', 'data', 'PG_VERSION'))).rejects.toThrow('ENOENT');
 });
 
-it('A move takes every row to an empty database elsewhere', async () => {
+it('A move copies every row to an empty database elsewhere', async () => {
   const { tables } = await said(here, 'database:move', '--to', databaseUrl(target.connection));
   expect(tables).toContainEqual({ name: 'people', rows: 1 });
   const client = new pg.Client(target.connection);

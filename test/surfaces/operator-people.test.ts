@@ -1,4 +1,4 @@
-// The operator's commands about people and credentials: off-boarding, sessions, lists; and the help of every command.
+// The operator's commands for people and credentials: off-boarding, sessions and lists; and the help of every command.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registerAnonymous } from '#domain/identity/agent-identities/register.ts';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What a command answers, given its options as they are typed. */
+/** Result of a command with its options as typed. */
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
 const run = (name: string, ...args: string[]): Promise<any> => {
   const one = commands[name]!;
@@ -46,7 +46,7 @@ describe('members', () => {
     await run('member:role', ...of(bob.email), '--role', 'admin');
   });
 
-  it('member:remove ends what acts for the member; a stranger is named', async () => {
+  it('member:remove ends the member’s access; an unknown member is named', async () => {
     const carol = await world.person('Carol');
     await world.join(acme, carol, 'member');
     const token = await world.token(carol, acme);
@@ -64,7 +64,7 @@ describe('members', () => {
 });
 
 describe('people', () => {
-  it('person:disable ends tokens and sessions, and person:enable lets the person in again', async () => {
+  it('person:disable ends tokens and sessions, and person:enable readmits the person', async () => {
     const [token, session] = [await world.token(bob, acme), await world.session(bob)];
     expect(await run('person:disable', '--email', bob.email)).toMatchObject({ id: bob.id, disabledAt: present() });
     expect(await opens(token)).toBe(401);
@@ -77,7 +77,7 @@ describe('people', () => {
     expect((await world.rest('GET', '/me', { session: await world.session(bob) })).status).toBe(200);
   });
 
-  it('person:list and org:list show who is where', async () => {
+  it('person:list and org:list show people and their organizations', async () => {
     await world.person('Nomad');
     // Accounts of the same millisecond are listed in the order of their random ids.
     const members = await run('person:list', '--org', 'acme');
@@ -138,7 +138,7 @@ describe('lists of credentials', () => {
 });
 
 describe('help', () => {
-  it.each(Object.entries(commands))('%s says what it does, takes, and an example that can be typed', (name, one) => {
+  it.each(Object.entries(commands))('%s shows its purpose, its options and an example to type', (name, one) => {
     const words = (one.example.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'|'$/g, ''));
     expect(() => readOptions(one, words)).not.toThrow();
     const help = helpOf(name, one);
@@ -150,7 +150,7 @@ describe('help', () => {
   });
 
   it('is printed for --help, -h and help COMMAND without settings or a database; an unknown command is named', async () => {
-    // It names the program that was called.
+    // The help names the program that was called.
     const help = helpOf('member:role', commands['member:role']!).replaceAll(invocation, 'node dist/admin.js');
     const expected = { code: 0, stdout: `${help}\n`, stderr: '' };
     const asked = [

@@ -1,4 +1,4 @@
-// For whoever runs the service: is the process alive, can it serve, what does it measure.
+// Endpoints for operators: liveness, readiness and metrics.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ import { openWorld, type World } from '../support/world.ts';
 let world: World;
 let acme: Row<Organization>;
 let token: string;
-/** The pool that took the place of the world's own, for the service under test. */
+/** The pool that replaced the world's own for the service under test. */
 let rebound: World['knex'] | undefined;
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ describe('GET /livez', () => {
     }
   });
 
-  it('404 · a path beside it is not it', async () => {
+  it('404 · a path beside it is not served', async () => {
     for (const path of ['/livez/', '/livezz', '/constructor', '/__proto__']) {
       expect((await world.request('GET', path)).status).toBe(404);
     }
@@ -62,7 +62,7 @@ describe('GET /readyz', () => {
     expect([status, body]).toEqual([200, ready]);
   });
 
-  it('503 · names the migrations that the database lacks', async () => {
+  it('503 · names the pending migrations of the database', async () => {
     const [last] = await world.knex('knex_migrations').orderBy('id', 'desc').limit(1);
     await world.knex('knex_migrations').where({ id: last.id }).delete();
     const { status, body } = await world.request('GET', '/readyz');
@@ -72,7 +72,7 @@ describe('GET /readyz', () => {
     expect((await world.request('GET', '/readyz')).status).toBe(200);
   });
 
-  it('503 · a database that does not answer within two seconds counts as away', async () => {
+  it('503 · a database that does not answer within two seconds counts as unavailable', async () => {
     const lock = await world.knex.transaction();
     await lock.raw('lock table knex_migrations in access exclusive mode');
     const begun = performance.now();
@@ -84,7 +84,7 @@ describe('GET /readyz', () => {
     expect((await world.request('GET', '/readyz')).body).toEqual(ready);
   });
 
-  it('503 · a database that is away; /livez stays 200', async () => {
+  it('503 · the database is unavailable; /livez stays 200', async () => {
     const gone = openDatabase({ connection: { host: '127.0.0.1', port: 1 }, retryForMs: 300 });
     try {
       const { status, body } = await world.request('GET', '/readyz');
@@ -147,7 +147,7 @@ describe('GET /metrics', () => {
       runtimes_connected: 0,
       'model_connectors{credentials="accepted"}': 0,
       'model_connectors{credentials="rejected"}': 0,
-      // A counter of the process, which other tests have too.
+      // A counter of the process, which other tests increase too.
       mission_cost_usd_total: expect.any(Number),
     });
     const costBefore = idle.mission_cost_usd_total!;
@@ -197,7 +197,7 @@ describe('GET /metrics', () => {
 
   const forwarded = { 'x-forwarded-for': '203.0.113.9' };
 
-  it('401 · what came through a proxy is not on the machine itself', async () => {
+  it('401 · a request through a proxy is not from the machine itself', async () => {
     for (const headers of [forwarded, { forwarded: 'for=203.0.113.9' }]) {
       const { status, body, headers: answered } = await world.request('GET', '/metrics', { headers });
       expect([status, body.code]).toEqual([401, 'unauthenticated']);
@@ -206,7 +206,7 @@ describe('GET /metrics', () => {
     expect((await world.request('GET', '/metrics', { headers: forwarded, token: 'srv_wrong' })).status).toBe(401);
   });
 
-  it('403 · a person’s token is none of a service, nor is a session; one organization’s runtime reads nothing of all', async () => {
+  it('403 · a person’s token or session is refused; one organization’s runtime token is too', async () => {
     const session = await world.session(await world.person('Alice'), acme.id);
     const { token: runtime } = await createServiceToken({ name: 'Runtime', orgId: acme.id });
     for (const ask of [{ token }, { session }, { token: runtime }]) {

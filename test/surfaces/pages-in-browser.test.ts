@@ -1,5 +1,5 @@
-// The pages for people in a real browser: by keyboard, on a phone, light and dark. On every page that a test comes by nothing
-// may fail, nothing may be asked of another machine, and axe may find no serious fault (WCAG 2.2).
+// Pages for people in a real browser: by keyboard, on a phone, light and dark. No page of these tests may have failures, requests to
+// other machines, or serious findings of axe (WCAG 2.2).
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
@@ -38,7 +38,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   const open = (session?: Session, options: BrowserContextOptions = {}) => pages.open(session, options);
   const inspect = (page: Page, name: string) => pages.inspect(page, name);
 
-  /** Comes to it by the Tab key alone, and it can be seen that the focus is there. */
+  /** Reaches the target by the Tab key alone, with a visible focus. */
   async function tabTo(page: Page, target: Locator): Promise<void> {
     const hasFocus = () => target.evaluate((element) => element === element.ownerDocument.activeElement);
     for (let steps = 0; steps < 80 && !(await hasFocus()); steps++) await page.keyboard.press('Tab');
@@ -48,7 +48,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
 
   async function signInByKeyboard(page: Page, email: string): Promise<void> {
     await page.getByLabel('Email', { exact: true }).waitFor();
-    // The field has the focus already.
+    // The field already has the focus.
     await page.keyboard.type(email);
     await page.keyboard.press('Enter');
     await page.getByLabel('Six-digit code').waitFor();
@@ -115,7 +115,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect(answer.status).toBe(201);
   }
 
-  it('the pages around: a code that is wrong, the mailbox, a page that is not there for this form', async () => {
+  it('other pages: a wrong code, the mailbox, a page that does not exist for this form', async () => {
     const page = await open();
     await page.goto('/sign-in');
     await page.getByLabel('Email', { exact: true }).fill('visitor@example.com');
@@ -130,14 +130,14 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await inspect(page, 'mailbox');
     await page.goto('/sign-in/code');
     await inspect(page, 'problem');
-    // The browser says so itself, of the wrong code and of the last page.
+    // The browser itself logs the wrong code and the missing page.
     expect(pages.takeProblems().map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual([
       'status of 401',
       'status of 405',
     ]);
   });
 
-  it('a token is created, copied, used and revoked; its secret is shown on the page that created it and nowhere else', async () => {
+  it('a token is created, copied, used and revoked; its secret appears only on the page that created it', async () => {
     const { person, organization, session } = await owner();
     await world.rest('POST', '/projects', { session, body: { name: 'Rocket & Co', repoFullName: 'acme/rocket' } });
     const page = await open(session, { permissions: ['clipboard-read', 'clipboard-write'] });
@@ -147,7 +147,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByLabel('Expires in').selectOption('30 days');
     await page.getByLabel('Project', { exact: true }).selectOption('Only Rocket & Co');
     await page.getByRole('button', { name: 'Create token' }).click();
-    // Nothing is lost by what is wrong.
+    // An invalid form keeps its values.
     await page.getByText('Select at least one.').waitFor();
     expect(await page.locator('[aria-invalid=true]').evaluate((it) => it === it.ownerDocument.activeElement)).toBe(
       true,
@@ -190,7 +190,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText('· Created just now · Revoked just now').waitFor();
   });
 
-  it('presets tick scopes, also by the address, and a counter says how many; what is filled in stays', async () => {
+  it('presets select scopes, also by the address, and a counter shows how many; entered values stay', async () => {
     const { session } = await owner();
     const page = await open(session);
     await page.goto('/console/tokens?preset=read');
@@ -203,7 +203,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByLabel('Expires in').selectOption('Another number of days');
     await page.getByLabel('Number of days').fill('45');
     await page.getByRole('button', { name: 'Everything' }).click();
-    // What billing and setup take is not part of it.
+    // The preset leaves out the scopes of billing and setup.
     const all = (await boxes.count()) - (await page.locator('.groups code', { hasText: /^(billing|setup):/ }).count());
     await page.getByText(`${all} of at most 25 scopes selected.`).waitFor();
     for (const box of await boxes.all()) await box.check();
@@ -223,7 +223,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText(`${readable} of at most 25 scopes selected.`).waitFor();
   });
 
-  it('on a phone the menu opens by its button and by the keyboard, and shows which page this is', async () => {
+  it('on a phone the menu opens by its button and by keyboard, and marks the current page', async () => {
     const { session } = await owner();
     const page = await open(session, { viewport: { width: 390, height: 844 } });
     for (const path of ['/console/account', '/console/tokens', '/console/connected-agents', '/console/sessions']) {
@@ -241,7 +241,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.locator('nav [aria-current]').waitFor();
   });
 
-  it('a page that is not there says so, and leads on', async () => {
+  it('a missing page says so, and links on', async () => {
     const { session } = await owner();
     const page = await open(session);
     await page.goto('/console/nowhere');
@@ -252,7 +252,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect(pages.takeProblems()).toEqual([expect.stringContaining('status of 404')]);
   });
 
-  it('a session is ended from another one', async () => {
+  it('a session is ended from another browser', async () => {
     const { person, session } = await owner();
     const laptop = await open(session);
     const phone = await open(await world.session(person));
@@ -274,7 +274,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await laptop.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 
-  it('a client on this machine asks for access, receives it, uses it, and loses it', async () => {
+  it('a client on this machine requests access, receives it, uses it, and loses it', async () => {
     const { session } = await owner();
     const page = await open(session);
     const loopback = await listen();
@@ -391,7 +391,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText(organization.id).waitFor();
   });
 
-  it('the index of errors leads to a code, by keyboard too', async () => {
+  it('the index of errors links to each code, by keyboard too', async () => {
     const page = await open();
     await page.goto('/reference/errors');
     await inspect(page, 'errors');
@@ -427,7 +427,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     });
 });
 
-/** What a program on the person's machine opens to get its code. */
+/** The server that a program on the person's machine opens to receive its code. */
 async function listen(): Promise<{ server: Server; port: number }> {
   const server = createServer((_req, res) => {
     res.writeHead(200, { 'content-type': 'text/html' });

@@ -1,4 +1,4 @@
-// GraphiQL and the API reference: pages that work without anybody else's server, and without a credential.
+// GraphiQL and the API reference: pages that work without any other server and without a credential.
 import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -21,7 +21,7 @@ interface Raw {
   body: Buffer;
 }
 
-/** As it comes over the wire: fetch would unpack it. */
+/** An answer as on the wire: fetch would decompress it. */
 function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
   return new Promise((resolve, reject) => {
     const asked = request(world.url + path, { method, headers }, (response) => {
@@ -41,16 +41,16 @@ describe.each([
   ['GraphiQL', '/graphql', "style-src 'self' 'unsafe-inline'"],
   ['the API reference', '/reference', "style-src 'self'"],
 ])('%s', (_name, path, styles) => {
-  /** What the page loads: every address in an attribute that a browser, or its start script, follows. */
+  /** Addresses that the page loads: those in attributes that a browser, or the page's start script, follows. */
   async function loaded(): Promise<string[]> {
-    // A person follows the links of the page, not the browser.
+    // Links are followed by a person, not loaded by the browser.
     const html = (await get(path, browser)).body.toString().replace(/<a [^>]*>/g, '');
     return [...html.matchAll(/\b(?:src|href|data-[\w-]+)="([^"]+)"/g)]
       .map((match) => match[1]!)
       .filter((address) => address !== 'data:,' && !address.endsWith('.md'));
   }
 
-  test('is a page whose policy lets nothing in but files of ours', async () => {
+  test('is a page whose policy allows only our own files', async () => {
     const { status, headers, body } = await get(path, browser);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -59,11 +59,11 @@ describe.each([
     expect(policy).toContain("default-src 'none'; script-src 'self';");
     expect(policy).toContain(styles);
     expect(policy).not.toMatch(/https?:|unsafe-eval|\*/);
-    // No script in the page itself: the policy would not run it.
+    // No inline script: the policy would not run it.
     expect(body.toString()).not.toMatch(/<script(?![^>]* src=)|\son\w+=|javascript:/);
   });
 
-  test('loads files of our own paths alone, each packed and kept for a year', async () => {
+  test('loads files of our own paths only, each compressed and cached for a year', async () => {
     const addresses = await loaded();
     expect(addresses.length).toBeGreaterThanOrEqual(3);
     for (const address of addresses) {
@@ -84,7 +84,7 @@ describe.each([
     }
   });
 
-  test('and these load nothing from elsewhere', async () => {
+  test('its files load nothing from elsewhere', async () => {
     for (const address of await loaded()) {
       const text = gunzipSync((await get(address, browser)).body).toString();
       const foreign = address.includes('.css')
@@ -110,12 +110,12 @@ describe.each([
   });
 });
 
-test('the page is for those who ask for HTML; a program gets GraphQL', async () => {
+test('the page is for requests that accept HTML; a program gets GraphQL', async () => {
   expect((await get('/graphql', { accept: 'application/json' })).status).toBe(401);
   expect((await get('/graphql')).status).toBe(401);
 });
 
-test('the start scripts keep no token and ask nobody about our documents', async () => {
+test('the start scripts store no token and send our documents to nobody', async () => {
   expect((await get('/graphql/page/start.js')).body.toString()).toContain('shouldPersistHeaders: false');
   const reference = (await get('/reference/start.js')).body.toString();
   expect(reference).toContain("url: '/v1/openapi.json'");
@@ -123,7 +123,7 @@ test('the start scripts keep no token and ask nobody about our documents', async
   expect((await get('/v1/openapi.json')).status).toBe(200);
 });
 
-test('every error code has an anchor, and problems lead to theirs', async () => {
+test('every error code has an anchor, and problems link to theirs', async () => {
   const page = (await get('/reference/errors', browser)).body.toString();
   const markdown = (await get('/reference/errors.md')).body.toString();
   for (const code of Object.keys(problemCodes)) {
@@ -147,7 +147,7 @@ test('the reference as Markdown has every operation and record', async () => {
   expect(text).not.toMatch(/undefined|\[object/);
 });
 
-test('/llms.txt leads to what is there', async () => {
+test('/llms.txt links to existing pages', async () => {
   const { headers, body } = await get('/llms.txt');
   expect(headers['content-type']).toBe('text/plain; charset=utf-8');
   const links = [...body.toString().matchAll(/\]\((\S+)\)/g)].map((match) => match[1]!);

@@ -66,7 +66,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
   }
 
-  it('one is created after the first sign-in, signs in from then on, and is removed', async () => {
+  it('a passkey is created after the first sign-in, signs in from then on, and is removed', async () => {
     const page = await pages.open();
     const authenticator = await authenticatorOf(page);
     await signInByMail(page, 'ada@example.com');
@@ -82,7 +82,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await page.getByText('This device already holds a passkey for your account.').waitFor();
 
     const phone = await pages.open();
-    // A virtual authenticator would answer the suggestions of the email field by itself, before the button is pressed.
+    // A virtual authenticator would use the suggestion of the email field by itself, before the button is clicked.
     await phone.addInitScript('delete PublicKeyCredential.isConditionalMediationAvailable');
     const [credential] = await authenticator.credentials();
     const there = await authenticatorOf(phone);
@@ -108,7 +108,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     expect(pages.takeProblems().map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual(['status of 401']);
   });
 
-  it('one is taken from the suggestions of the email field', async () => {
+  it('a passkey is chosen from the suggestions of the email field', async () => {
     const page = await pages.open();
     const authenticator = await authenticatorOf(page);
     await signInByMail(page, 'suggested@example.com');
@@ -121,7 +121,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await phone.getByRole('heading', { name: 'Welcome, suggested' }).waitFor();
   });
 
-  it('the offer is skipped, and everything works without script', async () => {
+  it('the offer is skipped, and everything works without scripts', async () => {
     const page = await pages.open(null, { javaScriptEnabled: false });
     await signInByMail(page, 'grace@example.com');
     expect(await page.getByRole('heading', { name: 'Sign in faster next time' }).isVisible()).toBe(false);
@@ -136,7 +136,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     expect(await scripted.getByRole('heading', { name: 'Sign in faster next time' }).count()).toBe(0);
   });
 
-  it('a mailed link shows whom it signs in, and its button does', async () => {
+  it('a mailed link shows whose account it opens, and its button signs in', async () => {
     const page = await pages.open();
     await page.goto('/sign-in');
     await page.getByLabel('Email', { exact: true }).fill('linked@example.com');

@@ -1,4 +1,4 @@
-// Passkeys over real HTTP, with an authenticator in software: what is asked of it, what is believed, and what is not.
+// Passkeys over real HTTP, with an authenticator in software: the options it gets, and accepted and rejected credentials.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sweepChallenges } from '#domain/organization/people/passkey-challenge.ts';
 import { minutes, now } from '#foundation/clock.ts';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** A browser of its own, signed in when it comes with a session. */
+/** A new browser, signed in if there is a session. */
 function browser(session?: { secret: string; csrf: string }) {
   const jar = new Map<string, string>(session ? [['session', session.secret]] : []);
   const request = async (method: string, path: string, fields?: Record<string, string>): Promise<Answer> => {
@@ -54,7 +54,7 @@ function browser(session?: { secret: string; csrf: string }) {
 }
 
 let count = 0;
-/** Somebody who has a passkey. */
+/** A person with a passkey. */
 async function holder(authenticator = createAuthenticator()) {
   const person = await world.person(`Holder${++count}`);
   const console = browser(await world.session(person));
@@ -64,7 +64,7 @@ async function holder(authenticator = createAuthenticator()) {
 const refused = 'The passkey could not be verified, or the page is older than five minutes. Try again.';
 
 describe('creating a passkey', () => {
-  it('asks for one that is discoverable and verifies its user, names what the person has, and lists it', async () => {
+  it('requests a discoverable credential with user verification, excludes existing ones, and lists the new one', async () => {
     const { person, console, authenticator } = await holder();
     const options = (await console.submit('/console/passkeys/options')).body;
     expect(options).toMatchObject({
@@ -95,7 +95,7 @@ describe('creating a passkey', () => {
     expect(mail.text).toContain(`remove it at ${origin}/console/passkeys`);
   });
 
-  it('401 · by another session’s challenge, another origin, another domain, without verification, or twice', async () => {
+  it('401 · with another session’s challenge, another origin, another domain, without verification, or a second time', async () => {
     const person = await world.person('Creator');
     const [mine, other] = [browser(await world.session(person)), browser(await world.session(person))];
     const ask = async (tab = mine) => (await tab.submit('/console/passkeys/options')).body.challenge as string;
@@ -121,7 +121,7 @@ describe('creating a passkey', () => {
     expect(await sql('select id from passkeys where person_id = $1', [person.id])).toHaveLength(1);
   });
 
-  it('409 · one that belongs to an account already, also of somebody else', async () => {
+  it('409 · for a credential that already belongs to an account, also to another one', async () => {
     const { console, authenticator } = await holder();
     expect((await console.create(authenticator)).status).toBe(409);
     const another = browser(await world.session(await world.person('Another')));
@@ -129,7 +129,7 @@ describe('creating a passkey', () => {
     expect([answer.status, answer.body.includes('This passkey already belongs to an account.')]).toEqual([409, true]);
   });
 
-  it('409 · the twenty-first, also when many are created at once', async () => {
+  it('409 · the twenty-first, also when many are created concurrently', async () => {
     const person = await world.person('Collector');
     const console = browser(await world.session(person));
     const answers = await Promise.all(Array.from({ length: 23 }, () => console.create()));
@@ -137,7 +137,7 @@ describe('creating a passkey', () => {
     expect(answers.find(({ status }) => status === 409)!.body).toContain('An account holds at most 20 passkeys.');
   });
 
-  it('403 · without the token of the session; 400 · what is no credential; 303 · for nobody', async () => {
+  it('403 · without the token of the session; 400 · an invalid credential; 303 · without a session', async () => {
     const tab = browser(await world.session(await world.person('Careless')));
     expect((await tab.submit('/console/passkeys/options', { csrf_token: 'x' })).status).toBe(403);
     for (const credential of ['', 'null', '{}', '{"id":"?"}']) {
@@ -148,7 +148,7 @@ describe('creating a passkey', () => {
 });
 
 describe('signing in with a passkey', () => {
-  it('303 · signs its person in, in any browser, and goes back to where they wanted; counts and dates the use', async () => {
+  it('303 · signs its person in, in any browser, and returns them to their page; counts and dates the use', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     const { body: options } = await tab.submit('/sign-in/passkey/options');
@@ -182,7 +182,7 @@ describe('signing in with a passkey', () => {
     expect((await tab.enter(late)).body).toContain(refused);
   });
 
-  it('303 · once of many at the same time', async () => {
+  it('303 · once among concurrent uses', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     const credential = authenticator.sign({ challenge: await tab.challenge(), origin, rpId }, person.id);
@@ -219,7 +219,7 @@ describe('signing in with a passkey', () => {
     return { id, rawId };
   };
 
-  it('401 · by a challenge for creating one, even in a browser that takes the id of its session for its secret', async () => {
+  it('401 · by a challenge for creating one, even in a browser that sends its session’s id as its secret', async () => {
     const { person, console, authenticator } = await holder();
     const { challenge } = (await console.submit('/console/passkeys/options')).body;
     const [session] = await sql<{ id: string }>('select id from sessions where person_id = $1', [person.id]);
@@ -246,7 +246,7 @@ describe('signing in with a passkey', () => {
     for (let n = 0; n < 3; n++) expect((await enter(plain.authenticator, plain.person.id)).status).toBe(303);
   });
 
-  it('401 · one that its person removed; 404 · for anybody else to remove', async () => {
+  it('401 · after its person removed it; 404 · for anybody else to remove', async () => {
     const { person, console, authenticator } = await holder();
     const { console: stranger } = await holder();
     const [{ id }] = (await sql<{ id: string }>('select id from passkeys where person_id = $1', [person.id])) as [
@@ -261,7 +261,7 @@ describe('signing in with a passkey', () => {
     expect(answer.body).toContain('This passkey is not known here. It may have been removed.');
   });
 
-  it('403 · of a disabled account, also by code and by link', async () => {
+  it('403 · for a disabled account, also by code and by link', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     await tab.submit('/sign-in', { email: person.email });
@@ -289,7 +289,7 @@ describe('signing in with a passkey', () => {
     }
   });
 
-  it('asking for a challenge stores nothing; used ones are swept when they have expired', async () => {
+  it('requesting a challenge stores nothing; used ones are deleted when they have expired', async () => {
     await sql('delete from used_passkey_challenges');
     const { person, authenticator } = await holder();
     const tab = browser();
@@ -326,7 +326,7 @@ describe('a console without a domain', () => {
 });
 
 describe('the offer', () => {
-  it('stands on the account of a person without a passkey, until it is skipped in this browser', async () => {
+  it('is on the account page of a person without a passkey, until skipped in this browser', async () => {
     const person = await world.person('Undecided');
     const tab = browser(await world.session(person));
     expect((await tab.open('/console/account')).body).toContain('Sign in faster next time');

@@ -1,4 +1,4 @@
-// What a browser is shown where there is no page, or none for this person: a page too, with the way on.
+// Pages for a browser where there is no page, or none for this person: they have a way on too.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
@@ -16,7 +16,7 @@ const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9
 const navigation = '<nav aria-label="Console">';
 
 it.each(['/nowhere', '/console/nowhere', '/console/tokens/nowhere', '/development'])(
-  '404 · %s is a page for a browser, with the navigation for whoever is signed in',
+  '404 · %s is a page for a browser, with the navigation when signed in',
   async (path) => {
     const page = await world.request('GET', path, { headers: browser, session: alice });
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
@@ -30,7 +30,7 @@ it.each(['/nowhere', '/console/nowhere', '/console/tokens/nowhere', '/developmen
   },
 );
 
-it('404 · JSON for programs, and for all that is not a page load', async () => {
+it('404 · JSON for programs, and for anything that is not a page load', async () => {
   for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }] as Record<string, string>[]) {
     const { status, body } = await world.request('GET', '/nowhere', { headers });
     expect([status, body.code]).toEqual([404, 'not_found']);
@@ -41,7 +41,7 @@ it('404 · JSON for programs, and for all that is not a page load', async () => 
   expect([api.status, api.body.code]).toEqual([404, 'not_found']);
 });
 
-it('404 and 403 · keep the navigation on pages of the console', async () => {
+it('404 and 403 · keep the navigation on console pages', async () => {
   for (const path of ['/runs/run_none', '/projects/prj_none', '/issues/iss_none', '/checkout/chk_none']) {
     const page = await world.request('GET', `/console/o/acme${path}`, { session: alice });
     expect([page.status, page.body.includes(navigation)]).toEqual([404, true]);

@@ -64,14 +64,14 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     await page.getByText('Definition of search').press('Enter');
     await page.getByText('"description": "Does search."').waitFor();
 
-    // Words of a server stay text.
+    // Words of a server are shown as plain text.
     const description = 'Now <script>alert(1)</script>.';
     remote.settings.tools = [tool('search', { description }), tool('write')];
     await page.getByRole('button', { name: 'Read tools of docs' }).press('Enter');
     await page.locator('del', { hasText: '"description": "Does search."' }).waitFor();
     await page.locator('ins', { hasText: description }).waitFor();
     await page.getByText('changed', { exact: true }).waitFor();
-    // What has changed is not approved by leaving the form as it is.
+    // A changed tool is not approved by leaving the form unchanged.
     expect(await search.getByLabel('Nobody').isChecked()).toBe(true);
     expect(await write.getByLabel('Builders').isChecked()).toBe(true);
     await pages.inspect(page, 'mcp-changed');
@@ -81,7 +81,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     await page.getByText('Not bound: no mission can use it.').waitFor();
   });
 
-  it('tools that change while the page is open are not approved, and what was chosen for the others is kept', async () => {
+  it('tools that change while the page is open are not approved, and the choices for others are kept', async () => {
     const project = await declared();
     await project.put('docs', { roles: ['builder'] });
     await project.refresh('docs');
@@ -103,7 +103,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     expect((await project.server('docs')).binding.approvedTools).toEqual([{ name: 'write', attestedReadOnly: false }]);
   });
 
-  it('credentials are stored and never shown, kept by an empty field, and the second of two tabs is told', async () => {
+  it('credentials are stored and never shown, kept when their field is empty; a conflict between two tabs is reported', async () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the form of the config file
     const project = await declared({ docs: { url: remote.url, headers: { 'x-key': '${secret:KEY}' } } });
     const page = await show(project);
@@ -133,7 +133,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     expect(await page.getByRole('button', { name: 'Read tools of docs' }).count()).toBe(0);
   });
 
-  it('connecting shows where a person is sent, and leads back', async () => {
+  it('connecting shows the address it sends the person to, and returns', async () => {
     const project = await declared();
     await project.put('docs', { roles: ['builder'] });
     remote.settings.token = 'none yet';
@@ -150,7 +150,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     expect(new URL(page.url()).pathname).toBe(addressOf(project));
   });
 
-  it('hundreds of tools: those that are new come first, others are found by their name', async () => {
+  it('hundreds of tools: new ones come first, others are found by name', async () => {
     const project = await declared();
     const many = (count: number) => Array.from({ length: count }, (_, i) => tool(`tool-${i}`));
     remote.settings.tools = many(300);

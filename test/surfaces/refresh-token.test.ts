@@ -1,5 +1,5 @@
-// Refreshing and revoking over real HTTP: a family of refresh tokens that ends when one of them comes twice (RFC 6749 §6, RFC 7009,
-// RFC 9700 §4.14.2; docs/contract.md#refresh-tokens).
+// Refreshing and revoking over real HTTP: a family of refresh tokens ends when one of them is reused (RFC 6749 §6, RFC 7009, RFC 9700
+// §4.14.2; docs/contract.md#refresh-tokens).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
@@ -57,7 +57,7 @@ const revoke = (token: string, more: Record<string, string> = {}) =>
 const refusal = (error: string) => ({ error, error_description: expect.any(String) });
 const opens = (tokens: { access_token: string }) => world.opens(tokens.access_token, 'api');
 
-/** The person in the console. */
+/** The person's caller in the console. */
 const callerOf = ({ person, organization }: Visit): Caller => ({
   principalType: 'cookie',
   credentialId: 'ses_test',
@@ -69,7 +69,7 @@ const callerOf = ({ person, organization }: Visit): Caller => ({
 });
 
 describe('refreshing', () => {
-  it('gives a new pair; the access token before it goes on, the refresh token before it is used up', async () => {
+  it('gives a new pair; the previous access token stays valid, the previous refresh token is used up', async () => {
     const first = await signIn();
     const { status, headers, body } = await refresh(first.refresh_token);
     expect(status).toBe(200);
@@ -85,7 +85,7 @@ describe('refreshing', () => {
     expect([await opens(first), await opens(body)]).toEqual([true, true]);
   });
 
-  it('gives fewer scopes when asked, and all of them the next time', async () => {
+  it('gives fewer scopes on request, and all of them the next time', async () => {
     const first = await signIn();
     const narrow = (await refresh(first.refresh_token, { scope: 'missions:read' })).body;
     expect(narrow.scope).toBe('missions:read');
@@ -101,7 +101,7 @@ describe('refreshing', () => {
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
-  it('invalid_target · another resource than the one agreed to; the refresh token stays valid', async () => {
+  it('invalid_target · another resource than the approved one; the refresh token stays valid', async () => {
     const { refresh_token } = await signIn(ada, { resource: `${world.url}/mcp` });
     for (const resource of [world.url, `${world.url}/a2a`, 'https://other.example']) {
       expect((await refresh(refresh_token, { resource })).body).toEqual(refusal('invalid_target'));
@@ -111,7 +111,7 @@ describe('refreshing', () => {
     expect(await world.opens(body.access_token, 'api')).toBe(false);
   });
 
-  it('invalid_grant · a used one comes again: the newest refresh token and all access tokens die', async () => {
+  it('invalid_grant · a reused one: the newest refresh token and all access tokens are revoked', async () => {
     const first = await signIn();
     const second = (await refresh(first.refresh_token)).body;
     const third = (await refresh(second.refresh_token)).body;
@@ -120,7 +120,7 @@ describe('refreshing', () => {
     expect((await refresh(third.refresh_token)).body).toEqual(refusal('invalid_grant'));
   });
 
-  it('of two at once at most one gets tokens, and the sign-in is over afterwards', async () => {
+  it('one of several concurrent refreshes gets tokens, and the sign-in is over afterwards', async () => {
     for (let round = 0; round < 10; round++) {
       const { refresh_token } = await signIn();
       const answers = await Promise.all(Array.from({ length: 4 }, () => refresh(refresh_token)));
@@ -133,7 +133,7 @@ describe('refreshing', () => {
     }
   });
 
-  it('a refresh and the end of the sign-in at once leave nothing alive', async () => {
+  it('a concurrent refresh and revocation leave no valid token', async () => {
     for (let round = 0; round < 10; round++) {
       world.clock.turn(1);
       const { refresh_token } = await signIn();
@@ -147,7 +147,7 @@ describe('refreshing', () => {
     }
   });
 
-  it('client_id may be left out; another client’s is refused, an unknown one told to register', async () => {
+  it('client_id may be left out; another client’s is refused, an unknown client is told to register', async () => {
     const { refresh_token } = await signIn();
     const other = await world.register();
     expect((await refresh(refresh_token, { client_id: other })).body).toEqual(refusal('invalid_grant'));
@@ -156,7 +156,7 @@ describe('refreshing', () => {
     expect((await world.token({ grant_type: 'refresh_token', refresh_token })).status).toBe(200);
   });
 
-  it('invalid_grant · an access token, a personal token, an assertion, garbage', async () => {
+  it('invalid_grant · an access token, a personal token, an assertion, an invalid token', async () => {
     const { access_token } = await signIn();
     const at = Math.floor(present() / 1_000);
     const claims = { iss: world.url, aud: world.url, sub: 'reg_1', iat: at, exp: at + 60 };
@@ -185,7 +185,7 @@ describe('revoking (RFC 7009)', () => {
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
   });
 
-  it('200 · unknown, twice, a wrong hint, an unknown hint, somebody else’s kind of token', async () => {
+  it('200 · unknown, twice, a wrong hint, an unknown hint, another kind of token', async () => {
     const tokens = await signIn();
     const personal = await world.personalToken(ada);
     for (const [token, hint] of [
@@ -228,7 +228,7 @@ describe('revoking (RFC 7009)', () => {
     expect(await opens(tokens)).toBe(true);
   });
 
-  it('takes JSON as well', async () => {
+  it('accepts JSON as well', async () => {
     const tokens = await signIn();
     const answer = await world.request('POST', '/v1/oauth2/revoke', { body: { token: tokens.access_token } });
     expect([answer.status, await opens(tokens)]).toEqual([200, false]);
@@ -236,7 +236,7 @@ describe('revoking (RFC 7009)', () => {
 });
 
 describe('sign-ins, as their person sees them', () => {
-  it('are listed with client, access and last use; ending one tells how many tokens died with it', async () => {
+  it('are listed with client, access and last use; ending one reports how many tokens ended with it', async () => {
     const visit = await world.visitor('grace');
     const tokens = await signIn(visit);
     await refresh(tokens.refresh_token);
@@ -267,7 +267,7 @@ describe('sign-ins, as their person sees them', () => {
     expect(await opens(tokens)).toBe(false);
   });
 
-  it('what is over is swept away, what may still come back stays', async () => {
+  it('finished sign-ins are deleted, those that a late token can still reach stay', async () => {
     const visit = await world.visitor('lin');
     const tokens = await signIn(visit);
     const mine = { userId: visit.person.id };

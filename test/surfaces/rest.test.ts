@@ -1,5 +1,5 @@
-// What every call to /v1 has in common, whatever it asks: request ids, rates, credentials and where they are read from, ETags,
-// headers, and what is answered while the database is away.
+// Common behaviour of all calls to /v1: request ids, rates, credentials and their places, ETags, headers, and answers while the
+// database is unavailable.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
@@ -26,7 +26,7 @@ async function settle(settings: Parameters<typeof openWorld>[0] = {}) {
 }
 
 const me = (ask: Ask = { token }) => world.rest('GET', '/me', ask);
-/** A session's cookie as a browser sends it, with headers of its own. */
+/** A session's cookie as a browser sends it, with additional headers. */
 const cookie = (headers: Record<string, string>, { secret }: Session = session): Ask => ({
   headers: { cookie: `theme=dark; session=${secret}; lang=en`, ...headers },
 });
@@ -42,7 +42,7 @@ describe('in a world', () => {
   beforeAll(() => settle());
   afterAll(() => world.close());
 
-  it('200 · an idle connection outlives those of a load balancer, which are given up after 60 s', async () => {
+  it('200 · an idle connection is kept longer than load balancers keep theirs, which is 60 s', async () => {
     expect((await me()).headers.get('keep-alive')).toBe('timeout=65');
     expect(world.server.headersTimeout).toBeGreaterThan(65_000);
   });
@@ -52,18 +52,18 @@ describe('in a world', () => {
       (await world.request('GET', path, { token, headers })).headers.get('x-request-id');
     const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-    it.each(['12345678', 'req_a.b:c-D_9', 'x'.repeat(128)])('is taken over when it is well-formed: %s', async (id) => {
+    it.each(['12345678', 'req_a.b:c-D_9', 'x'.repeat(128)])('is adopted when it is well-formed: %s', async (id) => {
       expect(await idOf({ 'x-request-id': id })).toBe(id);
     });
 
     it.each(['short', 'x'.repeat(129), 'with a space', 'quote"', '<script>', 'ümlaut12'])(
-      'is made new otherwise: %s',
+      'is generated otherwise: %s',
       async (id) => {
         expect(await idOf({ 'x-request-id': id })).toMatch(/^req_[0-9a-f]{24,}$/);
       },
     );
 
-    it('is the trace id of a traceparent (W3C Trace Context), where the caller gives none of its own', async () => {
+    it('is the trace id of a traceparent (W3C Trace Context) where the caller sends none of its own', async () => {
       const traceparent = `00-${trace}-00f067aa0ba902b7-01`;
       expect(await idOf({ traceparent })).toBe(trace);
       expect(await idOf({ traceparent, 'x-request-id': 'my-own-id' })).toBe('my-own-id');
@@ -71,7 +71,7 @@ describe('in a world', () => {
       expect(await idOf({ traceparent: `00-${trace}-01` })).toMatch(/^req_/);
     });
 
-    it('stands on every answer, is another each time, and is in no body', async () => {
+    it('is on every answer, differs each time, and is in no body', async () => {
       const paths = ['/v1/me', '/v1/projects/none', '/v1/unknown', '/v1/openapi.json', '/unknown'];
       const ids = await Promise.all(paths.map((path) => idOf({}, path)));
       expect(new Set(ids).size).toBe(paths.length);
@@ -81,7 +81,7 @@ describe('in a world', () => {
   });
 
   describe('401 · the credential is read from the Authorization header and from nowhere else', () => {
-    it('tells where to get one (RFC 9728), and that a bad one is bad (RFC 6750)', async () => {
+    it('tells where to get one (RFC 9728), and that an invalid one is invalid (RFC 6750)', async () => {
       const metadata = `resource_metadata="${world.url}/.well-known/oauth-protected-resource"`;
       const none = await me({});
       expect([none.status, none.body]).toEqual([401, unauthenticated]);
@@ -142,7 +142,7 @@ describe('in a world', () => {
       expect([answer.status, answer.body.code]).toEqual([401, 'unauthenticated']);
     });
 
-    it('200 · the scheme in any case, and more than one blank after it (RFC 9110 §11.1)', async () => {
+    it('200 · the scheme in any case, and several blanks after it (RFC 9110 §11.1)', async () => {
       for (const scheme of ['bearer', 'BEARER', 'Bearer  ']) {
         expect((await me({ headers: { authorization: `${scheme} ${token}` } })).status).toBe(200);
       }
@@ -193,11 +193,11 @@ describe('in a world', () => {
         ]);
       }
       expect((await rename(cookie({ ...own, ...csrf() }))).status).toBe(200);
-      // A page load by hand does not write.
+      // A page load by the person does not write.
       expect((await rename(cookie({ 'sec-fetch-site': 'none', ...csrf() }))).status).toBe(401);
     });
 
-    it('beside a header, the header alone counts, valid or not', async () => {
+    it('beside a header, only the header counts, valid or not', async () => {
       const own = { 'sec-fetch-site': 'same-origin' };
       const bobs = await world.token(bob, acme, { scopes: ['projects:read'] });
       const both = await me({ ...cookie(own), token: bobs });
@@ -210,7 +210,7 @@ describe('in a world', () => {
       for (const authorization of ['', 'Bearer', 'Bearer pat_none', 'Basic eDp5']) {
         expect((await me(cookie({ ...own, authorization }))).status).toBe(401);
       }
-      // A token needs no CSRF header, wherever the page is from.
+      // A token needs no CSRF header, whatever page sends it.
       expect((await rename({ ...cookie({ 'sec-fetch-site': 'cross-site' }), token })).status).toBe(200);
     });
 
@@ -232,7 +232,7 @@ describe('in a world', () => {
   });
 
   describe('headers', () => {
-    it('nothing is sniffed, nothing with data is cached, and no other site may read', async () => {
+    it('responses forbid sniffing, data is not cached, and no other site may read', async () => {
       const preflight = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
       for (const [method, path, ask] of [
         ['GET', '/v1/me', { token }],
@@ -262,7 +262,7 @@ describe('in a world', () => {
   describe('ETag', () => {
     const none = { 'cache-control': 'private, no-cache' };
 
-    it('304 · for the record as it was, in any form of If-None-Match (RFC 9110 §13.1.2)', async () => {
+    it('304 · for an unchanged record, in any form of If-None-Match (RFC 9110 §13.1.2)', async () => {
       const path = `/organizations/${acme.id}`;
       const first = await world.rest('GET', path, { token });
       const etag = first.headers.get('etag')!;
@@ -277,7 +277,7 @@ describe('in a world', () => {
       }
     });
 
-    it('401, 403 and 404 come before it', async () => {
+    it('401, 403 and 404 take precedence', async () => {
       const headers = { 'if-none-match': '*' };
       const path = `/organizations/${acme.id}`;
       const narrow = await world.token(alice, acme, { scopes: ['projects:read'] });
@@ -286,7 +286,7 @@ describe('in a world', () => {
       expect((await world.rest('GET', '/organizations/none', { headers, token })).status).toBe(404);
     });
 
-    it('lists and answers to a write carry none', async () => {
+    it('lists and answers to writes have none', async () => {
       expect((await world.rest('GET', '/projects', { token })).headers.get('etag')).toBe(null);
       const made = await world.rest('POST', '/projects', { token, body: { name: 'Shop', repoFullName: 'acme/shop' } });
       expect(made.headers.get('etag')).toBe(null);
@@ -303,7 +303,7 @@ describe('rates', () => {
     headers: { ...ask.headers, 'x-forwarded-for': address },
   });
 
-  it('429 · beyond so many calls a minute of one credential; each answer says how many are left', async () => {
+  it('429 · beyond the calls per minute of one credential; each answer says how many are left', async () => {
     for (const left of [4, 3, 2, 1, 0]) {
       const { status, headers } = await me();
       expect(status).toBe(200);
@@ -323,7 +323,7 @@ describe('rates', () => {
       retryable: true,
       code: 'rate_limited',
     });
-    // Another credential of the same person is another one.
+    // Another credential of the same person has its own rate.
     expect((await me({ session })).status).toBe(200);
     expect((await me({ token: await world.token(alice, acme) })).status).toBe(200);
   });
@@ -339,11 +339,11 @@ describe('rates', () => {
     ];
     expect(asked.map(({ status }) => status)).toEqual([403, 404, 400, 403, 200]);
     expect((await me({ token: narrow })).status).toBe(429);
-    // What nobody serves costs nothing.
+    // An unknown path costs nothing.
     expect((await world.rest('GET', '/unknown', { token: narrow })).status).toBe(404);
   });
 
-  it('a GraphQL batch counts each of its operations, on the same account as REST', async () => {
+  it('a GraphQL batch counts each of its operations, together with REST', async () => {
     const batch = (size: number) =>
       world.request('POST', '/graphql', {
         token,
@@ -355,7 +355,7 @@ describe('rates', () => {
     expect((await me()).status).toBe(429);
   });
 
-  it('429 · after too many bad credentials from one network they are refused, and a valid one keeps working', async () => {
+  it('429 · after too many invalid credentials from one network they are refused, and a valid one keeps working', async () => {
     const bad = (n: number) => from(`2001:db8::${n.toString(16)}`, { token: `pat_${String(n).padStart(43, 'x')}` });
     const tries = Array.from({ length: rates.failedAuthenticationsPerMinute + 1 }, (_, n) =>
       world.request('GET', '/v1/me', bad(n)),
@@ -369,7 +369,7 @@ describe('rates', () => {
       expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     expect((await me(from('2001:db8::1', { token }))).status).toBe(200);
-    // Another /64 is another network, and whoever comes without a credential has not guessed.
+    // Another /64 is another network, and a call without a credential is not a guess.
     expect((await me(from('2001:db8:0:1::1', { token: 'pat_bad' }))).status).toBe(401);
     expect((await me(from('2001:db8::1'))).status).toBe(401);
   });
@@ -385,7 +385,7 @@ describe('rates', () => {
   });
 });
 
-describe('while the database is away', () => {
+describe('while the database is unavailable', () => {
   beforeEach(() => settle({ retryForMs: 300 }));
   afterEach(() => world.close());
 
@@ -398,9 +398,9 @@ describe('while the database is away', () => {
     code: 'unavailable',
   };
 
-  it('503 · with Retry-After, on every surface, reading and writing; the process lives, and what needs no database is served', async () => {
+  it('503 · with Retry-After, on every surface, for reads and writes; requests that need no database are served', async () => {
     await admin(`drop database ${world.connection.database} with (force)`);
-    // At once: each is tried for seconds before it is given up.
+    // All at once, because each is retried for seconds before it fails.
     const asks: Ask[] = [{ token }, { session }];
     const [answers, graphs, ready] = await Promise.all([
       Promise.all(
@@ -432,7 +432,7 @@ describe('while the database is away', () => {
   it('200 · again, by itself, as soon as the database is back', async () => {
     const { database } = world.connection;
     expect((await me()).status).toBe(200);
-    // The service may connect again in between: then the database is in use.
+    // The service may reconnect in between: then the database is in use.
     const isAway = async () => {
       await admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
       const renamed = admin(`alter database ${database} rename to ${database}_away`).then(() => 'renamed');

@@ -1,4 +1,4 @@
-// Time is a caller too: what is due is run by whichever process comes first, once, also when processes die at any step.
+// The scheduler: a due occurrence is run once, by whichever process is first, also when processes die at any step.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 'vitest';
@@ -29,7 +29,7 @@ beforeEach(() => world.knex.raw('truncate runs, issues, issue_counters, recurrin
 
 const due = () => dispatchDue();
 
-/** A task that is due just now. */
+/** A task that is due now. */
 async function dueTask(): Promise<string> {
   const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
   const body = { projectId, name: 'Daily', prompt: 'Do it.', triggers: [{ kind: 'schedule', schedule }] };
@@ -40,7 +40,7 @@ async function dueTask(): Promise<string> {
 const runsOf = (id: string) => world.knex('runs').where({ recurringId: id });
 const issuesOf = (runId: string) => world.knex('issues').where({ runId });
 
-it('an occurrence that has run is not run again, although a process whose clock is behind has made it due once more', async () => {
+it('an occurrence runs once, although a process whose clock is slow has made it due again', async () => {
   const id = await dueTask();
   const { nextRunAt } = await world.knex('recurring_missions').where({ id }).first();
   await due();
@@ -52,7 +52,7 @@ it('an occurrence that has run is not run again, although a process whose clock 
 });
 
 describe('a process that dies', () => {
-  it('before its transaction ends has done nothing: what it held is passed over, and then run', async () => {
+  it('before its transaction ends has done nothing: its row is skipped, and then run', async () => {
     const id = await dueTask();
     const dying = await world.knex.transaction();
     await dying('recurring_missions').where({ id }).forNoKeyUpdate();
@@ -63,7 +63,7 @@ describe('a process that dies', () => {
     expect(await runsOf(id)).toMatchObject([{ status: 'dispatching', issueId: expect.any(String) }]);
   });
 
-  it('before it made the issue leaves the run to others, once its lease is over', async () => {
+  it('before it created the issue leaves the run to others, once its lease is over', async () => {
     const id = await dueTask();
     await due();
     const [run] = await runsOf(id);
@@ -79,7 +79,7 @@ describe('a process that dies', () => {
     expect(taken).toMatchObject({ id: run.id, attempts: 2, claimedBy: null, leaseUntil: null, status: 'dispatching' });
   });
 
-  it('before it noted the issue leaves an issue that is found again', async () => {
+  it('before it recorded the issue leaves an issue that is found again', async () => {
     const id = await dueTask();
     await due();
     const [run] = await runsOf(id);
@@ -90,7 +90,7 @@ describe('a process that dies', () => {
     expect(await issuesOf(run.id)).toHaveLength(1);
   });
 
-  /** As the run is between two steps of a process that will not come back. */
+  /** The state of a run between two steps of a process that is lost. */
   const leave = (id: string) =>
     world
       .knex('runs')
@@ -116,7 +116,7 @@ describe('a tracker that fails', () => {
       create trigger broken before insert on issues execute function broken()`);
   const mendTracker = () => world.knex.raw('drop trigger broken on issues; drop function broken()');
 
-  it('is asked again after a rest that grows, and the last error stays to be seen', async () => {
+  it('is retried after growing delays, and the last error stays visible', async () => {
     const id = await dueTask();
     await breakTracker();
     await expect(due()).rejects.toThrow('1 issues could not be created');
@@ -138,7 +138,7 @@ describe('a tracker that fails', () => {
     ]);
   });
 
-  it('fails the run at the end, and the next occurrence comes all the same', async () => {
+  it('fails the run in the end, and the next occurrence starts nevertheless', async () => {
     const id = await dueTask();
     await breakTracker();
     for (let attempt = 1; attempt <= dispatching.attempts; attempt++) {
@@ -152,7 +152,7 @@ describe('a tracker that fails', () => {
     expect(await runsOf(id)).toMatchObject([{ status: 'failed', issueId: null, leaseUntil: null }]);
   });
 
-  it('answers "run now" all the same, and the run is tried again', async () => {
+  it('does not fail "run now", and the run is retried', async () => {
     const id = await dueTask();
     await breakTracker();
     const { status, body } = await world.rest('POST', `/scheduled-tasks/${id}/run`, { token: owner.token });
@@ -164,7 +164,7 @@ describe('a tracker that fails', () => {
   });
 });
 
-/** What a process of support/scheduler-process.js is told. */
+/** Input of a process of support/scheduler-process.js. */
 interface Orders {
   connection: DatabaseConnection;
   /** The clock shows `shows` when the machine's shows `at`, and runs `speed` times as fast. */
@@ -226,8 +226,8 @@ describe('four processes on one database', () => {
   });
 
   /**
-   * Due once, within two minutes of the fast clock; the next time is almost a day later. Every fourth minds an open run, and those
-   * of the scheduled tasks have one.
+   * Tasks that are due once within two minutes of the fast clock, and again almost a day later. Every fourth has skipIfPreviousOpen, and
+   * those among the scheduled tasks have an open run.
    */
   async function seed(begin: number): Promise<void> {
     const schedule = { interval: 'daily', time: isoTime(begin - minutes(1)).slice(11, 16), timezone: 'UTC' };
@@ -284,7 +284,7 @@ describe('four processes on one database', () => {
 describe('the loop', () => {
   const silent = silentLog();
 
-  test('runs each job again and again, the next time counted from the end, also after a failure', async () => {
+  test('runs each job repeatedly, with the interval counted from its end, also after a failure', async () => {
     vi.useFakeTimers();
     const begun: string[] = [];
     const job = async (name: string) => {
@@ -304,7 +304,7 @@ describe('the loop', () => {
     vi.useRealTimers();
   });
 
-  test('tells of a job that keeps failing once a minute, and when it works again', async () => {
+  test('logs a job that keeps failing once a minute, and when it works again', async () => {
     vi.useFakeTimers();
     let works = false;
     const run = async () => {
@@ -325,7 +325,7 @@ describe('the loop', () => {
     vi.useRealTimers();
   });
 
-  test('has a name for every job of the list, and looks every few seconds for what is due', () => {
+  test('has a unique name for every job, and checks every few seconds for due runs', () => {
     expect(new Set(jobs.map(({ name }) => name)).size).toBe(jobs.length);
     expect(jobs.find(({ name }) => name === 'run what is due')!.intervalMs).toBeLessThanOrEqual(seconds(5));
   });

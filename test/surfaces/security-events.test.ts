@@ -1,4 +1,4 @@
-// Security events of a provider, over real HTTP: by one the agent of its user ends (RFC 8417, RFC 8935;
+// Security events of a provider over real HTTP: an event can end the agent of the provider's user (RFC 8417, RFC 8935;
 // docs/contract.md#security-events).
 import { generateKeyPair } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ const outcome = async (jws: string | Promise<string>) => {
 const refused = (err: string) => ({ status: 400, body: { err, description: expect.any(String) } });
 const idJagOf = (subject: string, email: string) => world.provider.idJag({ sub: subject, email });
 
-describe('an event that takes back what was asserted', () => {
+describe('an event that revokes an identity', () => {
   it('202 · ends the agent at once: token, assertion, link; a new claim begins afresh', async () => {
     const alice = await world.human();
     const { subject, registrationId, access_token, identity_assertion } = await world.linked(alice);
@@ -62,7 +62,7 @@ describe('an event that takes back what was asserted', () => {
     expect((await world.me(access_token)).status).toBe(200);
   });
 
-  it.each([1, 2, 3, 4])('202 · delivered several times at once it acts once (%i)', async () => {
+  it.each([1, 2, 3, 4])('202 · delivered several times concurrently it acts once (%i)', async () => {
     const alice = await world.human();
     const { subject, registrationId } = await world.linked(alice);
     const event = await world.provider.event({ sub: subject });
@@ -72,7 +72,7 @@ describe('an event that takes back what was asserted', () => {
     expect([row.generation, row.revokedAt]).toEqual([3, present()]);
   });
 
-  it('202 · ends a claim that is under way', async () => {
+  it('202 · ends a pending claim', async () => {
     const alice = await world.human();
     const { body } = await world.present(idJagOf('pending', alice.person.email));
     expect(await outcome(world.provider.event({ sub: 'pending' }))).toEqual(understood);
@@ -106,7 +106,7 @@ describe('an event that takes back what was asserted', () => {
     await other.close();
   });
 
-  it('202 · of another type changes nothing', async () => {
+  it('202 · changes nothing when it is of another type', async () => {
     const alice = await world.human();
     const { subject, access_token } = await world.linked(alice);
     const events = { 'https://schemas.openid.net/secevent/risc/event-type/sessions-revoked': {} };
@@ -115,7 +115,7 @@ describe('an event that takes back what was asserted', () => {
   });
 });
 
-describe('an event that is not believed', () => {
+describe('an invalid event', () => {
   let subject: string;
   let token: string;
   beforeAll(async () => {
@@ -128,7 +128,7 @@ describe('an event that is not believed', () => {
   const event = (more: Claims = {}, header: Record<string, unknown> = {}) =>
     world.provider.event({ sub: subject, ...more }, { header });
 
-  it('400 · invalid_issuer for one that is not trusted; nothing is fetched from it', async () => {
+  it('400 · invalid_issuer for an untrusted issuer; nothing is fetched from it', async () => {
     const stranger = await openProvider();
     const answer = await notify(stranger.event({ sub: subject }));
     expect({ status: answer.status, body: answer.body }).toEqual(refused('invalid_issuer'));
@@ -139,7 +139,7 @@ describe('an event that is not believed', () => {
     await stranger.close();
   });
 
-  it('400 · access_denied for one that sends no events here', async () => {
+  it('400 · access_denied for an issuer that is not set up to send events', async () => {
     world.trust({ maySendEvents: false });
     expect(await outcome(event())).toEqual(refused('access_denied'));
   });
@@ -198,7 +198,7 @@ describe('an event that is not believed', () => {
 });
 
 describe('the id of an event', () => {
-  it('is kept as long as the event would be believed', async () => {
+  it('is stored as long as the event would be accepted', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice, {}, { days: 30 });
     const event = await world.provider.event({ sub: subject });

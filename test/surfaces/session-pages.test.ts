@@ -1,4 +1,4 @@
-// The page of a person's sessions over real HTTP. What a browser does with it is in pages-in-browser.test.ts.
+// The page of a person's sessions over real HTTP. pages-in-browser.test.ts tests it in a browser.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -28,18 +28,18 @@ const submit = (path: string, session: Session, fields: Record<string, string>) 
 const said = (page: Answer): string | undefined => /class="note good" role="status">([^<]*)</.exec(page.body)?.[1];
 
 describe('sessions', () => {
-  it('is for a signed-in person, and marked in the menu; nothing on it is inline', async () => {
+  it('requires sign-in, and is marked in the menu; nothing on it is inline', async () => {
     const nobody = await world.request('GET', '/console/sessions');
     expect([nobody.status, nobody.headers.get('location')]).toEqual([303, '/sign-in?return_to=%2Fconsole%2Fsessions']);
     const page = await open('/console/sessions', (await visitor()).session);
     expect([page.status, page.body.match(/aria-current/g)]).toEqual([200, ['aria-current']]);
     expect(page.body).toContain('<a href="/console/sessions" aria-current="page">');
-    // The one script is ours, for the menu.
+    // The only script is the service's own, for the menu.
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self';");
     expect(page.body.match(/<script[^>]*>/g)).toEqual([expect.stringMatching(/src="\/console\/console\.js\?v=/)]);
   });
 
-  it.each(['end', 'end-others'])('303 · %s by its address leads to the list; 403 · without its token', async (name) => {
+  it.each(['end', 'end-others'])('303 · GET on %s redirects to the list; 403 · without its token', async (name) => {
     const path = `/console/sessions/${name}`;
     const answer = await world.request('GET', path);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/sessions']);
@@ -50,7 +50,7 @@ describe('sessions', () => {
   const rows = (page: Answer) =>
     [...String(page.body).matchAll(/name="session_id" value="([^"]+)"/g)].map(([, id]) => id!);
 
-  it('lists the browsers of the person, the present one first, and ends one or all the others', async () => {
+  it('lists the browsers of the person, the current one first, and ends one or all others', async () => {
     const visit = await visitor();
     const others = [
       await world.session(visit.person),
@@ -74,7 +74,7 @@ describe('sessions', () => {
     expect(said(none)).toBe('No other session was open. Only this browser is signed in.');
   });
 
-  it('404 · ends nobody else’s; 303 · the own one leads to sign-in, without its cookie', async () => {
+  it('404 · another person’s session; 303 · the own one leads to sign-in, without its cookie', async () => {
     const visit = await visitor();
     const other = await world.session(visit.person);
     const [id] = rows(await open('/console/sessions', other));
@@ -87,7 +87,7 @@ describe('sessions', () => {
   });
 });
 
-describe('a device', () => {
+describe('the device of a session', () => {
   const mozilla = 'Mozilla/5.0';
   const webkit = 'AppleWebKit/537.36 (KHTML, like Gecko)';
   it.each([

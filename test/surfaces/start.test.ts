@@ -1,4 +1,4 @@
-// `npm start` and `npm run serve` as processes: what they print, in which order, what they refuse, and how they leave.
+// `npm start` and `npm run serve` as processes: their output and its order, their refusals, and their shutdown.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Ends with its test. */
+/** Starts a process that ends with its test. */
 async function start(command: 'start' | 'serve', more?: Record<string, string>): Promise<Started> {
   const one = await launch(command, more);
   started.push(one);
@@ -70,7 +70,7 @@ describe('npm start', () => {
   });
   afterAll(() => stop(one));
 
-  it('says last where everything is, with links and a token that work, none of which are in the log', async () => {
+  it('prints last where everything is, with working links and a token, none of which are in the log', async () => {
     await vi.waitFor(() => expect(one.said).toContain('page of the mission is'));
     const at = one.said.indexOf('\nConsole ');
     const [log, welcome] = [one.said.slice(0, at), one.said.slice(at)];
@@ -92,12 +92,12 @@ describe('npm start', () => {
     expect(one.said.slice(at)).not.toMatch(/srv_/);
   });
 
-  it('the service key is its owner’s alone', async () => {
+  it('the service key is readable by its owner only', async () => {
     await vi.waitFor(() => expect(statSync(path.join(folder, 'data/secret-key')).mode & 0o777).toBe(0o600));
     expect(statSync(path.join(folder, 'data')).mode & 0o066).toBe(0);
   });
 
-  it('that is told to leave ends its runner and the scripts that it runs', async () => {
+  it('on SIGTERM ends its runner and the scripts that it runs', async () => {
     await vi.waitFor(() => expect(one.said).toContain('curl -X POST'));
     const [, token, address] = /curl -X POST -H 'Authorization: Bearer (\S+)' (\S+)/.exec(one.said)!;
     const [runner] = [...one.said.matchAll(/"runner":(\d+)/g)].map(([, pid]) => Number(pid));
@@ -132,7 +132,7 @@ describe('npm run serve', () => {
     expect(one.said).not.toContain('takes runs');
   });
 
-  it('waits for a database that is away: a line with its address at each look, and one when it is back', async () => {
+  it('waits for an unavailable database: a line with its address at each try, and one when it is available', async () => {
     const port = await freePort();
     const { user, password, database, host, port: socket } = world.connection;
     const url = `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
@@ -146,7 +146,7 @@ describe('npm run serve', () => {
     await vi.waitFor(() => expect(lines().length).toBeGreaterThan(2));
     expect(lines()).toEqual(lines().map(() => away));
     expect(one.said).toContain('listening');
-    // One second, then two: jobs ask for the database some forty times a second.
+    // Retries after one second, then two: jobs use the database some forty times a second.
     expect(lines().length).toBeLessThan(6);
     const server = createServer((inbound) => {
       const outbound = connect(`${host}/.s.PGSQL.${socket}`);
@@ -173,7 +173,7 @@ describe('npm run serve', () => {
     });
   });
 
-  it('without a build says how to make one, in one line', async () => {
+  it('without a build says how to build, in one line', async () => {
     copyFileSync(path.join(projectFolder, 'package.json'), path.join(folder, 'package.json'));
     const failed = await promisify(execFile)('npm', ['run', '--silent', 'serve'], { cwd: folder }).catch(
       (error) => error,
@@ -186,7 +186,7 @@ describe('npm run serve', () => {
   });
 });
 
-describe('what it refuses', () => {
+describe('a start fails with', () => {
   it('a port that is in use, naming PORT', async () => {
     const { port } = new URL(world.url);
     const one = await start('serve', { PORT: port });
@@ -196,7 +196,7 @@ describe('what it refuses', () => {
     );
   });
 
-  it('settings, with an example that can be read and without the value that was given', async () => {
+  it('invalid settings, with a readable example and without the given value', async () => {
     const one = await start('serve', {
       SMTP_URL: 'smtp:/app:hunter2@mail',
       DATABASE_URL: 'mysql://app:hunter3@db/app',
@@ -211,7 +211,7 @@ describe('what it refuses', () => {
   });
 });
 
-it('npm pack takes what the service needs to run, and nothing else', async () => {
+it('npm pack includes what the service needs to run, and nothing else', async () => {
   const pack = ['pack', '--dry-run', '--json', '--ignore-scripts'];
   const { stdout } = await promisify(execFile)('npm', pack, { cwd: projectFolder, maxBuffer: 10_000_000 });
   const files: string[] = JSON.parse(stdout)[0].files.map(({ path: name }: { path: string }) => name);
@@ -229,7 +229,7 @@ it('npm pack takes what the service needs to run, and nothing else', async () =>
   expect(files.filter((name) => /^(src|test|bench|scripts|clients)\/|\.map$/.test(name))).toEqual([]);
 });
 
-it('a character of the bundle takes one byte of memory: what is loaded at the start has none beyond Latin-1', () => {
+it('scripts that load at the start have only Latin-1 characters, which take one byte of memory each', () => {
   const folder = path.join(projectFolder, 'dist');
   const scripts = readdirSync(folder).filter((name) => name.endsWith('.js') && !name.startsWith('graphiql'));
   const beyond = scripts.flatMap(

@@ -1,5 +1,5 @@
-// GraphQL subscriptions as their readers meet them: which events arrive, also across processes; who may go on reading and for how
-// long; and that nothing is left of a reader who disconnected. Over real HTTP, with events parsed as any program parses them.
+// GraphQL subscriptions from the reader's view: events, also across processes; permission to read and its duration; and cleanup after
+// a reader disconnects. Over real HTTP, with events parsed as any program parses them.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -33,7 +33,7 @@ let alice: string;
 let runtime: Runtime;
 let projectId: string;
 let task: string;
-/** Those who still read, to be sent away after each test. */
+/** Open readers, closed after each test. */
 const readers: AbortController[] = [];
 
 beforeAll(async () => {
@@ -72,12 +72,12 @@ interface Reading {
   headers: Headers;
   /** The next event; undefined after the last. One that repeats its predecessor is skipped: a change may be announced twice. */
   next(): Promise<Event | undefined>;
-  /** Its data. */
+  /** Data of the next event. */
   news(): Promise<Event['data']>;
   leave(): void;
 }
 
-/** Of the one field that is subscribed to. */
+/** Data of the only subscribed field. */
 const dataOf = ({ data }: Event): Event['data'] => Object.values(data.data)[0];
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -123,7 +123,7 @@ async function subscribe(
 }
 
 const complete: Event = { name: 'complete', data: null };
-/** That the events end with this problem. */
+/** Expects that the events end with this problem. */
 async function expectEnd(reading: Reading, code: string, description: unknown = expect.any(String)): Promise<void> {
   const [error, ...others] = await reading.news();
   expect([error.extensions.code, error.message, others]).toEqual([code, description, []]);
@@ -164,7 +164,7 @@ const onSandbox = `subscription ($sandboxId: String!, $after: Int) {
   } }`;
 
 describe('a run', () => {
-  it('is told at once, then after each change, and is complete when it has come to its end', async () => {
+  it('is sent at once, then after each change, and is complete at its end', async () => {
     const runId = await runNow();
     const reading = await subscribe(onRun, { runId });
     expect(reading.status).toBe(200);
@@ -190,7 +190,7 @@ describe('a run', () => {
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
-  it('that is over already is told once', async () => {
+  it('is sent once when it is over already', async () => {
     const held = await taken();
     await runtime.finish(held, { status: 'failed', error: 'no' });
     const reading = await subscribe(onRun, { runId: held.runId });
@@ -198,7 +198,7 @@ describe('a run', () => {
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
-  it('is read anew for each event, with all that hangs on it', async () => {
+  it('is read again for each event, with its related records', async () => {
     const held = await taken();
     const reading = await subscribe(
       'subscription ($runId: String!) { runUpdated(runId: $runId) { sandboxes { status } project { name } } }',
@@ -212,7 +212,7 @@ describe('a run', () => {
     expect(await reading.news()).toEqual({ sandboxes: [{ status: 'destroyed' }], project });
   });
 
-  it('whose mission is deleted is told as canceled', async () => {
+  it('is sent as canceled when its mission is deleted', async () => {
     const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'UTC' };
     const body = { projectId, name: 'Gone', prompt: 'x', triggers: [{ kind: 'schedule', schedule }] };
     const { id } = (await world.rest('POST', '/scheduled-tasks', { token: alice, body })).body;
@@ -224,7 +224,7 @@ describe('a run', () => {
     expect(await reading.next()).toEqual(complete);
   });
 
-  it('nothing is told of what was rolled back', async () => {
+  it('nothing is sent of a change that was rolled back', async () => {
     const held = await taken();
     const reading = await subscribe(onRun, held);
     await reading.news();
@@ -238,14 +238,14 @@ describe('a run', () => {
     expect((await reading.news()).missionActivity).toBe('really');
   });
 
-  it('nothing is lost when the connection that hears of changes is cut', async () => {
+  it('nothing is lost when the connection that listens for changes is cut', async () => {
     const held = await taken();
     const reading = await subscribe(onRun, held);
     await reading.news();
     const listeners = `from pg_stat_activity where query = 'listen changes' and datname = current_database()`;
     expect(await sql(`select pg_terminate_backend(pid) ${listeners}`)).toHaveLength(1);
     await progress(held, 'unheard');
-    // When it is there again all look for themselves: what has not changed comes once more.
+    // After the reconnection all readers read again, so an unchanged state is sent once more.
     expect((await reading.news()).missionActivity).toBe('unheard');
     await until(async () => (await sql(`select ${listeners}`)).length === 1);
     await progress(held, 'heard');
@@ -254,7 +254,7 @@ describe('a run', () => {
 });
 
 describe('a sandbox', () => {
-  it('tells each fragment and each sample once, and is complete when it was killed', async () => {
+  it('sends each fragment and each sample once, and is complete when it was killed', async () => {
     const { place, sandboxId } = await working();
     await think(place, 0, 2);
     const beat = (...t: number[]) => {
@@ -295,7 +295,7 @@ describe('a sandbox', () => {
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
-  it('a reader who comes back with the number of the next fragment misses none and gets none twice', async () => {
+  it('a reader that resumes at the number of the next fragment misses none and gets none twice', async () => {
     const { place, sandboxId } = await working();
     const heard: string[] = [];
     let after: number | null = null;
@@ -313,7 +313,7 @@ describe('a sandbox', () => {
     expect(heard).toEqual(thoughts(0, 18));
   });
 
-  it('of very many fragments the last 200 come first; who names a number gets all from there, 200 at a time', async () => {
+  it('sends the last 200 of very many fragments first; with a number all from there, 200 at a time', async () => {
     const { sandboxId } = await working();
     const many = 2 * previewSizes.fragments + 50;
     await showFragments(
@@ -337,7 +337,7 @@ describe('a sandbox', () => {
     expect([ahead.fragments, ahead.nextFragment]).toEqual([[], many + 5]);
   });
 
-  it('that ends before all was read is read to its end', async () => {
+  it('is sent to its end when it ends before all was read', async () => {
     const { place, sandboxId } = await working();
     await showFragments(
       { id: sandboxId } as never,
@@ -352,8 +352,8 @@ describe('a sandbox', () => {
   });
 });
 
-describe('who may read, and go on reading', () => {
-  it('404 · a record of another organization, of another project, or none, before there is any event', async () => {
+describe('permissions', () => {
+  it('404 · a record of another organization, of another project, or none, before any event', async () => {
     const mallory = await world.person('Mallory');
     const theirs = await world.token(mallory, await world.found(mallory, 'Globex'));
     const otherId = await createProject(world, { token: alice }, 'Other');
@@ -387,7 +387,7 @@ describe('who may read, and go on reading', () => {
     expect((await admitted.news()).status).toBe('running');
   });
 
-  /** A way to read, and a way to lose it; what the reader is told at the end. */
+  /** Ways to lose the permission to read, each with the problem at the end. */
   const losses: Record<
     string,
     (runId: string) => Promise<[headers: object, lose: () => Promise<unknown>, code: string]>
@@ -435,7 +435,7 @@ describe('who may read, and go on reading', () => {
       .update(changes);
   const each = Object.entries(losses);
 
-  it.each(each)('%s ends with its problem before the next change is told', async (_, loss) => {
+  it.each(each)('%s ends with its problem before the next change is sent', async (_, loss) => {
     const held = await taken();
     const [headers, lose, code] = await loss(held.runId);
     const reading = await subscribe(onRun, held, headers);
@@ -458,7 +458,7 @@ describe('who may read, and go on reading', () => {
     await expectEnd(reading, code);
   });
 
-  it('an event is what the caller may see by then', async () => {
+  it('an event shows what the caller may see at that time', async () => {
     const held = await taken();
     const token = await world.token(owner, acme, { scopes: ['missions:read', 'sandboxes:read'] });
     const query = 'subscription ($runId: String!) { runUpdated(runId: $runId) { missionActivity sandboxes { role } } }';
@@ -471,7 +471,7 @@ describe('who may read, and go on reading', () => {
     expect([error.extensions.code, error.path]).toEqual(['missing_scope', ['runUpdated', 'sandboxes']]);
   });
 
-  it('looking a session up again neither renews it nor moves it to where the person works now', async () => {
+  it('checking a session again neither renews it nor moves it to the person’s current organization', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const held = await taken();
     const session = await world.session(owner, acme.id);
@@ -494,7 +494,7 @@ describe('who may read, and go on reading', () => {
 });
 
 describe('bounds', () => {
-  it('429 · more than ten of one credential; one that goes away makes room', async () => {
+  it('429 · more than ten of one credential; one that ends makes room', async () => {
     const { runId } = await taken();
     const open = await Promise.all(
       Array.from({ length: subscriptions.perCredential }, () => subscribe(onRun, { runId })),
@@ -516,7 +516,7 @@ describe('bounds', () => {
     ['person', 'A person may have 3 subscriptions open at once.', { userId: 'usr_1' as const }],
     ['organization', 'An organization may have 4 subscriptions open at once.', { orgId: 'org_1' as const }],
     ['process', 'Too many subscriptions are open.', {}],
-  ])('429 · more than so many of a %s; another is served', (_title, words, same) => {
+  ])('429 · more than the limit of a %s; another is served', (_title, words, same) => {
     const take = createSlotLimiter({ perCredential: 2, perPerson: 3, perOrganization: 4, perProcess: 5 });
     const other = (n: number) => ({ credentialId: `${n}`, userId: `usr_${n}0`, orgId: `org_${n}0` }) as const;
     const slots: (() => void)[] = [];
@@ -537,7 +537,7 @@ describe('bounds', () => {
     for (const leave of again) leave();
   });
 
-  it('what was refused leaves nothing open', async () => {
+  it('refused subscriptions leave nothing open', async () => {
     await (await subscribe(onRun, { runId: 'none' })).news();
     const { body } = await world.graphql('subscription { runUpdated(runId: "none") { id } }', {
       token: alice,
@@ -547,7 +547,7 @@ describe('bounds', () => {
     await until(async () => (await openNow()) === 0);
   });
 
-  it('an hour after its begin it is complete, and its reader comes back', async () => {
+  it('an hour after its start it is complete, and its reader reconnects', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const held = await taken();
     const reading = await subscribe(onRun, held);
@@ -580,7 +580,7 @@ describe('bounds', () => {
     await more(/^:\n\n/);
   });
 
-  it('who does not read is not written for: nothing grows, and after their hour the line is cut', async () => {
+  it('a reader that does not read gets no more events: nothing grows, and after its hour the connection is cut', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { held, place } = await working();
     for (let i = 0; i < previewSizes.sessions; i++) {
@@ -604,7 +604,7 @@ describe('bounds', () => {
     const unwatch = watchStatements((statement) => {
       if (statement.includes('sandbox_sessions')) reads++;
     });
-    /** Tells so many changes, and gives how many of them were read. */
+    /** Makes this many changes, and returns how many of them were read. */
     const changes = async (count: number): Promise<number> => {
       const before = reads;
       for (let i = 0; i < count; i++) {
@@ -653,7 +653,7 @@ describe('bounds', () => {
     await expectEnd(await subscribe(query), 'invalid_request', expect.stringContaining(words));
   });
 
-  it('counts once against the rate, however much it tells', async () => {
+  it('counts once against the rate, however many events it sends', async () => {
     const token = await world.token(owner, acme);
     const left = ({ headers }: { headers: Headers }) => Number(/r=(\d+)/.exec(headers.get('ratelimit')!)![1]);
     const held = await taken();
@@ -668,7 +668,7 @@ describe('bounds', () => {
   });
 });
 
-it('REST and MCP know of no subscription', async () => {
+it('REST and MCP have no subscription', async () => {
   const document = JSON.stringify(world.contract.document);
   for (const name of ['runUpdated', 'sandboxUpdated', 'SandboxUpdate', 'webhook']) {
     expect([name, document.includes(name)]).toEqual([name, false]);
@@ -684,7 +684,7 @@ describe('another process', () => {
   let there: { url: string; request: (method: string, path: string, ask: Ask) => Promise<Response> };
 
   beforeAll(async () => {
-    // It lives in our time and not in the test's.
+    // The process uses the real clock, not the test's.
     await world.knex('tokens').update({ expiresAt: Date.now() + days(30) });
     service = startService(world.connection, await freePort());
     await service.ready;
@@ -696,7 +696,7 @@ describe('another process', () => {
   });
   afterAll(() => service.process.kill('SIGKILL'));
 
-  it('tells what was changed here, and here is told what was changed there', async () => {
+  it('sends changes made here, and its own changes are sent here', async () => {
     const { held, place, sandboxId } = await working();
     const afar = await subscribe(onSandbox, { sandboxId }, bearer(alice), there.url);
     const here = await subscribe(onSandbox, { sandboxId });
@@ -714,7 +714,7 @@ describe('another process', () => {
     expect(await run.news()).toEqual({ sandboxes: [{ status: 'destroyed' }] });
   });
 
-  it('that leaves completes what it tells, and is gone at once', async () => {
+  it('completes its streams when it stops, and exits at once', async () => {
     const reading = await subscribe(onRun, await taken(), bearer(alice), there.url);
     await reading.news();
     const began = performance.now();
@@ -722,7 +722,7 @@ describe('another process', () => {
     service.process.kill('SIGTERM');
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
     expect(await gone).toEqual([0, null]);
-    // It does not wait for the ten seconds after which connections are cut.
+    // The shutdown does not wait for the ten seconds after which connections are cut.
     expect(performance.now() - began).toBeLessThan(seconds(9));
   });
 });
@@ -731,7 +731,7 @@ const launched = await launchBrowser();
 if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);
 
 it.skipIf(typeof launched === 'string')(
-  'a page of ours reads with the console’s cookie, by EventSource; another site cannot',
+  'our own pages read with the console’s cookie, by EventSource; another site cannot',
   async () => {
     const browser = launched as Browser;
     try {

@@ -1,4 +1,4 @@
-// Signing in by way of an OpenID provider (OpenID Connect Core §3.1), against a small one that is real.
+// Sign-in through an OpenID provider (OpenID Connect Core §3.1), with a small provider over real HTTP.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { minutes } from '#foundation/clock.ts';
@@ -24,7 +24,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** The console with the provider, in front of the app; anew, with nothing kept in memory. */
+/** Puts a new console with the provider in front of the app, with nothing kept in memory. */
 function serve(settings: Partial<typeof client & { issuer: string }> = {}): void {
   const upstreamSignIn = { issuer: provider.issuer, ...client, ...settings };
   const surface = createConsole({ report: (_exchange, error) => void faults.push(error), upstreamSignIn });
@@ -44,14 +44,14 @@ const cookieIn = (answer: Answer, name: string): string | undefined =>
     .find((cookie) => cookie.startsWith(`${name}=`))
     ?.split(';')[0];
 
-/** Off to the provider: its address, and what the browser keeps meanwhile. */
+/** Starts at the console: returns the provider's address, and the cookie that the browser keeps. */
 async function startSignIn(returnTo = ''): Promise<{ address: URL; cookie: string }> {
   const answer = await world.request('GET', `/sign-in/upstream?return_to=${encodeURIComponent(returnTo)}`);
   expect(answer.status).toBe(303);
   return { address: new URL(answer.headers.get('location')!), cookie: cookieIn(answer, 'upstream')! };
 }
 
-/** Where the provider sends the browser back to. */
+/** The address to which the provider redirects the browser. */
 async function signInThere(address: URL): Promise<string> {
   const answer = await fetch(address, { redirect: 'manual' });
   const back = new URL(answer.headers.get('location')!);
@@ -72,8 +72,8 @@ const who = async (answer: Answer) => {
 
 const people = async () => Number((await world.knex('people').count())[0]!.count);
 
-describe('by way of the provider', () => {
-  it('the sign-in page leads there, keeping where the person was going; without a provider it does not', async () => {
+describe('through the provider', () => {
+  it('the sign-in page links there, keeping the return address; without a provider it does not', async () => {
     const page = await world.request('GET', '/sign-in?return_to=%2Fconsole%2Ftokens');
     expect(page.body).toContain('href="/sign-in/upstream?return_to=%2Fconsole%2Ftokens"');
     expect(page.body).toContain(`Continue with ${new URL(provider.issuer).host}</a>`);
@@ -105,7 +105,7 @@ describe('by way of the provider', () => {
     return written.join('');
   }
 
-  it('asks with a challenge, a state and a nonce, and keeps what belongs to them sealed', async () => {
+  it('sends a challenge, a state and a nonce, and keeps their secrets sealed', async () => {
     const { address, cookie } = await startSignIn();
     expect(`${address.origin}${address.pathname}`).toBe(`${provider.issuer}/authorize`);
     const { state, nonce, code_challenge, ...rest } = Object.fromEntries(address.searchParams);
@@ -134,19 +134,19 @@ describe('by way of the provider', () => {
     expect(faults).toEqual([]);
   });
 
-  it('303 · it is the account that a mailed code opens, whatever the case, and its name stays', async () => {
+  it('303 · opens the account that a mailed code opens, whatever the case, and keeps its name', async () => {
     const grace = await world.person('Grace');
     provider.behave({ claims: { email: 'GRACE@example.com', email_verified: true, name: 'Somebody' } });
     const { id, name } = await who(await wholeWay());
     expect([id, name]).toEqual([grace.id, 'Grace']);
   });
 
-  it('303 · takes the address from the userinfo endpoint when the ID token has none', async () => {
+  it('303 · reads the address from the userinfo endpoint when the ID token has none', async () => {
     provider.behave({ claims: {}, userinfo: { email: 'info@example.com', email_verified: true } });
     expect((await who(await wholeWay())).email).toBe('info@example.com');
   });
 
-  it('303 · proves itself in the form to a provider that wants it so', async () => {
+  it('303 · authenticates in the form to a provider that requires it', async () => {
     serve();
     provider.behave({ authMethods: ['client_secret_post'] });
     expect((await wholeWay()).status).toBe(303);
@@ -155,7 +155,7 @@ describe('by way of the provider', () => {
   });
 
   it.each(['//evil.example', 'https://evil.example/', '/\\evil.example', ''])(
-    '%s · is no place to go on to',
+    '%s · is not a valid return address',
     async (to) => {
       const location = (await wholeWay(to)).headers.get('location')!;
       expect(new URL(location, world.url).origin).toBe(world.url);
@@ -163,7 +163,7 @@ describe('by way of the provider', () => {
   );
 });
 
-describe('what is not believed', () => {
+describe('what is refused', () => {
   const refusal = async (answer: Answer) => {
     expect(cookieIn(answer, 'session')).toBe(undefined);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -179,14 +179,14 @@ describe('what is not believed', () => {
     ['is not said to be verified', { email: 'x@example.com' }],
     ['is none', { email: 'nonsense', email_verified: true }],
     ['is not there', {}],
-  ])('403 · an address that %s; no account is made', async (_what, claims) => {
+  ])('403 · an address that %s; no account is created', async (_what, claims) => {
     provider.behave({ claims });
     const before = await people();
     expect(await refusal(await wholeWay())).toEqual([403, noAddress]);
     expect(await people()).toBe(before);
   });
 
-  it('400 · an answer without the cookie, with another’s, with another state, or a second time', async () => {
+  it('400 · an answer without the cookie, with another one, with another state, or a second time', async () => {
     const { address, cookie } = await startSignIn();
     const back = await signInThere(address);
     expect(await refusal(await world.request('GET', back))).toEqual([400, again]);
@@ -214,7 +214,7 @@ describe('what is not believed', () => {
     expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([400, again]);
   });
 
-  it('403 · a person whom the provider did not sign in', async () => {
+  it('403 · the provider did not sign the person in', async () => {
     provider.behave({ error: 'access_denied' });
     expect(await refusal(await wholeWay())).toEqual([
       403,
@@ -234,19 +234,19 @@ describe('what is not believed', () => {
       { claims: { aud: 'other', email: 'x@example.com', email_verified: true } },
       'unexpected JWT "aud"',
     ],
-  ])('502 · an ID token %s; the reason is in the log alone', async (_what, how, reason) => {
+  ])('502 · an ID token %s; only the log has the reason', async (_what, how, reason) => {
     provider.behave(how);
     const before = await people();
     expect(await refusal(await wholeWay())).toEqual([502, noAnswer]);
     expect(faults).toHaveLength(1);
     const { message, cause } = (faults[0] as Error).cause as Error;
     expect(message).toContain(reason);
-    // The library keeps the claims there.
+    // The library would keep the claims there.
     expect(cause).toBe(undefined);
     expect(await people()).toBe(before);
   });
 
-  it('502 · a provider that is away, until it is back', async () => {
+  it('502 · an unavailable provider, until it is back', async () => {
     serve();
     provider.behave({ isAway: true });
     expect(await refusal(await world.request('GET', '/sign-in/upstream'))).toEqual([502, noAnswer]);
@@ -258,7 +258,7 @@ describe('what is not believed', () => {
     expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([502, noAnswer]);
   });
 
-  it('502 · a secret that the provider does not know', async () => {
+  it('502 · a secret that the provider rejects', async () => {
     serve({ clientSecret: 'wrong' });
     expect(await refusal(await wholeWay())).toEqual([502, noAnswer]);
     serve();

@@ -1,4 +1,4 @@
-// WORKERS as processes: one port, limits that count over all of them, one that dies is replaced, and all leave together.
+// WORKERS as processes: one port, limits that count over all of them, replacement of a dead one, and a common shutdown.
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { openWorld, type World } from '../support/world.ts';
 let world: World;
 let alice: Row<Person>;
 let acme: Row<Organization>;
-/** One service for all tests: each of its processes takes seconds to start. */
+/** One service for all tests, because each of its processes takes seconds to start. */
 let service: ServiceProcess;
 const limit = 20;
 
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const workersOf = ({ process: { pid } }: ServiceProcess): number[] => childrenOf(pid!);
 
-/** Each on a connection of its own: they are handed out in turn. */
+/** Requests on separate connections, which are distributed in turn. */
 const ask = (path: string, token?: string): Promise<{ status: number; body: string }> =>
   new Promise((resolve, reject) => {
     const headers = { connection: 'close', ...(token && { authorization: `Bearer ${token}` }) };
@@ -51,7 +51,7 @@ const ask = (path: string, token?: string): Promise<{ status: number; body: stri
       .end();
   });
 
-it('serve on one port; limits and metrics count over all of them', async () => {
+it('serve one port; limits and metrics count over all of them', async () => {
   const token = await world.token(alice, acme);
   expect(workersOf(service)).toHaveLength(2);
   const statuses: number[] = [];
@@ -62,11 +62,11 @@ it('serve on one port; limits and metrics count over all of them', async () => {
   expect(Number(counted?.[1]), body.slice(0, 2_000)).toBe(limit);
 });
 
-it('503 · the metrics of all, while one of them does not answer', async () => {
+it('503 · metrics of all are refused while one does not answer', async () => {
   const [frozen] = workersOf(service);
   process.kill(frozen!, 'SIGSTOP');
   try {
-    // Connections are handed out in turn: the frozen one gets one of the two.
+    // Connections are distributed in turn: the frozen process gets one of the two.
     const answers = [ask('/metrics'), ask('/metrics')];
     for (const answer of answers) answer.catch(() => {});
     expect(await Promise.race(answers)).toMatchObject({
@@ -78,7 +78,7 @@ it('503 · the metrics of all, while one of them does not answer', async () => {
   }
 });
 
-it('one that dies is replaced, and others serve meanwhile; all end with the one that started them', async () => {
+it('a dead one is replaced while others serve; all end with their parent', async () => {
   const token = await world.token(alice, acme);
   const before = workersOf(service);
   process.kill(before[0]!, 'SIGKILL');

@@ -1,7 +1,7 @@
-// How arguments and options are read, and how an action gets them.
+// Parses arguments and options, and passes them to actions.
 import { type Command, InvalidArgumentError } from 'commander';
 
-/** Commander hands over the arguments, the options of the command and the command, which knows those of the program. */
+/** Commander passes the arguments, the command's options and the command, which knows the global options. */
 export const run =
   (action: (options: never, ...args: never[]) => Promise<void>) =>
   (...values: unknown[]): Promise<void> => {

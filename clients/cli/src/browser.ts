@@ -1,7 +1,7 @@
 // Opens a page in the person's browser.
 import { spawn } from 'node:child_process';
 
-/** A page that does not open is no error: its address is printed too. */
+/** Ignores a browser that does not start: the address is printed too. */
 export function openBrowser(address: string): void {
   const [program, ...args] = process.env.BROWSER
     ? [process.env.BROWSER]

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 
 export const shells = ['bash', 'zsh', 'fish'];
 
-/** The words that may follow `aep`, by what stands before: `''`, `projects`, `projects list`. */
+/** Words that may follow `aep`, by the words before: `''`, `projects`, `projects list`. */
 function wordsOf(program: Command): Map<string, { commands: Command[]; options: string[] }> {
   const found = new Map<string, { commands: Command[]; options: string[] }>();
   const globals = program.options.map(({ long }) => long!);

@@ -1,4 +1,4 @@
-// A run as it goes on: its status, its steps, and what its agents think and do. Leaving does not end it.
+// Follows a run: its status, its steps, and the thoughts and actions of its agents. Interrupting the command does not end the run.
 import type { Client, SandboxLiveFragment } from '../../typescript/src/exports.ts';
 import { exitCodes, paint, paintStatus, plain, printError, printLine, toJson } from './output.ts';
 
@@ -34,23 +34,23 @@ const subscription = `subscription ($runId: String!) {
 
 export const isOver = (status: string): boolean => !['dispatching', 'running'].includes(status);
 
-/** How long the last words of a sandbox are waited for. */
+/** Time to wait for the last events of sandboxes. */
 const lastWordsMs = 2_000;
 
 interface FollowOptions {
   json?: true;
-  /** The run's page of the console. */
+  /** Address of the run's page in the console. */
   page: string;
 }
 
-/** Sets the exit code by the outcome. @returns the status that the run ended with; null when the person left before */
+/** Sets the exit code by the outcome. @returns the final status of the run; null when the person left before */
 export async function followRun(client: Client, runId: string, { json, page }: FollowOptions): Promise<string | null> {
   const leaving = new AbortController();
   const leave = () => leaving.abort();
   process.once('SIGINT', leave);
   const sandboxes = new Map<string, Promise<void>>();
   const said = new Set<string>();
-  /** Says it once. */
+  /** Prints a line once. */
   const say = (line: string) => {
     if (!said.has(line) && said.add(line)) printLine(line);
   };
@@ -114,7 +114,7 @@ function showEnd(run: LiveRun, json?: true): void {
   for (const address of [run.issueUrl, run.prUrl]) if (address) printLine(`  ${plain(address)}`);
 }
 
-/** A sandbox that cannot be read, for example without the scope, is left out. */
+/** Ignores a sandbox that cannot be read, for example without the scope. */
 async function followSandbox(client: Client, sandboxId: string, signal: AbortSignal): Promise<void> {
   try {
     for await (const { fragments } of client.sandboxUpdated({ sandboxId }, { signal })) {

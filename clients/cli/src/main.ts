@@ -2,7 +2,7 @@
 import { endWith } from './output.ts';
 import { createProgram } from './program.ts';
 
-// Who reads the output may leave first: `aep runs | head`.
+// The reader of the output may exit first: `aep runs | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 try {

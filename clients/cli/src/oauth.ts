@@ -1,5 +1,5 @@
 // Sign-in by the browser: authorization code with PKCE and a loopback redirect (RFC 8252), as a public client that registers itself
-// (RFC 7591). The tokens are for the API alone (RFC 8707).
+// (RFC 7591). The tokens are for the API only (RFC 8707).
 import * as oauth from 'oauth4webapi';
 import type { SignIn } from './store.ts';
 
@@ -23,7 +23,7 @@ export const defaultScopes = [
   'artifacts:read',
 ];
 
-/** Codes and tokens go over https, or stay on this machine. */
+/** Requires https, or an address of this machine, for codes and tokens. */
 function allowed(address: string): { [oauth.allowInsecureRequests]: boolean } {
   const { protocol, hostname } = new URL(address);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
@@ -31,7 +31,7 @@ function allowed(address: string): { [oauth.allowInsecureRequests]: boolean } {
   return { [oauth.allowInsecureRequests]: isLocal };
 }
 
-/** Which authorization server the service at the address has. */
+/** Finds the authorization server of the service at the address. */
 export async function discover(url: string): Promise<Service> {
   const resource = new URL(url);
   const found = await oauth.resourceDiscoveryRequest(resource, allowed(url));
@@ -65,9 +65,9 @@ export async function register({ server }: Service): Promise<string> {
 export interface Request {
   /** The page that the person opens. */
   address: string;
-  /** Whether the callback answers this request: any page can open the redirect's address. */
+  /** Whether the callback belongs to this request: any page can open the redirect address. */
   isAnswered(callback: URL): boolean;
-  /** Exchanges what the browser brought back for tokens. @throws what the person or the server refused */
+  /** Exchanges the callback's code for tokens. @throws the refusal of the person or the server */
   finish(callback: URL): Promise<SignIn>;
 }
 
@@ -111,7 +111,7 @@ export async function authorize(
   };
 }
 
-/** The next tokens; the refresh token of before has ended. */
+/** Returns new tokens; the previous refresh token has ended. */
 export async function refresh({ issuer, clientId, refreshToken }: SignIn): Promise<SignIn> {
   const server = await serverOf(new URL(issuer));
   const client: oauth.Client = { client_id: clientId };
@@ -119,7 +119,7 @@ export async function refresh({ issuer, clientId, refreshToken }: SignIn): Promi
   return signInOf(server, clientId, await oauth.processRefreshTokenResponse(server, client, response));
 }
 
-/** Ends the sign-in, with every token of it. */
+/** Ends the sign-in and all of its tokens. */
 export async function revoke({ issuer, clientId, refreshToken, accessToken }: SignIn): Promise<void> {
   const server = await serverOf(new URL(issuer));
   const client: oauth.Client = { client_id: clientId };
@@ -140,6 +140,6 @@ const signInOf = (
   expiresAt: Date.now() + (expires_in ?? 0) * 1000,
 });
 
-/** Whether the server no longer knows what was presented: signing in again is the only way. */
+/** Whether the server rejected the token or the client, so that only a new sign-in helps. */
 export const isRefused = (error: unknown): boolean =>
   error instanceof oauth.ResponseBodyError && ['invalid_grant', 'invalid_client'].includes(error.error);

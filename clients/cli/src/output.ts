@@ -1,4 +1,4 @@
-// What commands print: tables and lines for people, JSON for programs, and how they end.
+// Output of commands: tables and lines for people, JSON for programs, and exit codes.
 import { styleText } from 'node:util';
 import { ApiError } from '../../typescript/src/exports.ts';
 
@@ -15,7 +15,7 @@ export const plain = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 
-/** Control sequences as a whole (ECMA-48): CSI, strings up to their end, other escapes; and control characters alone. */
+/** Whole control sequences (ECMA-48): CSI, strings up to their end, other escapes; and single control characters. */
 const controls = new RegExp(
   [
     String.raw`(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]`,
@@ -27,7 +27,7 @@ const controls = new RegExp(
 );
 const isColor = (sequence: string): boolean => sequence.startsWith('\u001b[') && /^[\d;:]*m$/.test(sequence.slice(2));
 
-/** Text of an agent for a terminal: only colors pass. A program that reads the output gets the text unchanged. */
+/** Text of an agent for a terminal, with colors as the only control sequences. Programs that read the output get it unchanged. */
 export function forTerminal(text: string): string {
   if (!process.stdout.isTTY) return text;
   const lines = text.replace(/\r\n?/g, '\n');
@@ -38,12 +38,12 @@ export function forTerminal(text: string): string {
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 export const printError = (line: string): void => void process.stderr.write(`${line}\n`);
 
-/** JSON leaves some control characters as they are. */
+/** Escapes control characters that `JSON.stringify` leaves as they are. */
 export const toJson = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
 export const printJson = (value: unknown): void => printLine(toJson(value, 2));
 
-/** One line for each record, in columns. */
+/** Prints one line per record, in columns. */
 export function printTable<Row>(rows: readonly Row[], columns: Record<string, (row: Row) => unknown>): void {
   if (rows.length === 0) {
     printError('There is none.');
@@ -63,7 +63,7 @@ export function printTable<Row>(rows: readonly Row[], columns: Record<string, (r
   for (const line of cells) printLine(inColumns(line));
 }
 
-/** One line for each member. */
+/** Prints one line per member. */
 export function printRecord(members: Record<string, unknown>): void {
   const width = Math.max(...Object.keys(members).map((name) => name.length));
   for (const [name, value] of Object.entries(members)) {
@@ -84,7 +84,7 @@ const statusStyles: Record<string, Style> = {
 };
 export const paintStatus = (status: string): string => paint(statusStyles[status] ?? 'yellow', status);
 
-/** Says what went wrong and sets the exit code. */
+/** Prints the error and sets the exit code. */
 export function endWith(error: unknown, asJson: boolean): void {
   process.exitCode = exitCodes.error;
   const { message } = error as Error;

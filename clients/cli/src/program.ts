@@ -1,4 +1,4 @@
-// The commands with their options. What they do stands in commands/.
+// The commands with their options; commands/ has their implementations.
 import { Command, type CommanderError } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
 import { count, list, oneOf, run } from './arguments.ts';

@@ -1,4 +1,4 @@
-// Which service a command speaks to, and with which credential: AEP_TOKEN, or the sign-in of `aep login`.
+// The service and the credential of a command: AEP_TOKEN, or the sign-in of `aep login`.
 import { type Client, createClient } from '../../typescript/src/exports.ts';
 import { isRefused, refresh } from './oauth.ts';
 import { changeStore, readStore, type SignIn } from './store.ts';
@@ -9,10 +9,10 @@ export interface CommonOptions {
   json?: true;
 }
 
-/** A token is renewed so long before it expires. */
+/** Time before its expiry at which a token is renewed. */
 const marginMs = 60_000;
 
-/** For people: what to do about it stands in the message. */
+/** An error whose message tells a person what to do. */
 export class UserError extends Error {}
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
@@ -39,7 +39,7 @@ async function currentToken(url: string, refused: string | undefined): Promise<s
 const isFresh = ({ accessToken, expiresAt }: SignIn, refused: string | undefined): boolean =>
   accessToken !== refused && expiresAt - Date.now() > marginMs;
 
-/** Another process may have renewed it meanwhile. */
+/** Renews the token, unless another process has renewed it meanwhile. */
 const renew = (url: string, refused: string | undefined): Promise<string> =>
   changeStore(async (store) => {
     const signIn = store.signIns[url];

@@ -1,5 +1,5 @@
-// What `aep login` keeps: a file of the person alone, in the folder of XDG's Base Directory Specification. Programs that change it
-// take turns, because a refresh token works once.
+// The store of `aep login`: a file that only the person can read, in the folder of XDG's Base Directory Specification. Programs that
+// change it take turns, because a refresh token works once.
 import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
@@ -15,9 +15,9 @@ export interface SignIn {
 }
 
 export interface Store {
-  /** The address that was signed in to last. */
+  /** Address of the last sign-in. */
   url: string | null;
-  /** By the address of the service. */
+  /** Sign-ins by the address of the service. */
   signIns: Record<string, SignIn>;
 }
 
@@ -25,7 +25,7 @@ const folder = path.join(process.env.XDG_CONFIG_HOME || path.join(homedir(), '.c
 export const storeFile = path.join(folder, 'credentials.json');
 const lockFile = `${storeFile}.lock`;
 
-/** A lock that was left by a process that died. */
+/** Age of a lock whose process is considered dead. */
 const abandonedAfterMs = 30_000;
 const lockRetryMs = 50;
 
@@ -38,7 +38,7 @@ export async function readStore(): Promise<Store> {
   }
 }
 
-/** Changes the store, alone. What `change` throws leaves it as it was. */
+/** Changes the store under a lock. An error in `change` leaves it unchanged. */
 export async function changeStore<T>(change: (store: Store) => Promise<T>): Promise<T> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await lock();

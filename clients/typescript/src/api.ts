@@ -23,14 +23,14 @@ export interface Agent {
   userPrompt: string | null;
   /** Repositories with skills that it may use. */
   skillRepos: string[];
-  /** Whether it is part of the service: every organization has it, and nobody can change or delete it. */
+  /** Whether the agent is part of the service: every organization has it, and nobody can change or delete it. */
   isBuiltin: boolean;
   /** When it was created; for a built-in agent, a fixed time. */
   createdAt: number;
   /** When it was last changed. */
   updatedAt: number;
 }
-/** What an agent consists of. */
+/** The parts of an agent. */
 export interface AgentCatalog {
   /** All roles. */
   roles: CatalogRole[];
@@ -50,7 +50,7 @@ export interface CatalogRole {
   name: string;
   /** Short label for display. */
   roleLabel: string;
-  /** What an agent in this role does, in one sentence. */
+  /** The task of an agent in this role, in one sentence. */
   blurb: string;
 }
 /** A program that drives a model, and the models it runs. */
@@ -92,7 +92,7 @@ export interface CatalogAgent {
 }
 /** A container image for sandboxes. */
 export interface CatalogSandboxTemplate {
-  /** What `sandbox.templateId` of a new agent may say. */
+  /** A value for `sandbox.templateId` of a new agent. */
   key: string;
   /** Shown to people; programs use the id. */
   name: string;
@@ -114,7 +114,7 @@ export interface CatalogInstanceType {
 }
 /** One page of a list of Agent records. */
 export interface AgentPage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: Agent[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -142,7 +142,7 @@ export interface AnswerElicitationParameters {
 export interface AnswerElicitationRequest {
   /** The answer: 1 to 4000 characters. */
   text: string;
-  /** The sandbox whose agent asks; absent: any of the run. */
+  /** The sandbox whose agent asked; absent: any of the run. */
   sandboxId?: string | null;
   /** The position of the question among the fragments of the sandbox; absent: the newest. */
   seq?: number | null;
@@ -152,21 +152,21 @@ export interface ApprovePlanParameters {
   /** The id of the run. */
   runId: string;
 }
-/** Proof of work that an agent has left behind. */
+/** Proof of work that an agent has submitted. */
 export interface Artifact {
   /** Starts with `art_`. */
   id: string;
   /** The id of the project; starts with `prj_`. */
   projectId: string;
-  /** The issue it was created for, by the id of the tracker. */
+  /** The issue that the artifact was created for, by the tracker’s id. */
   issueId: string | null;
   /** The session in the sandbox; null when unknown. */
   sessionId: string | null;
-  /** The sandbox it was created in; null when unknown. */
+  /** The sandbox that the artifact was created in; null when unknown. */
   sandboxId: string | null;
   /** The role of the agent that submitted it. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
-  /** What the content is. */
+  /** Kind of content. */
   kind: 'screenshot' | 'video' | 'trace' | 'log' | 'report' | 'file';
   /** As the agent’s runtime says. */
   contentType: string;
@@ -178,18 +178,18 @@ export interface Artifact {
   criterion: string | null;
   /** Whether that criterion is met, as the runtime reported it; null when it reported none. */
   criterionPassed: boolean | null;
-  /** When it was registered. */
+  /** Time of the registration. */
   createdAt: string;
-  /** From then on it is gone. */
+  /** Expiry: from this time on the artifact no longer exists. */
   expiresAt: string;
-  /** Where its content is downloaded: valid for about an hour, without a credential. */
+  /** Address for the download of the content: valid for about an hour, without a credential. */
   url: string;
   /** Address of a viewer for a trace, where the runtime reported one; the local runner reports none. */
   traceViewerUrl: string | null;
 }
 /** One page of a list of Artifact records. */
 export interface ArtifactPage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: Artifact[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -216,7 +216,7 @@ export interface ArtifactsParameters {
   /** The `nextCursor` of the previous page. */
   cursor?: string;
 }
-/** A recurring mission that the organization keeps: it starts on a schedule or by hand. */
+/** A recurring mission of the organization: it starts on a schedule or manually. */
 export interface Automation {
   /** Unique; never changes. */
   id: string;
@@ -247,7 +247,7 @@ export interface Automation {
   /** When a person last changed it. */
   updatedAt: number;
 }
-/** What starts a recurring mission: each occurrence of its schedule. */
+/** A trigger of a recurring mission: each occurrence of its schedule starts one. */
 export interface Trigger {
   /** Always `schedule`. */
   kind: 'schedule';
@@ -255,7 +255,7 @@ export interface Trigger {
 }
 /** A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is due the first time; a day that the month lacks is its last day. */
 export interface Schedule {
-  /** How often it is due. */
+  /** Interval between occurrences. */
   interval: 'daily' | 'weekly' | 'monthly';
   /** HH:MM, 00:00 to 23:59, in the time zone. */
   time: string;
@@ -268,7 +268,7 @@ export interface Schedule {
 }
 /** One page of a list of Automation records. */
 export interface AutomationPage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: Automation[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -282,7 +282,7 @@ export interface AutomationParameters {
 export interface AutomationRun {
   /** Unique; never changes. */
   id: string;
-  /** The automation that it is a run of. */
+  /** The automation of this run. */
   automationId: string;
   /** The project in whose repository it works. */
   projectId: string;
@@ -290,7 +290,7 @@ export interface AutomationRun {
   scheduledFor: number;
   /** Whether the schedule or a person started it. */
   kind: 'scheduled' | 'manual';
-  /** How far it is; `reason` says more. */
+  /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
   /** The issue’s id in the project’s tracker; null until the tracker has created it. */
   issueId: string | null;
@@ -315,7 +315,7 @@ export interface AutomationRun {
 }
 /** One page of a list of AutomationRun records. */
 export interface AutomationRunPage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: AutomationRun[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -335,7 +335,7 @@ export interface AutomationsParameters {
   limit?: number;
   /** The `nextCursor` of the previous page. */
   cursor?: string;
-  /** Of this project only. */
+  /** Only automations of this project. */
   projectId?: string;
 }
 /** The parameters of `billingLedger`. */
@@ -355,20 +355,20 @@ export interface BillingOffer {
   name: string;
   /** Whole credits. */
   credits: number;
-  /** Of one pack, US dollars. */
+  /** Price of one pack, US dollars. */
   priceUsd: number;
-  /** Of one credit, US dollars. */
+  /** Price of one credit, US dollars. */
   perCreditUsd: number;
 }
-/** What an organization has bought and paid. */
+/** A paid purchase of an organization. */
 export interface BillingOrder {
   /** Starts with `ord_`. */
   id: string;
-  /** What was bought. */
+  /** The purchased offer. */
   offer: 'pack' | 'team';
   /** Whole credits. */
   credits: number;
-  /** What was paid, US dollars. */
+  /** Amount paid, US dollars. */
   amountUsd: number;
   /** Whether it was withdrawn. */
   status: 'paid' | 'withdrawn';
@@ -377,18 +377,18 @@ export interface BillingOrder {
   /** Until when it can be withdrawn; null: not at all. */
   withdrawableUntil: number | null;
 }
-/** How many projects the organization has, and may have. */
+/** Number of projects of the organization, and its limit. */
 export interface BillingProjects {
   /** All projects, archived ones included. */
   used: number;
-  /** Of the plan; null: as many as wanted. */
+  /** Limit of the plan; null: unlimited. */
   limit: number | null;
 }
 /** Whether and how credits can be bought. */
 export interface BillingPurchaseState {
   /** Whether a checkout session can be created. */
   enabled: boolean;
-  /** Who takes payments, such as `builtin`. */
+  /** The payment provider, such as `builtin`. */
   provider: string;
   /** Whether the provider takes test money only. */
   testMoney: boolean;
@@ -401,15 +401,15 @@ export interface BillingSummary {
   plan: 'free' | 'pack' | 'team' | 'enterprise';
   /** Not used yet: always null. */
   cohort: string | null;
-  /** How the plan is paid. */
+  /** Payment mode of the plan. */
   mode: 'prepaid' | 'subscription' | 'invoice';
   /** Whole credits, rounded down; credits that running missions have reserved are included. */
   balance: number;
-  /** What expires first comes first. */
+  /** Ordered by expiry, earliest first. */
   sources: CreditSource[];
   /** Whether fewer than 10 credits are left. */
   low: boolean;
-  /** Whether credits and plan let a mission start now; the daily cost cap may still forbid it. */
+  /** Whether credits and plan allow a mission to start now; the daily cost cap may still forbid it. */
   canStartMission: boolean;
   /** Whether the caller may buy credits and change the plan. */
   canManage: boolean;
@@ -420,12 +420,12 @@ export interface BillingSummary {
   /** Missions that may be open at once; null: as many as there are credits for. */
   sandboxLimit: number | null;
   projects: BillingProjects;
-  /** Whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker. */
+  /** The authors whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker. */
   trackerTriggers: 'anyone' | 'members' | 'off';
   usage: BillingUsage;
-  /** Null when nobody asks for credits. */
+  /** Null without an open request. */
   openCreditRequest: OpenCreditRequest | null;
-  /** Who reads requests for credits. */
+  /** The readers of requests for credits. */
   creditRequestsGoTo: 'owners';
   purchase: BillingPurchaseState;
   /** Null without one. */
@@ -436,16 +436,16 @@ export interface BillingSummary {
 }
 /** Credits that came at once and expire together. */
 export interface CreditSource {
-  /** Where they come from. */
+  /** The origin of the credits. */
   kind: 'trial' | 'pack' | 'subscription' | 'grant';
-  /** What is left of them, to a millionth; reserved ones included. */
+  /** Remaining credits, to a millionth; reserved ones included. */
   credits: number;
-  /** From when on they can be spent; null: since they came. */
+  /** When the credits can first be spent; null: at once. */
   startsAt: number | null;
-  /** What expires first is spent first; null: never. */
+  /** When the credits expire; null: never. Credits that expire first are spent first. */
   expiresAt: number | null;
 }
-/** What missions have used in the current period. */
+/** Usage of missions in the current period. */
 export interface BillingUsage {
   /** The period of the subscription; without one the month, UTC. */
   periodStart: number;
@@ -454,7 +454,7 @@ export interface BillingUsage {
   /** To a millionth. */
   creditsSpent: number;
 }
-/** A request for credits that nobody has answered yet. */
+/** An open request for credits. */
 export interface OpenCreditRequest {
   /** Starts with `crq_`. */
   id: string;
@@ -480,7 +480,7 @@ export interface TeamSubscription {
   status: 'active' | 'canceling' | 'canceled';
   /** When it renews or ends. */
   currentPeriodEnd: number;
-  /** Whether it ends with its period. */
+  /** Whether the subscription ends with its period. */
   cancelAtPeriodEnd: boolean;
   /** The plan from the next period on; null: the same. */
   nextPlan: 'team-5' | 'team-20' | null;
@@ -494,7 +494,7 @@ export interface PlanAdvice {
 }
 /** The trial credits of an organization. */
 export interface BillingTrialState {
-  /** Whole credits; 0 where the founder had the trial in another organization. */
+  /** Whole credits; 0 when the founder had the trial in another organization. */
   granted: number;
   /** To a millionth; 0 once they have expired. */
   remaining: number;
@@ -529,9 +529,9 @@ export interface CheckoutSessionStatus {
   checkoutId: string;
   /** Complete once it is paid. */
   status: 'open' | 'complete' | 'expired';
-  /** What is bought. */
+  /** The selected offer. */
   offer: 'pack' | 'team';
-  /** Of all packs together, or of one period of the plan. */
+  /** Total of all packs, or of one period of the plan. */
   credits: number;
   /** Null for packs. */
   teamPlan: CheckoutTeamPlan | null;
@@ -543,22 +543,22 @@ export interface CheckoutTeamPlan {
   /** Its name, for people. */
   name: string;
 }
-/** The workspace as it was after a step, with uncommitted files, but for those that git ignores. Kept as long as its artifact. */
+/** The workspace after a step, with uncommitted files, except those that git ignores. Kept as long as its artifact. */
 export interface Checkpoint {
   /** A commit of all files, which is not on the branch of the run. */
   commitSha: string;
-  /** When it was taken: at the end of the step, or while it goes on. */
+  /** When the checkpoint was taken: at the end of the step, or while it runs. */
   createdAt: number;
   /** The artifact that holds it: a bundle of git. */
   artifactId: string;
 }
 /** Something that ended with the organization. */
 export interface ClosureSettlement {
-  /** What was settled. */
+  /** The kind of settlement. */
   kind: 'subscription' | 'credits' | 'sandboxes' | 'schedules' | 'tokens';
-  /** What became of it, in one sentence. */
+  /** The result, in one sentence. */
   description: string;
-  /** What is refunded, in US dollars; null when no money is involved. */
+  /** The refund in US dollars; null when no money is involved. */
   amountUsd: number | null;
 }
 /** The parameters with which the authorization server redirected the person. */
@@ -567,14 +567,14 @@ export interface CompleteMcpOAuthRequest {
   code: string;
   /** The state parameter: accepted once, from the person who started. */
   state: string;
-  /** The issuer identifier, where the server sends one (RFC 9207). */
+  /** The issuer identifier, if the server sends one (RFC 9207). */
   iss?: string;
 }
 /** The parameters of `connectIntegration`. */
 export interface ConnectIntegrationParameters {
-  /** Who is connected. */
+  /** The vendor to connect. */
   vendor: 'linear' | 'github' | 'builtin' | 'anthropic' | 'openai';
-  /** What for: required for `github`, which is a tracker and a source host. */
+  /** The kind of connector: required for `github`, which is a tracker and a source host. */
   vendorKind?: 'tracker' | 'scm' | 'llm';
   /** The name that people see, 1 to 120 characters. */
   displayName: string;
@@ -624,7 +624,7 @@ export interface ContinueRunRequest {
   prompt: string;
   /** The step whose checkpoint it begins from; absent: the newest checkpoint of the run. */
   stepId?: string | null;
-  /** It ends when it has cost this many US dollars, 0.01 to 10,000. Absent: when the credits allow no more. */
+  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: when the credits allow no more. */
   budgetUsd?: number | null;
 }
 /** A new agent of the organization. */
@@ -637,14 +637,14 @@ export interface CreateAgentRequest {
   harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
   /** One of the models of the harness. */
   model: string;
-  /** What the agent works in. */
+  /** The working environment of the agent. */
   sandbox: {
     /** Always `existing`. */
     kind: 'existing';
     /** A sandbox template of the organization, or `standard`: then that of the project counts. */
     templateId: string;
   };
-  /** How long the model may think; null: the harness decides. */
+  /** Reasoning effort of the model; null: the harness decides. */
   effort?: ('low' | 'medium' | 'high') | null;
   /** Instructions in addition to the issue: at most 20,000 characters. */
   userPrompt?: string | null;
@@ -655,7 +655,7 @@ export interface CreateAgentRequest {
    */
   skillRepos?: string[];
 }
-/** What is to be bought. */
+/** The order. */
 export interface CreateCheckoutSessionRequest {
   /** Packs of credits, or a team plan. */
   offer: 'pack' | 'team';
@@ -707,7 +707,7 @@ export interface CreateProjectRequest {
   name: string;
   /** `<owner>/<repo>`. */
   repoFullName: string;
-  /** Where its issues live; `builtin` without it. */
+  /** The tracker of its issues; `builtin` when absent. */
   tracker?: 'builtin' | 'linear' | 'github';
   /** The key of the team in the tracker. */
   trackerTeamKey?: string;
@@ -805,14 +805,14 @@ export interface CreateScheduledTaskRequest {
    * @minItems 1
    * @maxItems 10
    *
-   * Items: What starts a mission.
+   * Items: A trigger.
    */
   triggers: {
     /** Always `schedule`. */
     kind: 'schedule';
     /** When it is due. */
     schedule: {
-      /** How often it is due. */
+      /** Interval between occurrences. */
       interval: 'daily' | 'weekly' | 'monthly';
       /** HH:MM, 00:00 to 23:59. */
       time: string;
@@ -884,7 +884,7 @@ export interface CreditRequestResponse {
   status: 'open';
   /** Whether the message was added to a request that was open. */
   appended: boolean;
-  /** Who gets the request. */
+  /** The recipients of the request. */
   routedTo: 'owners';
 }
 /** The parameters of `deleteAgent`. */
@@ -915,7 +915,7 @@ export interface DeleteAutomationResponse {
 export interface DeleteMcpBindingParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
-  /** As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
+  /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
 }
 /** The parameters of `deleteMembership`. */
@@ -994,7 +994,7 @@ export interface DestroyEnvironmentResponse {
 export interface DisconnectIntegrationParameters {
   /** An integration of the organization. */
   integrationId: string;
-  /** Whether projects may lose it as their tracker or source host. */
+  /** Whether projects that use it may lose it as their tracker or source host. */
   detachProjects?: boolean;
 }
 /** Confirms that the call succeeded. */
@@ -1009,14 +1009,14 @@ export interface DismissNoticeParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   noticeId: string;
 }
-/** What is agreed with the operator of the service. */
+/** The offer for larger organizations, agreed with the operator of the service. */
 export interface EnterpriseOffer {
   /** The address at which to ask for it; null where the operator has set none. */
   contactUrl: string | null;
-  /** What it offers, in one sentence. */
+  /** Summary of the offer, in one sentence. */
   blurb: string;
 }
-/** Where a change can be tried before it is merged. */
+/** A deployment that shows a change before it is merged. */
 export interface Environment {
   /** Starts with `env_`. */
   environmentId: string;
@@ -1026,15 +1026,15 @@ export interface Environment {
   issueId: string | null;
   /** The pull request of the change. */
   prNumber: number | null;
-  /** What it is called where it runs. */
+  /** Its name at its platform. */
   workerName: string | null;
   /** `destroying` and `failed` can follow at any time. */
   status: 'provisioning' | 'active' | 'destroying' | 'destroyed' | 'failed';
   /** When the runtime registered it. */
   createdAt: number;
-  /** When it is destroyed automatically; null: never. */
+  /** When the environment is destroyed automatically; null: never. */
   expiresAt: number | null;
-  /** When it was gone; null until then. */
+  /** When the environment was destroyed; null until then. */
   destroyedAt: number | null;
 }
 /** A preview environment, as its route answers it. */
@@ -1043,7 +1043,7 @@ export interface EnvironmentDetail {
 }
 /** One page of a list of Environment records. */
 export interface EnvironmentPage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: Environment[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -1089,7 +1089,7 @@ export interface Integration {
   orgId: string;
   /** The external service. */
   vendor: 'linear' | 'github' | 'builtin' | 'anthropic' | 'openai';
-  /** What projects use it for. */
+  /** The kind of use in projects. */
   vendorKind: 'tracker' | 'scm' | 'llm';
   /** The organization, workspace or account at the vendor; null when unknown. */
   externalOrgId: string | null;
@@ -1099,7 +1099,7 @@ export interface Integration {
   createdAt: number;
   /** When its credentials were last replaced. */
   updatedAt: number;
-  /** How many projects use it. */
+  /** Number of projects that use the integration. */
   dependentProjectCount: number;
 }
 /** The integrations of the organization. */
@@ -1150,7 +1150,7 @@ export interface Issue {
   title: string;
   /** The task in Markdown. */
   body: string;
-  /** Those of the scheduled task or automation. */
+  /** Labels of the scheduled task or automation. */
   labels: string[];
   /** Whether work on it is finished. */
   state: 'open' | 'closed';
@@ -1163,7 +1163,7 @@ export interface Issue {
 }
 /** One page of a list of Issue records. */
 export interface IssuePage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: Issue[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -1204,7 +1204,7 @@ export interface LedgerEntry {
   kind: 'grant' | 'purchase' | 'spend' | 'refund' | 'withdrawal' | 'expiry';
   /** Signed, to a millionth. */
   credits: number;
-  /** What the organization owned after it, to a millionth. */
+  /** The amount owned by the organization after this entry, to a millionth of a credit. */
   balanceAfter: number;
   /** The mission that it is about; null for none. */
   runId: string | null;
@@ -1226,33 +1226,33 @@ export interface ListLedgerResponse {
 export interface ListNoticesResponse {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
-  /** Without those that the caller’s person has dismissed; the most urgent first. */
+  /** The notices that the caller’s person has not dismissed; the most urgent first. */
   notices: Notice[];
 }
-/** What a person should know or do. It is there while its cause is. */
+/** A fact or a necessary action for a person. A notice exists as long as its cause. */
 export interface Notice {
   /** Derived from the cause: `token_expiring:tok_…:7`. A new cause has another id. */
   id: string;
-  /** How urgent it is. */
+  /** The urgency of the notice. */
   kind: 'info' | 'warning' | 'action';
-  /** What is the matter, in one sentence. */
+  /** The notice in one sentence. */
   title: string;
   /** The details, and what to do. */
   body: string;
   /** The page of the console on which to do it; null when there is none. */
   actionUrl: string | null;
-  /** When the cause began; of the cost cap the UTC day, of credits and failing runs the latest change. */
+  /** When the cause began; for the cost cap the UTC day, for credits and failing runs the latest change. */
   createdAt: number;
 }
-/** What can be bought, and what it costs. */
+/** The offers and their prices. */
 export interface ListOffersResponse {
-  /** Of all prices. */
+  /** The currency of all prices. */
   currency: 'USD';
-  /** What a new organization gets. */
+  /** Credits of a new organization. */
   trialCredits: number;
   /** Packs of credits. */
   offers: BillingOffer[];
-  /** What a credit costs without a discount, US dollars. */
+  /** The price of a credit without a discount, US dollars. */
   referencePerCreditUsd: number;
   team: TeamPlanOffer;
   enterprise: EnterpriseOffer;
@@ -1283,7 +1283,7 @@ export interface OfferLimits {
   free: PlanLimits;
   packs: PlanLimits;
 }
-/** What a plan allows. */
+/** The limits of a plan. */
 export interface PlanLimits {
   /** Null: as many as wanted. */
   projects: number | null;
@@ -1302,16 +1302,16 @@ export interface McpApprovedTool {
   /** Whether a person vouches that it changes nothing. */
   attestedReadOnly: boolean;
 }
-/** How a declared server is bound to its project: who may use which of its tools. */
+/** The binding of a declared server to its project: which roles may use which of its tools. */
 export interface McpBinding {
   /** As it was declared when it was bound. */
   transport: 'remote' | 'sandbox';
   /** Derived from the binding, its declaration and its tools at the time of the read. */
   status: 'ready' | 'needs_auth' | 'needs_review' | 'error' | 'disabled';
-  /** What a person must do; null when nothing is needed. */
+  /** The action that a person must take; null when none is needed. */
   statusDetail: string | null;
   /**
-   * Whose agents may use it.
+   * The roles whose agents may use it.
    *
    * Items: What an agent does in a mission.
    */
@@ -1340,18 +1340,18 @@ export interface McpBinding {
 }
 /** A tool as its server described it last. The hints are the server’s own claims. */
 export interface McpTool {
-  /** What agents call it by; unique on its server. */
+  /** Name for calls by agents; unique on its server. */
   name: string;
   /** A name for people; null when the server has none. */
   title: string | null;
-  /** What it does, in the words of its server; null when the server says nothing. */
+  /** The server’s description of the tool; null without one. */
   description: string | null;
-  /** Whether it claims to change nothing. */
+  /** Whether the tool claims to change nothing. */
   readOnlyHint: boolean;
-  /** Whether it may destroy; true unless the server says otherwise of a tool that changes something. */
+  /** Whether the tool may destroy data; true unless the server denies it for a tool that changes something. */
   destructiveHint: boolean;
 }
-/** How many tools an agent of each role gets: approved, and unchanged since. */
+/** Number of tools for an agent of each role: approved, and unchanged since. */
 export interface McpToolCounts {
   /** For an agent in the role planner. */
   planner: number;
@@ -1379,10 +1379,10 @@ export interface McpBindingListItem {
   transport: 'remote' | 'sandbox';
   /** Derived from the binding, its declaration and its tools at the time of the read. */
   status: 'ready' | 'needs_auth' | 'needs_review' | 'error' | 'disabled';
-  /** What a person must do; null when nothing is needed. */
+  /** The action that a person must take; null when none is needed. */
   statusDetail: string | null;
   /**
-   * Whose agents may use it.
+   * The roles whose agents may use it.
    *
    * Items: What an agent does in a mission.
    */
@@ -1416,7 +1416,7 @@ export interface McpDeclared {
   secretRefs: string[];
   isolation: McpIsolation;
 }
-/** Where a declared server may run. */
+/** The place where a declared server may run. */
 export interface McpIsolation {
   /** Derived from its transport and command. */
   kind: 'remote' | 'sandbox' | 'refused';
@@ -1425,7 +1425,7 @@ export interface McpIsolation {
   /** Null unless refused. */
   reason: 'python' | 'unpinned' | 'shell' | 'unknown-command' | null;
 }
-/** The binding is gone, with its credentials. */
+/** The binding and its credentials were deleted. */
 export interface McpDeleteResponse {
   /** Always true: without a binding the answer is a 404. */
   deleted: true;
@@ -1439,7 +1439,7 @@ export interface McpOAuthCompleteResponse {
   /** The path of the console that was given to `startMcpOAuth`. */
   returnTo: string;
 }
-/** Where the person goes to sign in to the server. */
+/** The page on which the person signs in to the server. */
 export interface McpOAuthStartResponse {
   /** To be opened in the browser of the person. */
   authorizeUrl: string;
@@ -1450,16 +1450,16 @@ export interface McpOAuthStartResponse {
 export interface McpReviewedTool {
   /** As the server names the tool. */
   name: string;
-  /** What has become of it. */
+  /** The change since the last approval. */
   change: 'new' | 'changed' | 'removed' | 'none';
-  /** Of its definition: another one when any of it is another. Null: removed. */
+  /** The digest of the definition, which changes with any part of it. Null: removed. */
   digest: string | null;
-  /** As it is now, or as it was last; null: its definition was not kept. */
+  /** The present definition, or the last one of a removed tool; null when it was not stored. */
   tool: McpTool | null;
   /**
-   * What the server says of it, in so many words.
+   * The server’s claims about the tool.
    *
-   * Items: What a server says of a tool itself.
+   * Items: A claim of a server about its own tool.
    */
   claims: ('reads_only' | 'destroys' | 'reaches_outside')[];
   /** Its definition as JSON, the first 8,000 characters; null unless named. */
@@ -1476,7 +1476,7 @@ export interface McpServer {
   /** Null: not bound. */
   binding: McpBinding | null;
 }
-/** The tools of a bound server against those that were approved. */
+/** The tools of a bound server, compared with the approved ones. */
 export interface McpToolReview {
   binding: McpBinding;
   /** In the order of the server, removed ones last. */
@@ -1486,7 +1486,7 @@ export interface McpToolReview {
 export interface McpToolReviewParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
-  /** As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
+  /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
   /**
    * Only these tools, at most 50, with their definitions; absent: all tools, without.
@@ -1506,14 +1506,14 @@ export interface Me {
   /** The person’s present role in the organization; null for a caller that does not act for a person. */
   role: 'owner' | 'admin' | 'member' | 'viewer' | null;
   /**
-   * What the caller may do. A credential that is bound to a project has `missions.run` at most.
+   * The actions that the caller may take. A credential that is bound to a project has `missions.run` at most.
    *
-   * Items: What a console may offer the caller, so that it need not interpret scopes. One of: org.manage, members.manage, billing.manage, projects.manage, missions.run, tokens.create.
+   * Items: Actions that a console may offer the caller without interpreting scopes. One of: org.manage, members.manage, billing.manage, projects.manage, missions.run, tokens.create.
    */
   capabilities: (
     'org.manage' | 'members.manage' | 'billing.manage' | 'projects.manage' | 'missions.run' | 'tokens.create'
   )[];
-  /** What the credential may do now: its granted scopes, as far as the present role holds them. */
+  /** The effective scopes of the credential: its granted scopes, limited to those of the person’s present role. */
   scopes: string[];
   /** The only project that the credential reaches; null when it reaches the whole organization. */
   projectId: string | null;
@@ -1551,7 +1551,7 @@ export interface MissionStep {
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** Which attempt of the builder it belongs to, from 1; 0 for the planner. */
   round: number;
-  /** How far the step is. */
+  /** Status of the step. */
   status: 'waiting' | 'running' | 'completed' | 'failed' | 'canceled';
   /** The name of the agent when the run began. */
   agentName: string;
@@ -1559,11 +1559,11 @@ export interface MissionStep {
   harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
   /** The id of its model. */
   model: string;
-  /** Where it works; null before. */
+  /** The step’s sandbox; null before. */
   sandboxId: string | null;
   /** The session of the harness; null until it is known. */
   sessionId: string | null;
-  /** What it hands over: `{steps}` of a planner, `{verdict, comments}` of a reviewer, `{passed, findings}` of QA; null otherwise. */
+  /** Result of the step: `{steps}` of a planner, `{verdict, comments}` of a reviewer, `{passed, findings}` of QA; null otherwise. */
   output: {
     [k: string]: unknown | undefined;
   };
@@ -1587,7 +1587,7 @@ export interface MissionStep {
   startedAt: number | null;
   /** When it ended; null before. */
   finishedAt: number | null;
-  /** Its newest checkpoint; null before there is one, for scripts, and once it has expired. */
+  /** The newest checkpoint; null before the first, for scripts, and once it has expired. */
   checkpoint: Checkpoint | null;
 }
 /** The models that the orchestrator can use, by vendor. */
@@ -1634,7 +1634,7 @@ export interface Orchestrator {
   defaultModel: string;
   /** Whether name, blurb and model have their defaults. */
   isBuiltin: boolean;
-  /** Whether it may ask its model, once for each mission, which of the organization’s agents fit the task. */
+  /** Whether the orchestrator may ask its model, once per mission, which of the organization’s agents fit the task. */
   inferenceEnabled: boolean;
   /** The organization’s own cap; null leaves it to the default. */
   dailyCostCapUsd: number | null;
@@ -1642,7 +1642,7 @@ export interface Orchestrator {
   defaultDailyCostCapUsd: number;
   /** The cap that applies, US dollars per UTC day. */
   effectiveDailyCostCapUsd: number;
-  /** What missions have cost since midnight UTC. */
+  /** Cost of missions since midnight UTC. */
   dailySpendUsd: number;
   /** Whether the cap is reached: no mission starts until midnight UTC. */
   atDailyCostCap: boolean;
@@ -1655,12 +1655,12 @@ export interface OrgClosure {
   orgId: string;
   /** When it was closed. */
   closedAt: number;
-  /** Who closed it. */
+  /** The role of the person who closed it. */
   basis: 'owner' | 'service';
-  /** What has ended so far. Credits are settled once the costs of canceled missions are booked. */
+  /** The settlements so far. Credits are settled once the costs of canceled missions are booked. */
   settlements: ClosureSettlement[];
 }
-/** What owns projects, credentials and credits. */
+/** The owner of projects, credentials and credits. */
 export interface Organization {
   /** Starts with `org_`. */
   id: string;
@@ -1688,11 +1688,11 @@ export interface OrganizationExport {
   status: 'preparing' | 'ready' | 'failed';
   /** When it was requested. */
   requestedAt: number;
-  /** Where it is downloaded, without a credential; null unless it is ready. */
+  /** Address for the download, valid without a credential; null unless the export is ready. */
   url: string | null;
-  /** Bytes of the archive; null unless it is ready. */
+  /** Size of the archive in bytes; null unless the export is ready. */
   sizeBytes: number | null;
-  /** When the address expires, about an hour later; asking again returns another one. Null unless it is ready. */
+  /** When the address expires, about an hour later; a repeated read returns another one. Null unless the export is ready. */
   expiresAt: number | null;
 }
 /** The parameters of `organizationExport`. */
@@ -1770,7 +1770,7 @@ export interface Project {
   llmConnectorId: string;
   /** Whether the pull request of a completed run is merged without a person, by the platform: at the commit that a reviewer of the run has approved, once its checks have passed. A run without a reviewer is never merged so. */
   autoMerge: boolean;
-  /** What issue keys begin with. */
+  /** The prefix of issue keys. */
   issueCode: string | null;
   /** The sandbox template of agents that have chosen none but `standard`; null: `standard`. */
   defaultSandboxTemplateId: string | null;
@@ -1800,16 +1800,16 @@ export interface ProjectMcpView {
   configRef: string | null;
   /** The outcome of reading the file now. */
   configStatus: 'ok' | 'missing' | 'invalid' | 'unreachable';
-  /** What is wrong; null when `ok`. */
+  /** The error; null when `ok`. */
   configError: string | null;
-  /** What the file had better not hold. */
+  /** Content that the file should not have. */
   warnings: string[];
-  /** The declared ones in the order of the file, then those that are only bound. */
+  /** The declared servers in the order of the file, then the other bound ones. */
   servers: McpServer[];
 }
 /** One page of a list of Project records. */
 export interface ProjectPage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: Project[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -1849,13 +1849,13 @@ export interface PromptSpan {
 export interface PutMcpBindingParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
-  /** As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
+  /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
 }
-/** How a declared server is bound. */
+/** The binding of a declared server. */
 export interface PutMcpBindingRequest {
   /**
-   * Whose agents may use the server.
+   * The roles whose agents may use the server.
    *
    * @maxItems 5
    *
@@ -1863,7 +1863,7 @@ export interface PutMcpBindingRequest {
    */
   roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
   /**
-   * Left out: as they were. Given, it also says that all tools have been reviewed as they are now.
+   * Absent: unchanged. Present, it also states that all tools were reviewed in their present form.
    *
    * @maxItems 500
    *
@@ -1872,10 +1872,10 @@ export interface PutMcpBindingRequest {
   approvedTools?: {
     /** As the server names the tool. */
     name: string;
-    /** Whether a person vouches that it changes nothing. Roles other than `builder` get such tools alone. */
+    /** Whether a person attests that it changes nothing. Roles other than `builder` get only such tools. */
     attestedReadOnly?: boolean;
   }[];
-  /** Values of the declared secrets by name; never shown again. Null forgets one, one left out is kept. */
+  /** Values of the declared secrets by name; never returned. Null deletes one, an absent one is kept. */
   credentials?: {
     [k: string]: string | null | undefined;
   };
@@ -1892,7 +1892,7 @@ export interface PutMcpBindingRequest {
 export interface RefreshMcpToolsParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
-  /** As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
+  /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
 }
 /** The parameters of `resumeRun`. */
@@ -1943,7 +1943,7 @@ export interface Run {
   scheduledFor: number;
   /** Whether the schedule or a person started it. */
   kind: 'scheduled' | 'manual';
-  /** How far it is; `reason` says more. */
+  /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
   /** The issue’s id in the project’s tracker; null until the tracker has created it. */
   issueId: string | null;
@@ -1969,11 +1969,11 @@ export interface Run {
   prompt: string | null;
   /** The only agent that may work on it; null: one that a connected runtime offers. */
   agentId: string | null;
-  /** Whether its plan waits for a person to approve it. */
+  /** Whether the plan waits for a person to approve it. */
   awaitsApproval: boolean;
   /** When a person interrupted its agent; null while it is not interrupted. */
   interruptedAt: number | null;
-  /** It ends when it has cost this many US dollars; null: when the credits allow no more. */
+  /** Budget of the mission: it ends at this cost in US dollars; null: limited by the credits only. */
   budgetUsd: number | null;
   /** Whether costs are known to be missing from the sum. */
   missionCostIncomplete: boolean;
@@ -1991,10 +1991,10 @@ export interface Run {
   prUrl: string | null;
   /** The state of its pull request, checked from time to time; null without one. */
   prState: 'open' | 'merged' | 'closed' | null;
-  /** What its commits changed in the repository; null while it is open, and when it worked in none, like a script. */
+  /** The changes of the run’s commits in the repository; null while the run is open, and when it had no repository, like a script. */
   outcome: RunOutcome | null;
 }
-/** What a run that has ended left in the repository of its project. */
+/** The result of a run that has ended, in the repository of its project. */
 export interface RunOutcome {
   /** Whether there are changes. */
   result: 'changes' | 'no_changes';
@@ -2006,7 +2006,7 @@ export interface RunOutcome {
   insertions: number | null;
   /** Lines that they remove; null when the runtime did not count. */
   deletions: number | null;
-  /** Where they are; null without changes. */
+  /** Branch of the changes; null without any. */
   branch: string | null;
   /** The newest of the commits. */
   headSha: string | null;
@@ -2029,12 +2029,12 @@ export interface RunConnectionsParameters {
   /** The id of the run. */
   runId: string;
 }
-/** What people said and decided about a run. */
+/** Messages and decisions of people about a run. */
 export interface RunHistory {
   /** In order. */
   data: RunMessage[];
 }
-/** What a person said to the agent of a run, or decided about it. */
+/** A message of a person to the agent of a run, or a decision about it. */
 export interface RunMessage {
   /** Unique; never changes. */
   id: string;
@@ -2042,7 +2042,7 @@ export interface RunMessage {
   runId: string;
   /** Position in the history of the run, from 0. */
   seq: number;
-  /** What the entry records. */
+  /** Kind of the entry. */
   kind: 'message' | 'answer' | 'approval' | 'interrupt' | 'resume';
   /** Empty for what is neither a message nor an answer. */
   text: string;
@@ -2050,9 +2050,9 @@ export interface RunMessage {
   author: string;
   /** Null once the account is deleted. */
   authorUserId: string | null;
-  /** Of an answer: the sandbox whose agent asked; null otherwise. */
+  /** The sandbox whose agent asked; null unless this is an answer. */
   sandboxId: string | null;
-  /** Of an answer: the position of the question; null otherwise. */
+  /** The position of the question; null unless this is an answer. */
   fragmentSeq: number | null;
   /** When it was sent. */
   createdAt: number;
@@ -2079,7 +2079,7 @@ export interface RunNowResponse {
 }
 /** One page of a list of Run records. */
 export interface RunPage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: Run[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -2101,7 +2101,7 @@ export interface RunScheduledTaskParameters {
 }
 /** The steps of a run. */
 export interface RunSteps {
-  /** In their order. */
+  /** In order. */
   data: MissionStep[];
 }
 /** The parameters of `runSteps`. */
@@ -2141,19 +2141,19 @@ export interface RunsParameters {
 export interface Runtime {
   /** As it calls itself. */
   name: string;
-  /** The runtime token that it authenticates with; null for a runtime of the operator, which serves everybody. */
+  /** The runtime token that the runtime authenticates with; null for a runtime of the operator, which serves everybody. */
   tokenId: string | null;
-  /** What it can execute. */
+  /** The harnesses that it can execute. */
   harnesses: RuntimeHarness[];
-  /** How it keeps missions apart, such as `cell`, `container` or `none`; null when it does not say. */
+  /** How missions are isolated from each other, such as `cell`, `container` or `none`; null when not reported. */
   isolation: string | null;
-  /** How many missions it takes at once; null when it does not say. */
+  /** Maximum number of concurrent missions; null when not reported. */
   places: number | null;
   /** The vendors of whose models it has credentials, beside those that the organization has connected; null when it does not say. */
   modelVendors: ('anthropic' | 'openai')[] | null;
-  /** Why it does not offer a harness yet, such as an installation under way; null when it does not say. */
+  /** Why a harness is not offered yet, such as an installation under way; null when not reported. */
   notice: string | null;
-  /** Its last claim or heartbeat, to the half minute. */
+  /** Time of the last claim or heartbeat, to the half minute. */
   lastSeenAt: number;
   /** Whether that was within two minutes. */
   isConnected: boolean;
@@ -2162,7 +2162,7 @@ export interface Runtime {
 export interface RuntimeHarness {
   /** The program that drives a model. */
   harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
-  /** As the runtime says it; null when it does not. */
+  /** As reported by the runtime; null when not reported. */
   version: string | null;
 }
 /** A token with which runtimes take the runs of this organization, without its bearer value. */
@@ -2175,12 +2175,12 @@ export interface RuntimeToken {
   createdAt: number;
   /** The last use, accurate to the minute; null when it was never used. */
   lastUsedAt: number | null;
-  /** When it was revoked; null when it was not. */
+  /** When the token was revoked; null for an active one. */
   revokedAt: number | null;
 }
 /** The runtime tokens of an organization. */
 export interface RuntimeTokens {
-  /** The active ones, then those that are revoked, the newest first: at most 100. */
+  /** The active tokens, then the revoked ones, newest first: at most 100. */
   data: RuntimeToken[];
 }
 /** The runtimes that work for an organization. */
@@ -2212,9 +2212,9 @@ export interface Sandbox {
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
   /** When the runtime registered it. */
   createdAt: number;
-  /** When it is ended at the latest; null without such a time. */
+  /** The latest time at which the sandbox is ended; null without a timeout. */
   timeoutAt: number | null;
-  /** When the runtime last reported it. */
+  /** Time of the last heartbeat. */
   lastHeartbeatAt: number;
   /** When it ended; null while it runs. */
   destroyedAt: number | null;
@@ -2239,7 +2239,7 @@ export interface SandboxDetail {
   /** The last 200, the newest last; in GraphQL `fragments` pages through all. */
   liveFragments: SandboxLiveFragment[];
 }
-/** How busy a sandbox was: the mean over a stretch of time that ends at `t`. */
+/** Use of the machine by a sandbox: the mean over an interval that ends at `t`. */
 export interface SandboxMetric {
   /** End of the interval. */
   t: number;
@@ -2269,7 +2269,7 @@ export interface SandboxSession {
   /** Model costs so far, US dollars. */
   totalCostUsd: number;
 }
-/** What an agent thinks, does or says, while it does. */
+/** A thought, action or message of an agent at work. */
 export interface SandboxLiveFragment {
   /** Determines which of the other fields are set. */
   kind: 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'prompt' | 'plan';
@@ -2290,7 +2290,7 @@ export interface SandboxLiveFragment {
 }
 /** One step of a plan. */
 export interface SandboxPlanItem {
-  /** What the step does. */
+  /** Description of the step. */
   content: string;
   /** As reported by the agent, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending one is `skipped`. */
   status: string;
@@ -2307,9 +2307,9 @@ export interface SandboxLog {
   part: 'session' | 'system' | 'prompt';
   /** At most 1048576 bytes: the newest, or by `cursor` older ones. */
   content: string;
-  /** Of the whole part, also of what is not in `content`. */
+  /** Length of the whole part, not only of `content`. */
   bytes: number;
-  /** Whose words the whole prompt holds: `repo-contributed` from files of the repository, `mission` from the mission, or `mixed`; null in the other parts and while it is empty. */
+  /** Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or `mixed`; null in the other parts and while it is empty. */
   promptScope: string | null;
   /** Empty in the other parts. */
   promptSpans: PromptSpan[];
@@ -2322,14 +2322,14 @@ export interface SandboxLogParameters {
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** The `sessionId` of one of the sandbox’s sessions. */
   sessionId: string;
-  /** Which of the session’s logs. */
+  /** The log of the session to read. */
   part?: 'session' | 'system' | 'prompt';
-  /** Leads to an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`). */
+  /** Cursor of an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`). */
   cursor?: string;
 }
 /** One page of a list of Sandbox records. */
 export interface SandboxPage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: Sandbox[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -2383,7 +2383,7 @@ export interface TemplateVariable {
 }
 /** One page of a list of SandboxTemplate records. */
 export interface SandboxTemplatePage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: SandboxTemplate[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -2400,10 +2400,10 @@ export interface SandboxTemplatesParameters {
   /** The `nextCursor` of the previous page. */
   cursor?: string;
 }
-/** What is new of a sandbox. */
+/** Changes of a sandbox since the last event. */
 export interface SandboxUpdate {
   sandbox: Sandbox;
-  /** Those that came since the last event, at most 200 at a time, the newest last. */
+  /** The fragments since the last event, at most 200 at a time, the newest last. */
   fragments: SandboxLiveFragment[];
   /** Pass it as `after` to continue from here. */
   nextFragment: number;
@@ -2463,7 +2463,7 @@ export interface ScheduledTask {
 }
 /** One page of a list of ScheduledTask records. */
 export interface ScheduledTaskPage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: ScheduledTask[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -2485,7 +2485,7 @@ export interface ScheduledTaskRun {
   scheduledFor: number;
   /** Whether the schedule or a person started it. */
   kind: 'scheduled' | 'manual';
-  /** How far it is; `reason` says more. */
+  /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
   /** The issue’s id in the project’s tracker; null until the tracker has created it. */
   issueId: string | null;
@@ -2507,14 +2507,14 @@ export interface ScheduledTaskRun {
   missionCostUsd: number;
   /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
   missionTitle: string | null;
-  /** The person whom the mission is billed to: who started it by hand, else who last set what the task runs. */
+  /** The person whom the mission is billed to: who started it manually, else who last changed the task or its schedule. */
   billingActorUserId: string | null;
   /** Whether costs are known to be missing from the sum. */
   missionCostIncomplete: boolean;
 }
 /** One page of a list of ScheduledTaskRun records. */
 export interface ScheduledTaskRunPage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: ScheduledTaskRun[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -2534,7 +2534,7 @@ export interface ScheduledTaskTemplate {
   key: string;
   /** A title to show. */
   name: string;
-  /** What the mission does, in one sentence. */
+  /** The purpose of the mission, in one sentence. */
   blurb: string;
   /** The task for the agent, ready to be used or changed. */
   prompt: string;
@@ -2551,7 +2551,7 @@ export interface ScheduledTasksParameters {
   limit?: number;
   /** The `nextCursor` of the previous page. */
   cursor?: string;
-  /** Of this project only. */
+  /** Only scheduled tasks of this project. */
   projectId?: string;
 }
 /** All scopes that a person can grant. */
@@ -2561,7 +2561,7 @@ export interface ScopeCatalog {
 }
 /** The scopes of one kind of record. */
 export interface ScopeGroup {
-  /** What the scopes of the group begin with, before the colon. */
+  /** The prefix of the group’s scopes, before the colon. */
   key: string;
   /** The name of the group, for people. */
   name: string;
@@ -2572,7 +2572,7 @@ export interface ScopeGroup {
 export interface ScopeEntry {
   /** The scope as tokens name it, `<group>:<action>`. */
   scope: string;
-  /** What the scope allows, for people. */
+  /** Description of the scope, for people. */
   description: string;
   /** The lowest role that may grant the scope. */
   requiredRole: 'owner' | 'admin' | 'member' | 'viewer';
@@ -2608,7 +2608,7 @@ export interface Secret {
 }
 /** One page of a list of Secret records. */
 export interface SecretPage {
-  /** Newest first, where no `order` says otherwise. */
+  /** Newest first, unless `order` specifies otherwise. */
   data: Secret[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -2694,28 +2694,28 @@ export interface SetupMilestone {
     | 'agent_to_pr';
   /** Name for display, which says what to do. */
   name: string;
-  /** What was reached counts before any mark. */
+  /** A reached milestone overrides any mark. */
   state: 'open' | 'done' | 'skipped';
-  /** When it was reached or marked as done; null until then. */
+  /** When the milestone was reached or marked as done; null until then. */
   reachedAt: number | null;
 }
-/** How far a group of milestones is. */
+/** Progress of a group of milestones. */
 export interface SetupGroupProgress {
   /** How many milestones are done. */
   reachedCount: number;
   /** How many milestones there are. */
   totalCount: number;
 }
-/** How far the caller has followed a guide through the console. */
+/** Progress of the caller in a guide through the console. */
 export interface SetupGuide {
   /** Which guide it is. */
   id: 'mission-control' | 'mission-detail' | 'mission-results';
   /** The step that was last shown; 0 at the beginning. */
   step: number;
-  /** When it was completed; null until then. */
+  /** When the guide was completed; null until then. */
   completedAt: number | null;
 }
-/** How far an organization has set up the service. */
+/** Progress of an organization in setting up the service. */
 export interface SetupProgress {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
@@ -2749,7 +2749,7 @@ export interface SetupProgress {
   groups: SetupGroup[];
   /** Null until a run has an issue. */
   firstMission: SetupFirstMission | null;
-  /** Of the person whom the caller acts for; at their beginning for a caller without a person. */
+  /** The guides of the caller’s person; at step 0 for a caller without a person. */
   guides: SetupGuide[];
 }
 /** The parameters of `slugAvailability`. */
@@ -2780,10 +2780,10 @@ export interface SlugPreviewResponse {
 export interface StartMcpOAuthParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
-  /** As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
+  /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
 }
-/** Where the person returns to after signing in to the server. */
+/** The return path of the person after signing in to the server. */
 export interface StartMcpOAuthRequest {
   /** The path of the console that the person returns to. */
   returnTo?: string;
@@ -2800,7 +2800,7 @@ export interface StartMissionRequest {
   issue?: string | null;
   /** Whether a person has to approve its plan, where it has one. Absent: as the orchestrator is set. */
   planApproval?: boolean | null;
-  /** It ends when it has cost this many US dollars, 0.01 to 10,000. Absent: when the credits allow no more. */
+  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: when the credits allow no more. */
   budgetUsd?: number | null;
 }
 /** The subscription after the change. */
@@ -2827,7 +2827,7 @@ export interface UpcomingOccurrenceList {
 }
 /** The parameters of `upcomingOccurrences`. */
 export interface UpcomingOccurrencesParameters {
-  /** Of this project only. */
+  /** Only occurrences of this project. */
   projectId?: string;
   /** How many: 1 to 50. */
   limit?: number;
@@ -2837,7 +2837,7 @@ export interface UpdateAgentParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   agentId: string;
 }
-/** Members that are left out stay as they are. */
+/** Omitted members stay unchanged. */
 export interface UpdateAgentRequest {
   /** 1 to 120 characters; unique in the organization. */
   name?: string;
@@ -2847,14 +2847,14 @@ export interface UpdateAgentRequest {
   harness?: 'claude-code' | 'codex' | 'opencode' | 'shell';
   /** One of the models of the harness. */
   model?: string;
-  /** What the agent works in. */
+  /** The working environment of the agent. */
   sandbox?: {
     /** Always `existing`. */
     kind: 'existing';
     /** A sandbox template of the organization, or `standard`: then that of the project counts. */
     templateId: string;
   };
-  /** How long the model may think; null: the harness decides. */
+  /** Reasoning effort of the model; null: the harness decides. */
   effort?: ('low' | 'medium' | 'high') | null;
   /** Instructions in addition to the issue: at most 20,000 characters. */
   userPrompt?: string | null;
@@ -2872,7 +2872,7 @@ export interface UpdateAutomationParameters {
 }
 /** The settings to change. */
 export interface UpdateBillingSettingsRequest {
-  /** Whose issues may start missions; kept for when issues do. Nothing in a tracker starts a mission yet. */
+  /** The authors whose issues may start missions, once issues do. Nothing in a tracker starts a mission yet. */
   trackerTriggers: 'anyone' | 'members' | 'off';
   /** The organization of the caller; any other one is a 404. */
   orgId?: string;
@@ -2889,7 +2889,7 @@ export interface UpdateMembershipRequest {
   /** Not above the caller’s own. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
 }
-/** Members that are left out stay as they are; null restores the default. */
+/** Omitted members stay unchanged; null restores the default. */
 export interface UpdateOrchestratorRequest {
   /** 1 to 120 characters; null: the default. */
   name?: string | null;
@@ -2897,7 +2897,7 @@ export interface UpdateOrchestratorRequest {
   blurb?: string | null;
   /** One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s. */
   model?: string | null;
-  /** Without `model` its first model is used; with `model` it must be the vendor of that model. */
+  /** Without `model`, the vendor’s first model is used; with `model`, it must be the vendor of that model. */
   vendor?: 'anthropic' | 'openai';
   /** An integration of the kind llm, or null. */
   llmConnectorId?: string | null;
@@ -2913,7 +2913,7 @@ export interface UpdateOrganizationParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   orgId: string;
 }
-/** Members that are left out stay as they are. */
+/** Omitted members stay unchanged. */
 export interface UpdateOrganizationRequest {
   /** 1 to 120 characters. */
   name?: string;
@@ -2925,7 +2925,7 @@ export interface UpdateProjectMcpParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
 }
-/** Where the config file of a project is. */
+/** The path of a project’s config file. */
 export interface UpdateProjectMcpRequest {
   /** Path of the config file from the top of the repository; null: `service.yml`. */
   configPath?: string | null;
@@ -2935,7 +2935,7 @@ export interface UpdateProjectParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
 }
-/** Members that are left out stay as they are. */
+/** Omitted members stay unchanged. */
 export interface UpdateProjectRequest {
   /** 1 to 120 characters. */
   name?: string;
@@ -3048,14 +3048,14 @@ export interface UpdateScheduledTaskRequest {
    * @minItems 1
    * @maxItems 10
    *
-   * Items: What starts a mission.
+   * Items: A trigger.
    */
   triggers?: {
     /** Always `schedule`. */
     kind: 'schedule';
     /** When it is due. */
     schedule: {
-      /** How often it is due. */
+      /** Interval between occurrences. */
       interval: 'daily' | 'weekly' | 'monthly';
       /** HH:MM, 00:00 to 23:59. */
       time: string;
@@ -3113,7 +3113,7 @@ export interface UpdateSetupGuideParameters {
   /** A `SetupGuideId`; another value is a 404. */
   guideId: string;
 }
-/** How far the caller has followed a guide. */
+/** Progress of the caller in a guide. */
 export interface UpdateSetupGuideRequest {
   /** The step that is shown, 0 to 20. */
   step: number;
@@ -3150,9 +3150,9 @@ export interface WithdrawalResponse {
   orderId: string;
   /** When it was withdrawn. */
   submittedAt: number;
-  /** Whole credits that were taken back, rounded down; the ledger has the exact amount. */
+  /** Whole credits taken back, rounded down; the ledger has the exact amount. */
   creditsReversed: number;
-  /** What is refunded, rounded up to the cent. */
+  /** The refund, rounded up to the cent. */
   refundUsd: number;
   /** Always `completed`. */
   status: 'completed';
@@ -3239,7 +3239,7 @@ export interface Operations {
   updateOrganization: { input: UpdateOrganizationParameters & UpdateOrganizationRequest; output: Organization };
   /** The slug that an organization of this name would get now. Requires the scope `organizations:read`. */
   slugPreview: { input: SlugPreviewParameters; output: SlugPreviewResponse };
-  /** Whether a slug is free, and the nearest that is. Requires the scope `organizations:read`. */
+  /** Whether a slug is free, and the nearest free one otherwise. Requires the scope `organizations:read`. */
   slugAvailability: { input: SlugAvailabilityParameters; output: SlugAvailabilityResponse };
   /** Every invite of the organization, newest first. Requires the scope `members:read`. */
   invites: { input: {}; output: InviteList };
@@ -3285,7 +3285,7 @@ export interface Operations {
   createAgent: { input: CreateAgentRequest; output: Agent };
   /** An agent by its id: one of the organization, or a built-in one. Requires the scope `agents:read`. */
   agent: { input: AgentParameters; output: Agent };
-  /** Changes an agent. A member that is left out stays; null clears what may be empty. Requires the scope `agents:write`. */
+  /** Changes an agent. Omitted members stay unchanged; null clears a nullable member. Requires the scope `agents:write`. */
   updateAgent: { input: UpdateAgentParameters & UpdateAgentRequest; output: Agent };
   /** Deletes an agent of the organization. A built-in agent cannot be deleted. Requires the scope `agents:write`. */
   deleteAgent: { input: DeleteAgentParameters; output: DeleteAgentResponse };
@@ -3329,11 +3329,11 @@ export interface Operations {
   deleteSecret: { input: DeleteSecretParameters; output: DeleteSecretResponse };
   /** The orchestrator of the organization, its daily cost cap and what today has cost. Requires the scope `orchestrator:read`. */
   orchestrator: { input: {}; output: Orchestrator };
-  /** Changes the orchestrator. A member that is left out stays; null restores the default. Requires the scope `orchestrator:write`. */
+  /** Changes the orchestrator. Omitted members stay unchanged; null restores the default. Requires the scope `orchestrator:write`. */
   updateOrchestrator: { input: UpdateOrchestratorRequest; output: Orchestrator };
   /** The sandboxes of the organization, newest first. Requires the scope `sandboxes:read`. */
   sandboxes: { input: SandboxesParameters; output: SandboxPage };
-  /** One sandbox with its metrics, its sessions and what its agent does at the moment. Requires the scope `sandboxes:read`. */
+  /** One sandbox with its metrics, its sessions and the newest fragments of its agent. Requires the scope `sandboxes:read`. */
   sandbox: { input: SandboxParameters; output: SandboxDetail };
   /** A log of one session in a sandbox: the newest piece of it, or an older one. Requires the scope `sandboxes:read`. */
   sandboxLog: { input: SandboxLogParameters; output: SandboxLog };
@@ -3355,7 +3355,7 @@ export interface Operations {
   run: { input: RunParameters; output: Run };
   /** The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost. Requires the scope `missions:read`. */
   runSteps: { input: RunStepsParameters; output: RunSteps };
-  /** What people said to the agents of a run and decided about it, in order. Requires the scope `missions:read`. */
+  /** Messages to the agents of a run and decisions of people about it, in order. Requires the scope `missions:read`. */
   runMessages: { input: RunMessagesParameters; output: RunHistory };
   /** Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step begins. A message that no step has taken up when the work is done is one more step. Requires the scope `missions:run`. */
   sendMessage: { input: SendMessageParameters & SendMessageRequest; output: RunMessage };
@@ -3363,21 +3363,21 @@ export interface Operations {
   runConnections: { input: RunConnectionsParameters; output: ConnectionList };
   /** How the environments of a run were prepared. Requires the scope `missions:read`. */
   runPreparations: { input: RunPreparationsParameters; output: PreparationList };
-  /** The MCP servers that a project declares and those that are bound to it. Requires the scope `mcp:read`. */
+  /** The MCP servers that a project declares, and the servers bound to it. Requires the scope `mcp:read`. */
   projectMcp: { input: ProjectMcpParameters; output: ProjectMcpView };
-  /** Sets where the config file is. A member that is left out stays. Requires the scope `mcp:write`. */
+  /** Sets the path of the config file. Omitted members stay unchanged. Requires the scope `mcp:write`. */
   updateProjectMcp: { input: UpdateProjectMcpParameters & UpdateProjectMcpRequest; output: ProjectMcpView };
   /** The bound MCP servers of all projects that the caller may see. Requires the scope `mcp:read`. */
   mcpBindings: { input: {}; output: McpBindingList };
-  /** How far the organization has set up the service. Requires the scope `setup:read`. */
+  /** Progress of the organization in setting up the service. Requires the scope `setup:read`. */
   setup: { input: {}; output: SetupProgress };
-  /** What the caller should know or do, as far as its scopes reach. Each notice ends with its cause. Requires the scope `setup:read`. */
+  /** Notices for the caller, within its scopes. Each notice ends with its cause. Requires the scope `setup:read`. */
   notices: { input: {}; output: ListNoticesResponse };
-  /** What changed the credits of the organization, newest first. Requires the scope `billing:read`. */
+  /** Changes of the credits that the organization owns, newest first. Requires the scope `billing:read`. */
   billingLedger: { input: BillingLedgerParameters; output: ListLedgerResponse };
   /** Packs of credits, plans, prices and limits. Requires the scope `billing:read`. */
   billingOffers: { input: {}; output: ListOffersResponse };
-  /** What the organization has bought. Requires the scope `billing:read`. */
+  /** The purchases of the organization. Requires the scope `billing:read`. */
   billingOrders: { input: {}; output: ListOrdersResponse };
   /** A checkout session of the organization. Requires the scope `billing:read`. */
   checkoutSession: { input: CheckoutSessionParameters; output: CheckoutSessionStatus };
@@ -3385,7 +3385,7 @@ export interface Operations {
   billingSummary: { input: {}; output: BillingSummary };
   /** Takes an invite back. Requires the scope `members:write`. */
   revokeInvite: { input: RevokeInviteParameters; output: RevokeInviteResponse };
-  /** Changes the role of a member; it counts for their credentials on the next call. Only an owner makes or unmakes owners, and the last owner stays. Requires the scope `members:write`. */
+  /** Changes the role of a member, also for their present credentials. Only an owner adds or removes owners; the last owner stays. Requires the scope `members:write`. */
   updateMembership: { input: UpdateMembershipParameters & UpdateMembershipRequest; output: Membership };
   /** Removes a member. Their tokens, sign-ins and claimed agents in the organization end for good, and recurring missions that they set are disabled. Only an owner removes an owner, and the last owner stays. Requires the scope `members:write`. */
   deleteMembership: { input: DeleteMembershipParameters; output: DeleteMembershipResponse };
@@ -3413,13 +3413,13 @@ export interface Operations {
   putMcpBinding: { input: PutMcpBindingParameters & PutMcpBindingRequest; output: McpBinding };
   /** Takes a binding off, with its credentials and what its server has granted. Requires the scope `mcp:write`. */
   deleteMcpBinding: { input: DeleteMcpBindingParameters; output: McpDeleteResponse };
-  /** Connects to a bound remote server and reads its tools; the status says how that went. Requires the scope `mcp:write`. */
+  /** Connects to a bound remote server and reads its tools; the status shows the outcome. Requires the scope `mcp:write`. */
   refreshMcpTools: { input: RefreshMcpToolsParameters; output: McpBinding };
   /** Begins to connect a person to a server that requires OAuth. Requires the scope `mcp:write`. */
   startMcpOAuth: { input: StartMcpOAuthParameters & StartMcpOAuthRequest; output: McpOAuthStartResponse };
   /** Ends what `startMcpOAuth` began: for the person who began it, once. Requires the scope `mcp:write`. */
   completeMcpOAuth: { input: CompleteMcpOAuthRequest; output: McpOAuthCompleteResponse };
-  /** Marks a milestone as done or skipped, or removes the mark. One that was reached stays done. Requires the scope `setup:write`. */
+  /** Marks a milestone as done or skipped, or removes the mark. A reached milestone stays done. Requires the scope `setup:write`. */
   updateSetupMilestone: { input: UpdateSetupMilestoneParameters & UpdateSetupMilestoneRequest; output: SetupProgress };
   /** Marks the open milestones of a group as done or skipped, or removes all marks of the group. Requires the scope `setup:write`. */
   updateSetupGroup: { input: UpdateSetupGroupParameters & UpdateSetupGroupRequest; output: SetupProgress };
@@ -3437,7 +3437,7 @@ export interface Operations {
   withdrawOrder: { input: WithdrawOrderParameters & CreateWithdrawalRequest; output: WithdrawalResponse };
   /** Changes the billing settings of the organization. Requires the scope `billing:write`. */
   updateBillingSettings: { input: UpdateBillingSettingsRequest; output: BillingSummary };
-  /** The runtime tokens of the organization, also those that are revoked. Requires the scope `integrations:write`. */
+  /** The runtime tokens of the organization, also revoked ones. Requires the scope `integrations:write`. */
   runtimeTokens: { input: {}; output: RuntimeTokens };
   /** The export of a closed organization, for its owners in the console; 404 when none was requested. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
@@ -3467,7 +3467,7 @@ export interface Operations {
 export interface Subscriptions {
   /** A sandbox, then its changes as they happen; completes when the sandbox has ended and every change was sent. Requires the scope `sandboxes:read`. */
   sandboxUpdated: { input: SandboxUpdatedParameters; output: SandboxUpdate };
-  /** One run at once and after each change; completes when the run has ended. Requires the scope `missions:read`. */
+  /** One run, at once and after each change; completes when the run has ended. Requires the scope `missions:read`. */
   runUpdated: { input: RunUpdatedParameters; output: Run };
 }
 

@@ -1,4 +1,4 @@
-// The client: a function for each operation of the API, by its name there. Which of them are REST and which GraphQL, it knows.
+// The client: a function for each operation of the API, by the operation's name. The caller need not know which are REST or GraphQL.
 import { documents, listings, type Operations, routes, type Subscriptions } from './api.ts';
 import { dataOf, type GraphQLAnswer, subscribe } from './events.ts';
 import { Listing } from './listing.ts';
@@ -8,7 +8,7 @@ type Name = keyof Operations;
 type Input<K extends Name> = Operations[K]['input'];
 type Output<K extends Name> = Operations[K]['output'];
 
-/** The input may be left out where nothing in it is required. */
+/** The input may be omitted where none of its members is required. */
 type Arguments<Input> =
   Record<never, never> extends Input ? [input?: Input, options?: CallOptions] : [input: Input, options?: CallOptions];
 
@@ -75,7 +75,7 @@ function listed(name: string, call: Call) {
     );
 }
 
-/** Members of the input that the path names go there; the others are the query of a GET, else the body. */
+/** Input members named in the path go into the path; the others go into the query of a GET, else into the body. */
 function callRoute(transport: Transport, route: string, input: Values, options: CallOptions): Promise<unknown> {
   const [method, template] = route.split(' ') as [string, string];
   const rest = { ...input };
@@ -93,7 +93,7 @@ function callRoute(transport: Transport, route: string, input: Values, options: 
       path: `/v1${path}${query}`,
       ...(method === 'POST' && { headers: keyHeader(options) }),
       ...(hasBody && { body: rest }),
-      // A second DELETE answers that there is nothing, and a second PATCH might undo what came in between.
+      // A repeated DELETE would answer 404, and a repeated PATCH could undo a change made in between.
       repeatable: method === 'GET' || method === 'PUT' || method === 'POST',
     },
     options,
@@ -113,7 +113,7 @@ const askGraph = (transport: Transport, query: string, variables: Values, option
     {
       method: 'POST',
       path: '/graphql',
-      // It counts for mutations only.
+      // The key has an effect for mutations only.
       headers: keyHeader(options),
       body: { query, variables },
       repeatable: true,
@@ -122,14 +122,14 @@ const askGraph = (transport: Transport, query: string, variables: Values, option
     (response, body) => dataOf((body ?? {}) as GraphQLAnswer, response) as never,
   );
 
-/** With it, what is sent twice happens once. */
+/** With the key a repeated request takes effect once. */
 const keyHeader = ({ idempotencyKey = createKey() }: CallOptions) => ({ 'idempotency-key': idempotencyKey });
 
 async function* follow(transport: Transport, name: string, document: string, input: Values, options: CallOptions) {
   let variables = input;
   for await (const data of subscribe(transport, document, () => variables, options)) {
     const event = data[name] as { nextFragment?: number };
-    // A new connection goes on after what has come.
+    // A new connection continues after the last event.
     if (event.nextFragment !== undefined) variables = { ...variables, after: event.nextFragment };
     yield event;
   }

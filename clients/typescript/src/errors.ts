@@ -1,18 +1,18 @@
-// The errors of the client: what the service answered (the API's `Error` record), or why no answer came. A class for each kind.
+// Errors of the client, a class for each kind: the service's answer (the API's `Error` record), or the reason why there was none.
 import { type ErrorBody, type ErrorCode, errorStatuses } from './api.ts';
 
-/** What went wrong before there was an answer. */
+/** Code of a failure before there was an answer. */
 export type ConnectionCode = 'connection_failed' | 'timed_out';
 
-/** What is wrong with one member of the input, or with a header. */
+/** An invalid member of the input, or an invalid header. */
 export interface FieldError {
   /** Names joined by dots, such as `scopes.0`; empty for the whole input. */
   path: string;
-  /** What it must be. */
+  /** The rule that the value must meet. */
   message: string;
 }
 
-/** An error with what programs act on. */
+/** The body of an error, with the members that programs act on. */
 export interface Problem extends ErrorBody {
   fields?: FieldError[];
   missingScopes?: string[];
@@ -25,7 +25,7 @@ export interface ErrorDetails {
   body: Problem;
   /** The `X-Request-Id` of the answer, which is in the log of the service; null without one. */
   requestId: string | null;
-  /** How long the service asks to wait, milliseconds; null when it does not say. */
+  /** Milliseconds that the service asks to wait; null when it does not say. */
   retryAfterMs?: number | null;
   cause?: unknown;
 }
@@ -39,13 +39,13 @@ export class ApiError extends Error {
   readonly description: string;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
-  /** A later release of the service may have further ones. */
+  /** A later release of the service may add further codes. */
   readonly code: ErrorCode | ConnectionCode | (string & {}) | undefined;
-  /** What is wrong with each member of the input; empty where the error is of none. */
+  /** Invalid members of the input; empty where the error is about none. */
   readonly fields: readonly FieldError[];
   /** Scopes that the credential lacks. */
   readonly missingScopes: readonly string[];
-  /** Of a project on a repository that another project has. */
+  /** The other project on the same repository. */
   readonly conflictingProjectId: string | undefined;
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
@@ -67,7 +67,7 @@ export class ApiError extends Error {
   }
 }
 
-/** 400, 413, 415, 422: the request has to be corrected. */
+/** 400, 413, 415, 422: the request must be corrected. */
 export class InvalidRequestError extends ApiError {
   override readonly name = 'InvalidRequestError';
 }
@@ -91,15 +91,15 @@ export class NotFoundError extends ApiError {
 export class ConflictError extends ApiError {
   override readonly name = 'ConflictError';
 }
-/** 429: too many calls; `retryAfterMs` says when to go on. */
+/** 429: too many calls; `retryAfterMs` says when to continue. */
 export class RateLimitError extends ApiError {
   override readonly name = 'RateLimitError';
 }
-/** 5xx: the service, or one that it asks, failed. */
+/** 5xx: the service, or one that it calls, failed. */
 export class ServiceError extends ApiError {
   override readonly name = 'ServiceError';
 }
-/** No answer came. */
+/** There was no answer. */
 export class ConnectionError extends ApiError {
   override readonly name = 'ConnectionError';
 }
@@ -117,14 +117,14 @@ const classes: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
-/** The error of its class: by the status of its code, since GraphQL answers 200, else by that of the answer. */
+/** Creates an error of the class for the status of its code, because GraphQL answers 200, else for the status of the answer. */
 export function createError(details: ErrorDetails): ApiError {
   const status = (errorStatuses as Record<string, number>)[details.body.code ?? ''] ?? details.status ?? 0;
   const ErrorClass = classes[status] ?? (status >= 500 ? ServiceError : ApiError);
   return new ErrorClass(details);
 }
 
-/** The error of an answer that is none of a success. */
+/** The error of an unsuccessful answer. */
 export function errorOfResponse(response: Response, body: unknown, now: number): ApiError {
   const { status, headers } = response;
   return createError({
@@ -135,7 +135,7 @@ export function errorOfResponse(response: Response, body: unknown, now: number):
   });
 }
 
-/** The error of a call that got no answer. */
+/** The error of a call without an answer. */
 export function connectionError(code: ConnectionCode, description: string, cause: unknown): ApiError {
   const title = code === 'timed_out' ? 'Timed out' : 'Connection failed';
   const category = code === 'timed_out' ? 'timeout' : 'infrastructure';
@@ -150,14 +150,14 @@ export function connectionError(code: ConnectionCode, description: string, cause
 export const isProblem = (value: unknown): value is Problem =>
   typeof value === 'object' && value !== null && 'category' in value && 'description' in value && 'retryable' in value;
 
-/** The error of a body: of REST, as problem details (RFC 9457) or an `Error`, or of GraphQL in its first error. */
+/** The problem in a body: problem details (RFC 9457) or an `Error` of REST, or the first error of GraphQL. */
 function problemOf(body: unknown): Problem | undefined {
   const { errors, detail } = (body ?? {}) as { errors?: { extensions?: { problem?: unknown } }[]; detail?: unknown };
   const details = typeof detail === 'string' && { ...(body as object), description: detail };
   return [details, body, errors?.[0]?.extensions?.problem].find(isProblem);
 }
 
-/** For an answer that is not of the service but, for example, of a proxy. */
+/** The body for an answer that is not the service's own but, for example, a proxy's. */
 const foreignBody = (status: number): ErrorBody => ({
   category: 'unknown',
   title: 'Unexpected answer',
@@ -165,7 +165,7 @@ const foreignBody = (status: number): ErrorBody => ({
   retryable: [502, 503, 504].includes(status),
 });
 
-/** Milliseconds of a `Retry-After` header: seconds, or a date (RFC 9110 §10.2.3). */
+/** Milliseconds in a `Retry-After` header, which has seconds or a date (RFC 9110 §10.2.3). */
 function retryAfter(value: string | null, now: number): number | null {
   if (value === null) return null;
   const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;

@@ -12,7 +12,7 @@ export interface GraphQLAnswer {
   errors?: { message: string; extensions?: { problem?: unknown } }[];
 }
 
-/** A connection is broken when nothing came for so long: the service sends a ping every 12 seconds. */
+/** A connection without data for this long is broken: the service sends a ping every 12 seconds. */
 const maxSilenceMs = 45_000;
 
 /** @throws ApiError for the first error of the answer */
@@ -29,8 +29,8 @@ export function dataOf({ data, errors }: GraphQLAnswer, response: Response): Rec
 }
 
 /**
- * The events of a subscription until the service completes it. A lost connection is opened again, with the variables as they are
- * by then; so many failures in a row end it.
+ * The events of a subscription until the service completes it. A lost connection is opened again, with the variables of that time,
+ * until more than `retries` failures in a row.
  */
 export async function* subscribe(
   transport: Transport,
@@ -87,7 +87,7 @@ async function* connect(
     throw connectionError('connection_failed', 'The connection was lost.', error);
   } finally {
     clearTimeout(timer);
-    // Who stops reading leaves.
+    // A reader that stops also ends the connection.
     silence.abort();
   }
   throw connectionError('connection_failed', 'The connection ended before the subscription did.', undefined);

@@ -1,4 +1,4 @@
-// What the package exports.
+// Exports of the package.
 export type * from './api.ts';
 export { type Calls, type Client, createClient, type Streams } from './client.ts';
 export { type WithDates, withDates } from './dates.ts';

@@ -1,4 +1,4 @@
-// A list of the API. Awaited, it is its first page; iterated, it is every record of every page.
+// A list of the API: awaiting it returns its first page, iterating it returns every record of every page.
 
 export class Listing<Page, Item> implements PromiseLike<Page>, AsyncIterable<Item> {
   readonly #read: (cursor: string | null) => Promise<Page>;
@@ -23,7 +23,7 @@ export class Listing<Page, Item> implements PromiseLike<Page>, AsyncIterable<Ite
     return this.#first;
   }
 
-  /** Page after page; each is asked for when it is needed. */
+  /** The pages one by one; each is requested when it is needed. */
   async *pages(): AsyncGenerator<Page> {
     for (let page = await this.#firstPage(); ; ) {
       yield page;
@@ -37,7 +37,7 @@ export class Listing<Page, Item> implements PromiseLike<Page>, AsyncIterable<Ite
     for await (const page of this.pages()) yield* this.#itemsOf(page);
   }
 
-  /** The first so many records. */
+  /** The first `count` records. */
   async take(count: number): Promise<Item[]> {
     const items: Item[] = [];
     if (count < 1) return items;

@@ -1,21 +1,21 @@
-// Requests with a credential, a time limit, and a bounded number of repetitions where these are safe.
+// Requests with a credential, a time limit, and a limited number of retries where these are safe.
 import { ApiError, connectionError, errorOfResponse } from './errors.ts';
 
-/** A bearer token, or a function that returns one. It gets the token that the service has just refused, where there is one. */
+/** A bearer token, or a function that returns one; after a 401 it is called again with the refused token. */
 export type TokenSource = string | ((refused?: string) => string | Promise<string>);
 
 export interface TransportSettings {
   /** The address of the service without a path: `http://localhost:4000`. */
   url: string;
   token: TokenSource;
-  /** How often a call that failed for the moment is repeated; 2 unless given. */
+  /** How often a call is retried after a temporary failure; 2 by default. */
   retries?: number;
-  /** Milliseconds until an attempt is given up; 30,000 unless given. */
+  /** Milliseconds until an attempt times out; 30,000 by default. */
   timeoutMs?: number;
   /** Sent with every request. */
   headers?: Record<string, string>;
   fetch?: typeof fetch;
-  /** Waits so many milliseconds; a test need not. */
+  /** Waits that many milliseconds; tests can replace it. */
   sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
   /** Epoch milliseconds. */
   now?: () => number;
@@ -23,7 +23,7 @@ export interface TransportSettings {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Of a POST or a mutation; one is generated for each call unless given. */
+  /** Key of a POST or a mutation; by default one is generated for each call. */
   idempotencyKey?: string;
   retries?: number;
   timeoutMs?: number;
@@ -31,7 +31,7 @@ export interface CallOptions {
 
 export interface Outgoing {
   method: string;
-  /** With the query. */
+  /** The path with its query. */
   path: string;
   headers?: Record<string, string>;
   body?: unknown;
@@ -39,7 +39,7 @@ export interface Outgoing {
   repeatable: boolean;
 }
 
-/** Longest wait between two attempts. A service that asks for more is not asked again. */
+/** Longest wait between two attempts. After a request for a longer wait there is no retry. */
 const maxWaitMs = 60_000;
 const firstWaitMs = 500;
 
@@ -56,7 +56,7 @@ export function createTransport(settings: TransportSettings) {
   const send = settings.fetch ?? ((...request: Parameters<typeof fetch>) => fetch(...request));
   const url = settings.url.replace(/\/+$/, '');
 
-  /** One attempt. @throws ApiError without an answer, or what the caller's signal was aborted with */
+  /** One attempt. @throws ApiError without an answer, or the reason with which the caller's signal was aborted */
   async function open(outgoing: Outgoing, signal: AbortSignal | undefined, refused?: string): Promise<Response> {
     const bearer = typeof token === 'string' ? token : await token(refused);
     const { method, path } = outgoing;
@@ -71,7 +71,7 @@ export function createTransport(settings: TransportSettings) {
     return open(outgoing, signal, bearer);
   }
 
-  /** The body of the answer, repeated while that is safe and may help. `read` throws for an answer that is a failure. */
+  /** Returns the body of the answer, after retries while they are safe and may help. `read` throws for a failed answer. */
   async function request<T>(
     outgoing: Outgoing,
     options: CallOptions,
@@ -110,12 +110,12 @@ const initOf = ({ method, headers, body }: Outgoing, common: TransportSettings['
   ...(body !== undefined && { body: JSON.stringify(body) }),
 });
 
-/** Milliseconds to wait before the next attempt; null where there must be none. */
+/** Milliseconds to wait before the next attempt; null if there must be none. */
 export function waitBefore(error: unknown, attempt: number, repeatable: boolean): number | null {
   if (!(error instanceof ApiError)) return null;
-  // A key whose first request still runs is a conflict that says when to ask again.
+  // 409 with `Retry-After`: the first request with the same key is still running.
   const mayHelp = error.retryable || (error.status === 409 && error.retryAfterMs !== null);
-  // Refused before it began.
+  // Refused before it was executed.
   const isUntouched = error.status === 429 || error.code === 'too_busy';
   if (!mayHelp || !(repeatable || isUntouched)) return null;
   const waitMs = error.retryAfterMs ?? firstWaitMs * 2 ** attempt * (0.5 + Math.random() / 2);
@@ -140,7 +140,7 @@ function withoutAnswer(error: unknown, what: string): ApiError {
   return connectionError('connection_failed', `${what} failed: ${reason}.`, error);
 }
 
-/** Ends early, with an error, when the signal is aborted. */
+/** Rejects early when the signal is aborted. */
 const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const abort = () => {

@@ -1,4 +1,4 @@
-// One agent: created, changed or deleted where it is the organization's, shown where it is built in.
+// One agent: created, changed and deleted if it belongs to the organization, read-only if it is built in.
 import { useLocation } from 'preact-iso';
 import {
   type AgentCatalogQuery,

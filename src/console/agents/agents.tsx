@@ -1,4 +1,4 @@
-// The agents of the organization with the built-in ones, and the runtimes that run them.
+// The organization's agents with the built-in ones, and the runtimes that run them.
 
 import { type AgentRole, type AgentRowFragment, agents, runtimes } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
@@ -79,7 +79,7 @@ function AgentRow({ agent, connected }: { agent: AgentRowFragment; connected: Ru
   );
 }
 
-/** Which of the connected runtimes can run an agent with the harness. */
+/** Names the connected runtimes that can run an agent with the harness. */
 export function runsOn(harness: string, connected: readonly Runtime[]): string {
   const able = connected.filter(({ harnesses }) => harnesses.some((one) => one.harness === harness));
   if (able.length === 0) return 'no runtime';

@@ -1,4 +1,4 @@
-// Runtimes: those that are connected, their tokens, and the command that connects another one.
+// Runtimes: the connected ones, their tokens, and the command that connects another one.
 import { useState } from 'preact/hooks';
 import {
   type CreateRuntimeTokenMutation,
@@ -78,7 +78,7 @@ function Connecting({ runtimes, connected }: { runtimes: Runtime[] | undefined; 
 
 interface TokenProperties {
   token: RuntimeTokensQuery['runtimeTokens']['data'][number];
-  /** Those that are connected with it. */
+  /** Runtimes that are connected with the token. */
   runtimes: readonly Runtime[];
   read(): void;
 }
@@ -138,7 +138,7 @@ function NewToken({ read }: { read(): void }) {
   );
 }
 
-/** Standard input takes the token: other processes can read arguments and the environment. */
+/** The token goes to standard input, because other processes can read arguments and the environment. */
 const commandOf = (token: string): string =>
   `printf '%s\\n' '${token}' |\n  PLATFORM_URL=${api.replace(/\/v1$/, '')} node --import tsx src/runner/runner.ts`;
 

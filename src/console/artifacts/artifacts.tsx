@@ -1,4 +1,4 @@
-// What agents left behind as proof: pictures and videos shown, everything else to download.
+// Artifacts of agents: pictures, videos and texts are shown, and every file can be downloaded.
 
 import { type ArtifactCardFragment, type ArtifactKind, artifacts } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';

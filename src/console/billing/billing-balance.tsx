@@ -1,4 +1,4 @@
-// What the organization has: its credits and where they come from, its plan, and its subscription.
+// The organization's credits and their sources, its plan, and its subscription.
 
 import {
   type BillingPlan,

@@ -1,4 +1,4 @@
-// Says what an offer is before anything is started, asks when its credits are to be spent, and leads to the payment page.
+// Shows an offer, asks when its credits may be spent, and continues to the payment page.
 
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
@@ -22,7 +22,7 @@ interface Chosen {
   input: { offer: 'pack' | 'team'; quantity?: number; teamPlan?: string };
 }
 
-/** What the address names; null: there is no such offer. */
+/** The offer that the address names; null if there is none. */
 function chosenIn(query: Record<string, string>, offers: BillingOffersQuery['billingOffers']): Chosen | null {
   if (query.offer === 'team') {
     const found = offers.team.plans.find(({ plan }) => plan === query.team_plan);
@@ -87,7 +87,7 @@ function Offer({ chosen, days, isTest, setUrl }: OfferProperties) {
   const form = useForm({
     name: `purchase of ${chosen.name}`,
     initial: { start: '' },
-    // A consent is given on this page, and not found again.
+    // Consent is given on this page, and not restored from an earlier visit.
     secret: 'start',
     async send({ start }, key) {
       const input = { ...chosen.input, startNowConsent: start === 'now' };
@@ -138,7 +138,7 @@ function Offer({ chosen, days, isTest, setUrl }: OfferProperties) {
   );
 }
 
-/** A page of ours is opened at once; of another host the person sees where they pay. */
+/** Opens a payment page of our own at once; for another host, shows first where the person pays. */
 function Payment({ url }: { url: string }) {
   const { origin, host } = new URL(url);
   const isOwn = origin === location.origin;

@@ -1,4 +1,4 @@
-// The ledger for people: each change of the credits, newest first.
+// The ledger: each change of the credits, newest first.
 
 import { billingLedger } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';

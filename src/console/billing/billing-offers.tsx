@@ -1,4 +1,4 @@
-// What can be bought. Each offer leads to a page that says what it is before anything is started.
+// Credit packs and plans. Each links to a page that describes the offer before a purchase starts.
 
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';

@@ -1,4 +1,4 @@
-// What the organization has bought, each order with its receipt, and with its withdrawal while that is possible.
+// Orders of the organization, each with its receipt and, while it is possible, its withdrawal.
 import { useState } from 'preact/hooks';
 import { type BillingQuery, withdrawOrder } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';

@@ -1,4 +1,4 @@
-// How credits, money and the ledger are said.
+// Formats credits, money and ledger entries.
 import type { BillingLedgerEntryFragment, LedgerEntryKind } from '../generated/documents.ts';
 import { pageAt } from '../kit/page.ts';
 import { ScrollTable } from '../kit/scroll-block.tsx';

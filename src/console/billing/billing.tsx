@@ -1,4 +1,4 @@
-// Billing: what the organization has, buys and spends. A person who may only start missions asks for credits here.
+// Billing: balance, purchases and spending of the organization. A person who may only start missions requests credits here.
 import { useState } from 'preact/hooks';
 import {
   askForCredits,
@@ -75,7 +75,7 @@ function Whole({ say }: { say(words: string): void }) {
   );
 }
 
-/** The open request, for those who can answer it, and the form for those who start missions. */
+/** The open credit request, for people who can answer it, and the form, for people who start missions. */
 function Requests({ summary, done }: { summary: Summary | null; done(): void }) {
   const open = summary?.openCreditRequest;
   const canBuy = summary?.canManage ?? false;

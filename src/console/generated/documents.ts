@@ -22,7 +22,7 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
-  /** What a console may offer the caller, so that it need not interpret scopes. One of: org.manage, members.manage, billing.manage, projects.manage, missions.run, tokens.create. */
+  /** Actions that a console may offer the caller without interpreting scopes. One of: org.manage, members.manage, billing.manage, projects.manage, missions.run, tokens.create. */
   Capability: { input: string; output: string; }
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   EpochMs: { input: number; output: number; }
@@ -123,7 +123,7 @@ export type BillingPlan =
   /** A subscription to a team plan. */
   | 'team';
 
-/** What is bought: packs of credits, or a team plan. */
+/** The offer of a checkout: packs of credits, or a team plan. */
 export type CheckoutOffer =
   /** Packs of credits. */
   | 'pack'
@@ -141,7 +141,7 @@ export type ChoiceWay =
 
 /** A new agent of the organization. */
 export type CreateAgentRequest = {
-  /** How long the model may think; null: the harness decides. */
+  /** Reasoning effort of the model; null: the harness decides. */
   effort?: InputMaybe<AgentEffort>;
   /** The program that drives its model. */
   harness: Scalars['Harness']['input'];
@@ -151,7 +151,7 @@ export type CreateAgentRequest = {
   name: Scalars['String']['input'];
   /** The part it plays in a mission. */
   role: AgentRole;
-  /** What the agent works in. */
+  /** The working environment of the agent. */
   sandbox: CreateAgentRequestSandbox;
   /** `<owner>/<repo>` of repositories with skills: at most 20. */
   skillRepos?: InputMaybe<Array<Scalars['String']['input']>>;
@@ -159,7 +159,7 @@ export type CreateAgentRequest = {
   userPrompt?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** What the agent works in. */
+/** The working environment of the agent. */
 export type CreateAgentRequestSandbox = {
   /** Always `existing`. */
   kind: AgentSandboxKind;
@@ -167,7 +167,7 @@ export type CreateAgentRequestSandbox = {
   templateId: Scalars['String']['input'];
 };
 
-/** What is to be bought. */
+/** The order. */
 export type CreateCheckoutSessionRequest = {
   /** Packs of credits, or a team plan. */
   offer: CheckoutOffer;
@@ -205,7 +205,7 @@ export type CreateProjectRequest = {
   name: Scalars['String']['input'];
   /** `<owner>/<repo>`. */
   repoFullName: Scalars['String']['input'];
-  /** Where its issues live; `builtin` without it. */
+  /** The tracker of its issues; `builtin` when absent. */
   tracker?: InputMaybe<ProjectTracker>;
   /** The key of the team in the tracker. */
   trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
@@ -233,7 +233,7 @@ export type CreateScheduledTaskRequest = {
   triggers: Array<CreateScheduledTaskRequestTriggers>;
 };
 
-/** What starts a mission. */
+/** A trigger. */
 export type CreateScheduledTaskRequestTriggers = {
   /** Always `schedule`. */
   kind: TriggerKind;
@@ -245,7 +245,7 @@ export type CreateScheduledTaskRequestTriggers = {
 export type CreateScheduledTaskRequestTriggersSchedule = {
   /** 1 to 31; required when `interval` is monthly. */
   dayOfMonth?: InputMaybe<Scalars['Int']['input']>;
-  /** How often it is due. */
+  /** Interval between occurrences. */
   interval: ScheduleInterval;
   /** HH:MM, 00:00 to 23:59. */
   time: Scalars['String']['input'];
@@ -263,7 +263,7 @@ export type CreateTokenRequest = {
   name: Scalars['String']['input'];
   /** The only project that the token reaches; the whole organization when absent. */
   projectId?: InputMaybe<Scalars['String']['input']>;
-  /** What the token may do: at most 25 scopes of `GET /scopes`, none beyond the caller’s own. None by default. */
+  /** Scopes of the token: at most 25 of those in `GET /scopes`, none beyond the caller’s own. None by default. */
   scopes?: InputMaybe<Array<Scalars['String']['input']>>;
 };
 
@@ -445,7 +445,7 @@ export type McpToolChange =
   /** The server no longer has it. */
   | 'removed';
 
-/** What a server says of a tool itself. */
+/** A claim of a server about its own tool. */
 export type McpToolClaim =
   /** That it may destroy data. */
   | 'destroys'
@@ -565,23 +565,23 @@ export type PullRequestState =
   /** It can be merged. */
   | 'open';
 
-/** How a declared server is bound. */
+/** The binding of a declared server. */
 export type PutMcpBindingRequest = {
   /** Hosts that may get requests besides that of the server, such as its authorization server. */
   allowedEgressHosts?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Left out: as they were. Given, it also says that all tools have been reviewed as they are now. */
+  /** Absent: unchanged. Present, it also states that all tools were reviewed in their present form. */
   approvedTools?: InputMaybe<Array<PutMcpBindingRequestApprovedTools>>;
-  /** Values of the declared secrets by name; never shown again. Null forgets one, one left out is kept. */
+  /** Values of the declared secrets by name; never returned. Null deletes one, an absent one is kept. */
   credentials?: InputMaybe<Scalars['Json']['input']>;
   /** True unless said otherwise when the server is bound. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
-  /** Whose agents may use the server. */
+  /** The roles whose agents may use the server. */
   roles: Array<AgentRole>;
 };
 
 /** A tool that agents may use. */
 export type PutMcpBindingRequestApprovedTools = {
-  /** Whether a person vouches that it changes nothing. Roles other than `builder` get such tools alone. */
+  /** Whether a person attests that it changes nothing. Roles other than `builder` get only such tools. */
   attestedReadOnly?: InputMaybe<Scalars['Boolean']['input']>;
   /** As the server names the tool. */
   name: Scalars['String']['input'];
@@ -623,7 +623,7 @@ export type RunResult =
   /** Nothing: no commit was pushed. */
   | 'no_changes';
 
-/** How far a run is. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final. */
+/** The status of a run. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final. */
 export type RunStatus =
   /** A person or a program canceled it. */
   | 'canceled'
@@ -760,7 +760,7 @@ export type SetupRequirementId =
   /** A source host with credentials, or the built-in one: agents read and push repositories there. */
   | 'source_host';
 
-/** Where the person returns to after signing in to the server. */
+/** The return path of the person after signing in to the server. */
 export type StartMcpOAuthRequest = {
   /** The path of the console that the person returns to. */
   returnTo?: InputMaybe<Scalars['String']['input']>;
@@ -797,7 +797,7 @@ export type TemplateBase =
   /** What the runtime has: the programs of its machine, or its own image where it uses containers. */
   | 'machine';
 
-/** Whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet. */
+/** The authors whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet. */
 export type TrackerTriggerPolicy =
   /** Whoever can write an issue. */
   | 'anyone'
@@ -811,9 +811,9 @@ export type TriggerKind =
   /** Each occurrence of a schedule. */
   | 'schedule';
 
-/** Members that are left out stay as they are. */
+/** Omitted members stay unchanged. */
 export type UpdateAgentRequest = {
-  /** How long the model may think; null: the harness decides. */
+  /** Reasoning effort of the model; null: the harness decides. */
   effort?: InputMaybe<AgentEffort>;
   /** The program that drives its model. */
   harness?: InputMaybe<Scalars['Harness']['input']>;
@@ -823,7 +823,7 @@ export type UpdateAgentRequest = {
   name?: InputMaybe<Scalars['String']['input']>;
   /** The part it plays in a mission. */
   role?: InputMaybe<AgentRole>;
-  /** What the agent works in. */
+  /** The working environment of the agent. */
   sandbox?: InputMaybe<UpdateAgentRequestSandbox>;
   /** `<owner>/<repo>` of repositories with skills: at most 20. */
   skillRepos?: InputMaybe<Array<Scalars['String']['input']>>;
@@ -831,7 +831,7 @@ export type UpdateAgentRequest = {
   userPrompt?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** What the agent works in. */
+/** The working environment of the agent. */
 export type UpdateAgentRequestSandbox = {
   /** Always `existing`. */
   kind: AgentSandboxKind;
@@ -843,7 +843,7 @@ export type UpdateAgentRequestSandbox = {
 export type UpdateBillingSettingsRequest = {
   /** The organization of the caller; any other one is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;
-  /** Whose issues may start missions; kept for when issues do. Nothing in a tracker starts a mission yet. */
+  /** The authors whose issues may start missions, once issues do. Nothing in a tracker starts a mission yet. */
   trackerTriggers: TrackerTriggerPolicy;
 };
 
@@ -857,11 +857,11 @@ export type UpdateMembershipRequest = {
 export type UpdateNoticeMailRequest = {
   /** Whether they are emailed, in every organization of the person. */
   enabled: Scalars['Boolean']['input'];
-  /** What the notices are about. */
+  /** Subject of the notices. */
   kind: NoticeMailKind;
 };
 
-/** Members that are left out stay as they are; null restores the default. */
+/** Omitted members stay unchanged; null restores the default. */
 export type UpdateOrchestratorRequest = {
   /** At most 500 characters; null: the default. */
   blurb?: InputMaybe<Scalars['String']['input']>;
@@ -877,11 +877,11 @@ export type UpdateOrchestratorRequest = {
   name?: InputMaybe<Scalars['String']['input']>;
   /** Whether a person has to approve each plan before an agent follows it. */
   planApproval?: InputMaybe<Scalars['Boolean']['input']>;
-  /** Without `model` its first model is used; with `model` it must be the vendor of that model. */
+  /** Without `model`, the vendor’s first model is used; with `model`, it must be the vendor of that model. */
   vendor?: InputMaybe<ModelVendor>;
 };
 
-/** Members that are left out stay as they are. */
+/** Omitted members stay unchanged. */
 export type UpdateOrganizationRequest = {
   /** 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
@@ -889,13 +889,13 @@ export type UpdateOrganizationRequest = {
   slug?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** Where the config file of a project is. */
+/** The path of a project’s config file. */
 export type UpdateProjectMcpRequest = {
   /** Path of the config file from the top of the repository; null: `service.yml`. */
   configPath?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** Members that are left out stay as they are. */
+/** Omitted members stay unchanged. */
 export type UpdateProjectRequest = {
   /** Whether an approved change merges without a person. */
   autoMerge?: InputMaybe<Scalars['Boolean']['input']>;
@@ -935,7 +935,7 @@ export type UpdateScheduledTaskRequest = {
   triggers?: InputMaybe<Array<UpdateScheduledTaskRequestTriggers>>;
 };
 
-/** What starts a mission. */
+/** A trigger. */
 export type UpdateScheduledTaskRequestTriggers = {
   /** Always `schedule`. */
   kind: TriggerKind;
@@ -947,7 +947,7 @@ export type UpdateScheduledTaskRequestTriggers = {
 export type UpdateScheduledTaskRequestTriggersSchedule = {
   /** 1 to 31; required when `interval` is monthly. */
   dayOfMonth?: InputMaybe<Scalars['Int']['input']>;
-  /** How often it is due. */
+  /** Interval between occurrences. */
   interval: ScheduleInterval;
   /** HH:MM, 00:00 to 23:59. */
   time: Scalars['String']['input'];
@@ -957,7 +957,7 @@ export type UpdateScheduledTaskRequestTriggersSchedule = {
   weekday?: InputMaybe<Weekday>;
 };
 
-/** How far the caller has followed a guide. */
+/** Progress of the caller in a guide. */
 export type UpdateSetupGuideRequest = {
   /** Whether the guide is completed; false follows it again. */
   completed?: InputMaybe<Scalars['Boolean']['input']>;

@@ -32,15 +32,15 @@ export const vendors: Readonly<Record<Vendor, string>> = {
   openai: 'OpenAI',
 };
 
-/** What the vendor calls its credentials. */
+/** The vendor's word for its credentials. */
 const credentialWord = (vendor: Vendor): string => (vendor === 'github' ? 'Token' : 'API key');
 
 interface Offer {
   vendor: Vendor;
   vendorKind: VendorKind;
-  /** What the credentials must allow. */
+  /** Permissions that the credentials need. */
   hint?: string;
-  /** What the address of another server looks like; absent: there is none. */
+  /** Example of the address of another server; absent if the vendor has none. */
   server?: string;
 }
 
@@ -68,7 +68,7 @@ const offers: Readonly<Record<string, Offer>> = {
 };
 const [first] = Object.keys(offers) as [string];
 
-/** What `?connect=` of the page asks for. */
+/** Offers that `?connect=` in the address of the page selects. */
 const asked: Readonly<Record<string, string>> = {
   model: 'Anthropic: language models',
   repository: 'GitHub: repositories',
@@ -121,7 +121,7 @@ export function Connect({ read }: { read(): void }) {
 
 interface ActionsProperties {
   connector: Connector;
-  /** Those that may take its place. */
+  /** Candidates to replace it. */
   others: readonly Connector[];
   read(): void;
 }
@@ -190,7 +190,7 @@ const uses: Readonly<Record<VendorKind, string>> = {
   llm: 'for language models',
 };
 
-/** What happens to projects, as the API does it. */
+/** Effect of a disconnection on projects, as the API applies it. */
 function consequence(connector: Connector, others: readonly Connector[]): string {
   const { id, vendor, vendorKind, baseUrl, dependentProjectCount: count } = connector;
   const gone = 'The connector and its credentials are deleted.';

@@ -1,4 +1,4 @@
-// What tokens and connected agents have in common: where and what they may, how they are revoked, and those that have ended.
+// Parts shared by tokens and connected agents: their access, their revocation, and the list of ended ones.
 import type { ComponentChildren } from 'preact';
 import { may } from '../kit/page.ts';
 import { Action } from '../kit/pieces.tsx';
@@ -6,12 +6,12 @@ import { Time } from '../kit/words.tsx';
 
 interface AccessProperties {
   projectId: string | null;
-  /** Null also for a project that is gone. */
+  /** Null also for a deleted project. */
   project: { name: string } | null;
   scopes: readonly string[];
 }
 
-/** The project it is bound to, its scopes, and those that the person's role has lost. */
+/** The bound project and the scopes, with a note on scopes that the person's role no longer holds. */
 export function Access({ projectId, project, scopes }: AccessProperties) {
   const lost = scopes.filter((scope) => !may(scope));
   return (
@@ -31,7 +31,7 @@ export function Access({ projectId, project, scopes }: AccessProperties) {
 
 interface RevokeProperties {
   name: string;
-  /** What will happen. */
+  /** Effect of the revocation. */
   warning: string;
   act(key: string): Promise<unknown>;
 }

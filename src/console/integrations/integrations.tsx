@@ -80,7 +80,7 @@ function statusOf({ vendor, hasCredentials, brokenSince, checkFailure }: Connect
   return brokenSince !== null || checkFailure ? 'error' : 'connected';
 }
 
-/** What the vendor says of the credentials. */
+/** Result of the last check of the credentials. */
 function State({ connector }: { connector: Connector }) {
   const { vendor, hasCredentials, brokenSince, checkFailure, checkedAt, updatedAt } = connector;
   if (vendor === 'builtin') return null;

@@ -12,7 +12,7 @@ const sequences = /\u001b\[([\d;:]*)([A-Za-z])|\u001b\][^\u0007\u001b]*(?:\u0007
 
 export const hasColours = (text: string): boolean => text.includes('\u001b');
 
-/** Without any control sequence. */
+/** The text without control sequences. */
 export const plain = (text: string): string => text.replace(sequences, '');
 
 export function partsOf(text: string): Part[] {
@@ -32,7 +32,7 @@ export function partsOf(text: string): Part[] {
     for (let i = 0; i < codes.length; i++) {
       const code = codes[i]!;
       if (code === 38 || code === 48) {
-        // Of 256 colours the first 16 are named; the others, and those of 24 bits, are left out.
+        // The first 16 of the 256 colours have names; the others, and 24-bit colours, are left out.
         const [kind, index = 16] = codes.slice(i + 1);
         if (code === 38) colour = kind === 5 && index < 16 ? colours[index % 8]! : '';
         i += kind === 5 ? 2 : 4;

@@ -1,4 +1,4 @@
-// Charts: uPlot for those with axes, a plain path for those in a table row. Each has a text alternative.
+// Charts: uPlot for charts with axes, a plain path for charts in a table row. Each has a text alternative.
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { day, hour, minute, second } from './words.tsx';
@@ -17,15 +17,15 @@ interface ChartProperties {
   /** Milliseconds. */
   times: number[];
   curves: Curve[];
-  /** How a value of the axis is written. */
+  /** Formats a value of the axis. */
   unit: (value: number) => string;
-  /** The highest value of the axis at least. */
+  /** Lower bound for the highest value of the axis. */
   top: number;
-  /** What the curves show, in a sentence. */
+  /** Text alternative: the curves in one sentence. */
   words: string;
   height?: number;
   range?: [from: number, to: number];
-  /** By which the axis of values may be divided. */
+  /** Allowed intervals of the value axis. */
   steps?: number[];
 }
 
@@ -37,7 +37,7 @@ const dataOf = ({ times, curves }: ChartProperties): uPlot.AlignedData => [
   ...curves.map(({ values }) => values),
 ];
 
-/** Its scales are computed at every drawing. */
+/** The scales read the properties at every redraw. */
 function draw(host: HTMLElement, height: number, readProperties: () => ChartProperties): uPlot {
   const { curves, unit, steps } = readProperties();
   const highest = () =>
@@ -103,7 +103,7 @@ function draw(host: HTMLElement, height: number, readProperties: () => ChartProp
   );
 }
 
-/** By which the axis of time may be divided. */
+/** Allowed intervals of the time axis. */
 const moments = [
   ...[1, 2, 5, 10, 15, 30].map((n) => n * second),
   ...[1, 2, 5, 10, 15, 30].map((n) => n * minute),
@@ -123,7 +123,7 @@ export function Chart(properties: ChartProperties) {
   const latest = useRef(properties);
   latest.current = properties;
   const { times, curves, words, height = 180 } = properties;
-  // Created again only for another kind of chart.
+  // Redrawn from the start only for other curves or another height.
   const kinds = curves.map(({ label }) => label).join();
   useEffect(() => {
     const element = host.current!;
@@ -168,7 +168,7 @@ interface SparklineProperties {
   colour: Curve['colour'];
 }
 
-/** A curve as large as a word. */
+/** A chart the size of a word. */
 export function Sparkline({ values, top, words, colour }: SparklineProperties) {
   const [width, height] = [120, 28];
   const x = (i: number) => (values.length < 2 ? width : (i / (values.length - 1)) * width);

@@ -1,8 +1,8 @@
-// Parts of a form that have several controls: boxes of which any are checked, and buttons of which one is.
+// Form fields with several controls: checkboxes and radio buttons.
 import type { ComponentChildren } from 'preact';
 import type { ChoiceProperties, FieldProperties } from './fields.tsx';
 
-/** Any of a few: the value is the list of those that are checked, in the order of the options. */
+/** Checkboxes: the value lists the checked options, in the order of the options. */
 export function Several<V>({ form, name, label, hint, options }: ChoiceProperties<V>) {
   const chosen = form.values[name] as readonly string[];
   return (
@@ -24,7 +24,7 @@ export function Several<V>({ form, name, label, hint, options }: ChoicePropertie
   );
 }
 
-/** One of a few. */
+/** Radio buttons: the value is the chosen option. */
 export function OneOf<V>(properties: ChoiceProperties<V, ComponentChildren> & { required?: boolean }) {
   const { form, name, label, hint, options, required } = properties;
   return (
@@ -45,7 +45,7 @@ export function OneOf<V>(properties: ChoiceProperties<V, ComponentChildren> & { 
   );
 }
 
-/** What is asked once for several fields. */
+/** A group of controls with one label, hint and error. */
 export function Group<V>({ form, name, label, hint, children }: FieldProperties<V> & { children: ComponentChildren }) {
   const error = form.errorOf(name);
   const id = form.prefix + name;

@@ -1,8 +1,8 @@
-// Asks the graph. All that is asked within one tick goes in one HTTP request; what is asked twice in it is asked once.
+// GraphQL client of the console. Queries of one tick share an HTTP request, and equal queries in it are sent once.
 import type { Operation } from '../generated/documents.ts';
 import { csrf, org } from './page.ts';
 
-/** The record of every error of the API (docs/contract.md#errors). */
+/** An error of the API (docs/contract.md#errors). */
 export interface ProblemBody {
   title: string;
   description: string;
@@ -23,7 +23,7 @@ export class Failure extends Error {
 export const isRecordChanged = (error: unknown): boolean =>
   error instanceof Failure && error.problem.code === 'record_changed';
 
-/** What went wrong, in the API's words where it said any. */
+/** The problem behind an error: the API's own, or that the service could not be reached. */
 export const problemOf = (error: unknown): ProblemBody =>
   error instanceof Failure
     ? error.problem
@@ -47,11 +47,11 @@ interface Asked {
 
 /** Milliseconds until a mutation whose answer was lost is sent again. */
 const resendAfter = 1_000;
-/** As many operations as the service takes in a batch. */
+/** Maximum of operations that the service accepts in a batch. */
 const atOnce = 20;
 let queue = new Map<string, Asked>();
 
-/** The data of one operation. `alone`: in a request of its own, because the cost of a request is bounded. @throws Failure */
+/** Sends a query and returns its data. `alone`: in its own request, because the cost of a request is limited. @throws Failure */
 export function ask<Data, Variables>(
   { text }: Operation<Data, Variables>,
   variables: Variables,
@@ -80,7 +80,7 @@ async function send(batch: Asked[]): Promise<void> {
     const answers = await post(batch.map(({ body }) => body));
     for (const [i, { resolve, reject }] of batch.entries()) {
       const { data, errors } = answers[i] ?? {};
-      // A part that failed while others did not is shown as absent.
+      // A part that failed is shown as absent if others succeeded.
       if (data && Object.values(data).some((value) => value !== null)) resolve(data);
       else reject(failureOf(errors));
     }
@@ -102,7 +102,7 @@ async function post(body: unknown, more: Record<string, string> = {}): Promise<A
     },
     body: JSON.stringify(body),
   });
-  // The session has ended: the page itself leads to the sign-in, and back. The values of a form are kept (form.ts).
+  // The session has ended: a reload leads to the sign-in page, and back. The values of a form are kept (form.ts).
   if (response.status === 401) location.reload();
   const answered: Answer | Answer[] = await response.json();
   if (Array.isArray(answered)) return answered;
@@ -110,10 +110,10 @@ async function post(body: unknown, more: Record<string, string> = {}): Promise<A
   throw failureOf(answered.errors);
 }
 
-/** The last request for each purpose whose success is not known. */
+/** The last request of each purpose whose outcome is unknown. */
 const unsettled = new Map<string, { body: string; key: string }>();
 
-/** The same request keeps its key; one with another body (other values, a newer `ifUpdatedAt`) is another request. */
+/** The same request keeps its key; another body (other values, a newer `ifUpdatedAt`) gets a new one. */
 function keyOf(purpose: string, body: string): string {
   const last = unsettled.get(purpose);
   if (last?.body === body) return last.key;
@@ -123,8 +123,8 @@ function keyOf(purpose: string, body: string): string {
 }
 
 /**
- * The data of a mutation, sent on its own. For the same purpose the same request happens once, however often it is sent; it is
- * sent again by itself when the answer is lost. @throws Failure
+ * Sends a mutation in its own request and returns its data. Repeats of the same request for the same purpose take effect once; a
+ * request whose answer was lost is repeated automatically. @throws Failure
  */
 export async function mutate<Data, Variables>(
   { text }: Operation<Data, Variables>,

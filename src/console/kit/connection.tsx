@@ -1,7 +1,7 @@
-// Loads parts of the application also when the connection is lost: the page stays, says so, and goes on once the service answers.
+// Loads parts of the application. While the connection is lost the page stays, says so, and continues once the service answers.
 import { useEffect, useState } from 'preact/hooks';
 
-/** Milliseconds between two tries to reach the service. */
+/** Milliseconds between attempts to reach the service. */
 const pause = 2_000;
 const reachable = (): Promise<boolean> =>
   fetch('/console/icon.svg', { method: 'HEAD', cache: 'no-store' }).then(
@@ -9,7 +9,7 @@ const reachable = (): Promise<boolean> =>
     () => false,
   );
 
-/** How many parts wait for a connection. */
+/** Number of parts that wait for a connection. */
 let waiting = 0;
 const changed = new EventTarget();
 function wait(more: 1 | -1): void {
@@ -17,7 +17,7 @@ function wait(more: 1 | -1): void {
   changed.dispatchEvent(new Event('change'));
 }
 
-/** Resolves at once while the service answers. */
+/** Resolves once the service answers. */
 async function connected(): Promise<void> {
   if (await reachable()) return;
   wait(1);
@@ -26,7 +26,7 @@ async function connected(): Promise<void> {
   wait(-1);
 }
 
-/** What `load` imports. Where that fails though the service answers, a newer release has replaced this one: it sends its page. */
+/** Imports a part. A failure while the service answers means that a newer release is running: the page is reloaded. */
 export const loaded = <Part,>(load: () => Promise<Part>): Promise<Part> =>
   load().catch(async () => {
     await connected();

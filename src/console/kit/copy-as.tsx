@@ -1,4 +1,4 @@
-// What a page shows, as a program asks for it: curl, GraphQL, the typed client, the command line.
+// The page's request as a program sends it: curl, GraphQL, the typed client, the command line.
 import { useRef, useState } from 'preact/hooks';
 import { api } from './page.ts';
 
@@ -33,14 +33,14 @@ export function Copy({ text, label, describes }: { text: string; label: string; 
 }
 
 interface Properties {
-  /** Below the API's address; absent where REST has no such route. */
+  /** Path below the API's address; absent where REST has no such route. */
   path?: string;
   graphql: string;
-  /** Absent where no program can. */
+  /** Absent where programs have no access. */
   client?: string;
   /** Absent where the command line has no such command. */
   cli?: string;
-  /** Only a person who is signed in may, and no token: GraphiQL asks as that person. */
+  /** Whether a token cannot do this, only a signed-in person; GraphiQL runs as that person. */
   isPersonal?: boolean;
 }
 

@@ -1,20 +1,20 @@
-// The parts of a form, each with its label, a hint and what is wrong with it.
+// Form fields, each with its label, hint and error.
 import type { ComponentChildren } from 'preact';
 import type { Form } from './form.ts';
 import { Trouble } from './pieces.tsx';
 
 interface FrameProperties<V> {
   form: Form<V>;
-  /** What the button says. */
+  /** Label of the submit button. */
   action: string;
-  /** Where one goes without sending. */
+  /** Address of the cancel link. */
   cancel?: string;
   children: ComponentChildren;
-  /** The names of the fields as people read them, for what another has changed. */
+  /** Labels of the fields, for the list of another person's changes. */
   labels?: Record<string, string>;
-  /** Whether it takes something away for good. */
+  /** Whether the action cannot be undone. */
   isDangerous?: boolean;
-  /** Whether it cannot be sent now; the fields say why. */
+  /** Whether the form cannot be submitted now; the fields say why. */
   isOff?: boolean;
 }
 
@@ -113,9 +113,9 @@ const described = <V,>({ form, name, hint }: FieldProperties<V>) => {
 type TextProperties<V> = FieldProperties<V> & {
   required?: boolean;
   maxLength?: number;
-  /** More than one: a text of several lines. */
+  /** More than 1 for a multi-line text. */
   rows?: number;
-  /** Shown with letters of one width. */
+  /** Whether the font is monospaced. */
   isCode?: boolean;
   type?: 'text' | 'email' | 'number' | 'time' | 'password';
   step?: string;
@@ -198,5 +198,5 @@ export function Check<V>({ form, name, label, hint }: FieldProperties<V>) {
   );
 }
 
-/** What is sent for a text that may be empty. */
+/** The trimmed text; null if it is empty. */
 export const optional = (text: string): string | null => (text.trim() === '' ? null : text.trim());

@@ -1,10 +1,10 @@
-// What narrows and orders a list; each is in the address of the page.
+// Filters and order of a list, kept in the address of the page.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { agentNames, type ListOrder, projects } from '../generated/documents.ts';
 import { useFilter, useReading } from './reading.ts';
 
 interface ChoiceProperties {
-  /** Its name in the address. */
+  /** Name of the parameter in the address. */
   name: string;
   label: string;
   any?: string;
@@ -29,10 +29,10 @@ export function FilterChoice({ name, label, any = 'Any', options }: ChoiceProper
   );
 }
 
-/** The words of a set of the API. */
+/** The values of an API enum as options. */
 export const asOptions = (words: readonly string[]) => words.map((word) => [word, word] as const);
 
-/** A value of the address that is one of the words; null for any other. */
+/** The value of a parameter in the address; null unless it is one of the words. */
 export function useWord<W extends string>(name: string, words: readonly W[]): W | null {
   const [value] = useFilter(name);
   return words.find((word) => word === value) ?? null;
@@ -58,10 +58,10 @@ const orders: readonly ListOrder[] = ['oldest'];
 /** Null: newest first. */
 export const useOrder = (): ListOrder | null => useWord('order', orders);
 
-/** Milliseconds after the last key. */
+/** Milliseconds from the last key press to the search. */
 const pause = 250;
 
-/** Words to search for, which go to the address when nobody types. */
+/** Words to search for, written to the address when typing pauses. */
 export function SearchFilter({ name, label }: { name: string; label: string }) {
   const [wanted, setWanted] = useFilter(name);
   const [typed, setTyped] = useState(wanted ?? '');

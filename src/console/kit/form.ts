@@ -1,5 +1,5 @@
-// Keeps the values of a form until the service has taken them: nothing is lost when a connection, a session or a page ends, a
-// repetition is the same request, and who edits what another has changed meanwhile is told.
+// Keeps the values of a form until the service has accepted them: they survive a lost connection, an ended session and a reload, a
+// repeat is the same request, and changes that another person made meanwhile are shown.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isRecordChanged, type ProblemBody, problemOf } from './client.ts';
 import { org, person } from './page.ts';
@@ -11,16 +11,16 @@ interface Kept<V> {
 }
 
 interface FormSettings<V> {
-  /** Names the form and the record that it edits; what is unsent is kept for it in this tab. */
+  /** Names the form and the record it edits; unsent values are kept under this name in this tab. */
   name: string;
   initial: V;
-  /** Sends the values; with the same key they are taken once. `seen`: `updatedAt` of the record that they are for. */
+  /** Sends the values; requests with the same key take effect once. `seen`: `updatedAt` of the record that was edited. */
   send(values: V, key: string, seen: number | null): Promise<unknown>;
   /** Tells the form apart from others on the page with fields of the same names. */
   prefix?: string;
-  /** A field that is kept in no place but this page. */
+  /** A field that is never stored outside this page. */
   secret?: keyof V;
-  /** The record as it is now, where another one may have changed it; with its `updatedAt` where it has one. */
+  /** Reads the record again, if others may change it; with its `updatedAt` if it has one. */
   current?(): Promise<readonly [values: V, updatedAt: number | null]>;
 }
 
@@ -28,20 +28,20 @@ export interface Form<V> {
   values: V;
   prefix: string;
   set(change: Partial<V>): void;
-  /** What is wrong with a field, in the API's words. */
+  /** Error of a field, in the API's words. */
   errorOf(name: string): string | null;
-  /** What went wrong other than in a field. */
+  /** Problem that belongs to no field. */
   problem: ProblemBody | null;
   isBusy: boolean;
   /** Whether unsent values of an earlier visit were found. */
   isRestored: boolean;
-  /** What another has saved meanwhile, by field. */
+  /** Changes that another person has saved meanwhile, by field. */
   conflict: { name: string; theirs: unknown; mine: unknown }[] | null;
   submit(event?: Event): Promise<void>;
   discard(): void;
   keepMine(): void;
   takeTheirs(): void;
-  /** Given to the `form` element: after an error the first wrong field gets the focus. */
+  /** Reference for the `form` element, whose first invalid field gets the focus after an error. */
   element: { current: HTMLFormElement | null };
 }
 
@@ -102,13 +102,13 @@ export function useForm<V extends object>({
           await send(values, key.current, seen ?? null);
           break;
         } catch (error) {
-          // It was changed between the two requests: what is it now?
+          // The record was changed between the two requests: read it again.
           if (!isRecordChanged(error) || tries === mostTries) throw error;
         }
       }
-      // An empty form has not been filled in wrong (CSS, :user-invalid).
+      // Without a reset the emptied fields would be marked as invalid (CSS, :user-invalid).
       if (!current) element.current?.reset();
-      // What was created is sent once; what was changed is what the next change begins from.
+      // After a creation the form is empty; after a change it starts from the saved values.
       start(current ? withoutSecret(values) : initial);
     } catch (error) {
       setProblem(problemOf(error));
@@ -141,7 +141,7 @@ export function useForm<V extends object>({
   };
 }
 
-/** How often a form is sent to a record that changes all the time. */
+/** Maximum of attempts for a record that keeps changing. */
 const mostTries = 3;
 
 function readKept<V>(place: string): Kept<V> | null {
@@ -159,7 +159,7 @@ const differences = <V extends object>(theirs: V, mine: V, base: V) =>
     .filter((name) => !isSame(theirs[name], base[name]))
     .map((name) => ({ name, theirs: theirs[name], mine: mine[name] }));
 
-/** The errors of the form's own fields by their names, and the problem that remains: of fields that the form does not have. */
+/** Errors of the form's own fields by name, and the remaining problem, which is about fields that the form does not have. */
 function fieldErrors(problem: ProblemBody | null, names: string[]) {
   const fields: Record<string, string> = {};
   const others: string[] = [];

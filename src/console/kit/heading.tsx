@@ -10,10 +10,10 @@ export const noteNavigation = (): void => {
 };
 
 interface Properties {
-  /** Null while it is read. */
+  /** Null while it is loading. */
   title: string | null;
   above?: readonly (readonly [address: string, name: string])[];
-  /** What can be done with what the page shows. */
+  /** Actions of the page. */
   children?: ComponentChildren;
 }
 

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { Operation } from '../generated/documents.ts';
 
-/** Milliseconds: between two questions, and before the connection is tried again, doubled up to the last. */
+/** Milliseconds between polls, and before a reconnection: doubled from the first value up to the last. */
 const between = 5_000;
 const retryMs = { first: 1_000, last: 60_000 };
 
@@ -12,7 +12,7 @@ interface Live<Data, Variables> {
   variables: Variables;
   /** Called for every event; the first of a connection contains the current state. */
   take(data: Data, isFirst: boolean): void;
-  /** Asks instead, once. */
+  /** Polls once, in place of an event. */
   poll(): void;
   /** Whether nothing will change from now on. */
   isOver(): boolean;
@@ -24,7 +24,7 @@ export function useLive<Data, Variables>(live: Live<Data, Variables>): void {
   useEffect(() => follow(() => latest.current as Live<unknown, unknown>), []);
 }
 
-/** Gives the way to end it. */
+/** Returns a function that stops it. */
 function follow(live: () => Live<unknown, unknown>): () => void {
   let source: EventSource | undefined;
   let wait = retryMs.first;
@@ -39,7 +39,7 @@ function follow(live: () => Live<unknown, unknown>): () => void {
     source.addEventListener('next', ({ data: text }: MessageEvent<string>) => {
       const { data } = JSON.parse(text) as { data?: unknown };
       if (!data) return;
-      // Only now: a proxy in between may hold events back.
+      // Polling stops at the first event only, because a proxy in between may hold events back.
       clearInterval(polling);
       wait = retryMs.first;
       live().take(data, isFirst);

@@ -6,7 +6,7 @@ import { ScrollBlock } from './scroll-block.tsx';
 
 /** Characters. The parser takes quadratic time for hostile text. */
 const longest = 30_000;
-/** Elements within each other. */
+/** Maximum depth of nested elements. */
 const deepest = 30;
 
 export function Markdown({ text }: { text: string }) {
@@ -97,7 +97,7 @@ const Table = ({ table, depth }: { table: Tokens.Table; depth: number }) => (
   </div>
 );
 
-/** A link out of the console: absolute, because an address of the console is not an agent's to name. */
+/** A link out of the console. Only absolute addresses become links: an agent must not make relative links into the console. */
 function Away({ href, children }: { href: string; children: ComponentChildren }) {
   const isSafe = /^(https?:\/\/|mailto:)/i.test(href) && URL.canParse(href);
   if (!isSafe) return <>{children}</>;
@@ -108,7 +108,7 @@ function Away({ href, children }: { href: string; children: ComponentChildren })
   );
 }
 
-/** Character references, each by itself: a document that is only parsed runs and loads nothing. */
+/** Decodes character references one by one. A document that is only parsed runs and loads nothing. */
 const decode = (text: string): string =>
   text.replace(/&(#\d{1,7}|#x[\da-f]{1,6}|[a-z]\w{1,31});/gi, (reference) => {
     const { textContent } = new DOMParser().parseFromString(reference, 'text/html').documentElement;

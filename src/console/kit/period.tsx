@@ -1,4 +1,4 @@
-// Narrows a list to a period: a usual one, or from one day to another. Both days are in the address.
+// Filters a list by period: a preset, or from one day to another. Both days are in the address.
 import { useState } from 'preact/hooks';
 import { now } from './page.ts';
 import { useFilter, useFilters } from './reading.ts';
@@ -10,14 +10,14 @@ const startOf = (date: string | null): number | null => {
   return Number.isNaN(at) ? null : at;
 };
 
-/** A day as the address has it, so many days ago. */
+/** The day `count` days ago, in the format of the address. */
 function daysAgo(count: number): string {
   const at = new Date(now());
   at.setDate(at.getDate() - count);
   return [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 }
 
-/** The period of the address as the API takes it. */
+/** The period in the address as arguments of the API. */
 export function usePeriod() {
   const [from] = useFilter('from');
   const [to] = useFilter('to');
@@ -66,7 +66,7 @@ export function PeriodFilter() {
   );
 }
 
-/** Browsers write days in digits, whose order depends on the country: the day in words stands beside it. */
+/** Browsers show dates in digits, whose order depends on the country, so the day is also shown in words. */
 const DayField = ({ label, value, set }: { label: string; value: string | null; set(next: string | null): void }) => {
   const at = startOf(value);
   return (

@@ -1,4 +1,4 @@
-// What every page is put together from: cards, states, meters, buttons that ask back, and what is shown before there is data.
+// Building blocks of every page: cards, statuses, meters, buttons with a confirmation, and placeholders.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { type ProblemBody, problemOf } from './client.ts';
@@ -25,7 +25,7 @@ export function Card({ title, aside, children, class: name = '' }: CardPropertie
   );
 }
 
-/** As much room as the rows will take: nothing jumps when they come. */
+/** Takes the height of the expected rows, so that the page does not shift when they load. */
 export const Skeleton = ({ rows, height = 44 }: { rows: number; height?: number }) => (
   <div class="skeleton" role="status" aria-label="Loading">
     {Array.from({ length: rows }, (_, i) => (
@@ -48,7 +48,7 @@ export const Trouble = ({ problem, retry }: { problem: ProblemBody; retry?: (() 
   </div>
 );
 
-/** What has just been done; read out. */
+/** The last completed action, announced by screen readers. */
 export const Said = ({ words }: { words: string }) => (
   <div role="status">{words && <p class="note good">{words}</p>}</div>
 );
@@ -57,15 +57,15 @@ export const Empty = ({ children }: { children: ComponentChildren }) => <div cla
 
 interface ListViewProperties<Row> {
   list: List<Row>;
-  /** What there is when there is nothing. */
+  /** Shown when the list is empty. */
   empty: ComponentChildren;
   skeleton: ComponentChildren;
-  /** Where a link leads to the rest. */
+  /** Whether the list is an excerpt, with a link to the rest elsewhere. */
   isExcerpt?: boolean;
   children: (rows: Row[]) => ComponentChildren;
 }
 
-/** A list in whichever state it is. What was read stays when reading it again fails. */
+/** A list in any state. Its rows stay visible when a refresh fails. */
 export function ListView<Row>({ list, empty, skeleton, isExcerpt = false, children }: ListViewProperties<Row>) {
   const { rows, problem } = list;
   return (
@@ -111,7 +111,7 @@ const tones: Record<string, string> = {
 };
 const spoken: Record<string, string> = { dispatching: 'waiting' };
 
-/** A status: by its word, not by its colour alone. */
+/** A status in words, not by its colour alone. */
 export const Pill = ({ status }: { status: string }) => (
   <span class={`pill ${tones[status] ?? ''}`}>{spoken[status] ?? status}</span>
 );
@@ -137,13 +137,13 @@ interface ActionProperties {
   /** The accessible name, for users who do not see the context. */
   describes?: string;
   class?: string;
-  /** Asked before it is done. */
+  /** Confirmation before the action. */
   question?: string;
-  /** Gets a key that stays the same until it has succeeded. */
+  /** `key` stays the same until the action has succeeded. */
   act(key: string): Promise<unknown>;
 }
 
-/** A button that does something: asks back where it must, works once at a time, and says what went wrong. */
+/** A button for an action: asks for confirmation where needed, runs once at a time, and shows the error. */
 export function Action({ label, describes, class: name = 'quiet slim', question, act }: ActionProperties) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
@@ -176,7 +176,7 @@ export function Action({ label, describes, class: name = 'quiet slim', question,
         <dialog ref={dialog} aria-label={label}>
           <p>{question}</p>
           <div class="actions">
-            {/* It has the focus when the dialog opens: Enter, pressed too often, does no harm. */}
+            {/* Has the focus when the dialog opens, so that a repeated Enter does no harm. */}
             <button type="button" class="quiet" autofocus onClick={() => dialog.current?.close()}>
               Go back
             </button>

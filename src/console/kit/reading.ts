@@ -25,12 +25,12 @@ export function useBeat(listener: () => void): void {
 }
 
 export interface Reading<Data> {
-  /** What was read last; null before. */
+  /** Data of the last read; null before the first one. */
   data: Data | null;
   /** Why the last read failed. */
   problem: ProblemBody | null;
   read(): void;
-  /** What came in another way. */
+  /** Sets data that came from elsewhere. */
   change(data: (before: Data | null) => Data): void;
 }
 
@@ -60,7 +60,7 @@ export function useReading<Data, Variables>(
   return { ...state, read, change };
 }
 
-/** The same, read again at every beat. */
+/** Like `useReading`, and read again at every refresh of the page. */
 export function useFresh<Data, Variables>(operation: Operation<Data, Variables>, variables: Variables): Reading<Data> {
   const reading = useReading(operation, variables);
   useBeat(reading.read);
@@ -75,7 +75,7 @@ export interface Page<Row> {
 export interface List<Row> {
   rows: Row[] | null;
   problem: ProblemBody | null;
-  /** Whether there are more than those. */
+  /** Whether there are further pages. */
   goesOn: boolean;
   isReading: boolean;
   /** Reads the first page again. */
@@ -90,7 +90,7 @@ interface ListState<Row> {
   isReading: boolean;
 }
 
-/** A list page by page: the beginning at once, the rest when it is asked for. */
+/** A list in pages: the first one at once, further ones on request. */
 export function useList<Data, Variables extends { cursor?: string | null | undefined }, Row>(
   operation: Operation<Data, Variables>,
   variables: Omit<Variables, 'cursor'>,
@@ -144,11 +144,11 @@ function joined<Row>(
   if (from !== null) return { rows: [...rows, ...page.data], cursor: page.nextCursor };
   const ids = new Set(page.data.map(idOf));
   const last = rows.findLastIndex((row) => ids.has(idOf(row)));
-  // Where nothing is in both there may be a gap between them.
+  // Without a common row there may be a gap between the two pages.
   return last < 0 || rows.length - last === 1 ? firstPage : { rows: [...page.data, ...rows.slice(last + 1)], cursor };
 }
 
-/** What a single read gave, as a list that is whole. */
+/** The result of a single read, as a complete list. */
 export const listIn = <Data, Row>(
   { data, problem, read }: Reading<Data>,
   rowsIn: (data: Data) => Row[],

@@ -1,4 +1,4 @@
-// What scrolls in a block of its own, also by keyboard: text, and tables that are wider than the page.
+// Blocks that scroll, also by keyboard: text, and tables that are wider than the page.
 import type { ComponentChildren } from 'preact';
 
 export const ScrollBlock = ({ class: name = 'result', children }: { class?: string; children: ComponentChildren }) => (

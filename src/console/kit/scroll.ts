@@ -1,8 +1,8 @@
-// Scroll positions of the pages: Back and Forward, and a reload, return to where the person was, once the page is as long again.
+// Scroll positions of the pages: Back, Forward and a reload return to the position, once the page is long enough.
 
 const placeOf = (): string => `scroll ${location.pathname}${location.search}`;
 
-/** Milliseconds in which a page may become as long as it was. */
+/** Milliseconds in which a page can reach its earlier length. */
 const giveUpMs = 5_000;
 let stop: (() => void) | null = null;
 
@@ -11,7 +11,7 @@ function restore(): void {
   const wanted = Number(sessionStorage.getItem(placeOf()) ?? 0);
   const sizes = new ResizeObserver(() => scrollTo(0, wanted));
   const timer = setTimeout(() => stop?.(), giveUpMs);
-  // Who scrolls meanwhile is not scrolled back.
+  // A person who scrolls meanwhile is not scrolled back.
   const own = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const;
   stop = () => {
     stop = null;
@@ -27,7 +27,7 @@ function restore(): void {
 export function keepScroll(): void {
   history.scrollRestoration = 'manual';
   const keep = () => {
-    // Positions on the way back are not the person's.
+    // Positions during a restoration are not the person's.
     if (!stop) sessionStorage.setItem(placeOf(), String(Math.round(scrollY)));
   };
   addEventListener('scroll', keep, { passive: true });

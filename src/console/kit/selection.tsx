@@ -1,4 +1,4 @@
-// Missions that are acted on together: one by one, a range with Shift, or all that are shown.
+// Selection of missions for bulk actions: one by one, a range with Shift, or all shown.
 import { useRef, useState } from 'preact/hooks';
 import { cancelRun, run as oneRun } from '../generated/documents.ts';
 import { rerun } from '../missions/rerun.ts';
@@ -6,7 +6,7 @@ import { ask, mutate } from './client.ts';
 import { Action } from './pieces.tsx';
 import { plural } from './words.tsx';
 
-/** What is selected among these rows; rows that are no longer shown are not. */
+/** Selection among these rows; rows that are no longer shown are not selected. */
 export function useSelection(ids: readonly string[]) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const last = useRef<string | null>(null);
@@ -55,7 +55,7 @@ interface BulkProperties {
   read(): void;
 }
 
-/** One after the other; what went through stays so when a later one fails. */
+/** Acts on one mission after another; a failure leaves the earlier ones done. */
 export function Bulk({ selected, clear, read }: BulkProperties) {
   const each = async (act: (runId: string) => Promise<unknown>) => {
     try {

@@ -1,10 +1,10 @@
-// A text that an agent left behind, shown in place when it is asked for: Markdown as it is meant, JSON as a tree, the rest as it is.
+// Preview of a text artifact on request: Markdown rendered, JSON as a tree, anything else as plain text.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ScrollBlock } from './scroll-block.tsx';
 import { size } from './words.tsx';
 
-/** Bytes of it that are read. */
+/** Maximum of bytes that are read. */
 const most = 200_000;
 
 export const isText = (type: string): boolean => /^(text\/|application\/(json|xml|x-ndjson))|\+(json|xml)$/.test(type);

@@ -1,4 +1,4 @@
-// A deletion for which the name is typed.
+// A delete button that appears once the name is typed.
 import { useState } from 'preact/hooks';
 import { Action } from './pieces.tsx';
 

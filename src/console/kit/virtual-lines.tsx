@@ -1,12 +1,12 @@
-// Lines in a box that scrolls, of which only those in view are laid out. Not by a library: those give every line its place in
-// pixels, and a million lines, wrapped, are higher than what browsers lay out. Here the share of the box that is scrolled is the
-// share of the rows that lie above; rows are counted from the lengths of the lines, and the line at that share is put in its place.
+// A scrolling box that renders only the lines in view. Libraries give every line its position in pixels, and a million wrapped lines
+// are higher than browsers can lay out. Here the scrolled share of the box is the share of rows above the view: rows are counted from
+// the lengths of the lines, and the line at that share is moved to its position.
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { partsOf } from './ansi.ts';
 
-/** Pixels: Firefox lays out 17.8 million. */
+/** Maximum height in pixels: Firefox lays out 17.8 million. */
 const mostHeight = 16_000_000;
-/** Lines that are laid out as they are, and beyond the edges of the box. */
+/** Number of lines up to which all are rendered, and of lines rendered beyond the edges of the box. */
 const [few, beyond] = [300, 10];
 /** Characters of a line that are shown. */
 const longestLine = 5_000;
@@ -17,10 +17,10 @@ interface Properties {
   lineAt(index: number): string;
   /** The characters of each line. */
   lengths(): Uint32Array;
-  /** Which line is the one that was the first when the lines were first shown. */
+  /** Present index of the line that was first when the lines were first shown. */
   origin: number;
   wraps: boolean;
-  /** Whether it goes to the end once more. */
+  /** A new value scrolls to the end. */
   toEnd: number;
   label: string;
   /** Called near the first line. */
@@ -65,7 +65,7 @@ export function VirtualLines({ count, lineAt, lengths, origin, wraps, toEnd, lab
     return () => observer.disconnect();
   }, []);
 
-  /** What is at the share of the box; null: the end. */
+  /** The line at the scrolled share of the box; null: the end. */
   const seen = useRef<{ line: number; within: number; y: number } | null>(null);
   const scroll = () => {
     const it = box.current!;
@@ -74,7 +74,7 @@ export function VirtualLines({ count, lineAt, lengths, origin, wraps, toEnd, lab
   useLayoutEffect(() => {
     seen.current = null;
   }, [toEnd]);
-  // Whatever has changed around it: the line that is read stays where it is, and the end stays in view.
+  // After any change the line in view keeps its position, and the end stays in view.
   useLayoutEffect(() => {
     const it = box.current!;
     const kept = seen.current;
@@ -100,7 +100,7 @@ export function VirtualLines({ count, lineAt, lengths, origin, wraps, toEnd, lab
     }
   });
 
-  // Where a page of the box is more than a page of the lines, a key must not skip any.
+  // Page keys move by one page of lines, also where a page of the box stands for more.
   const onKeyDown = (event: KeyboardEvent) => {
     const pages = { PageDown: 1, PageUp: -1 }[event.key];
     if (!pages || isWhole) return;
@@ -132,7 +132,7 @@ export function VirtualLines({ count, lineAt, lengths, origin, wraps, toEnd, lab
   );
 }
 
-/** The rows above each line, and of all. */
+/** The number of rows above each line, and of all rows at the end. */
 function rowsOf(lengths: Uint32Array, columns: number): Uint32Array {
   const rows = new Uint32Array(lengths.length + 1);
   for (let i = 0; i < lengths.length; i++) {
@@ -141,7 +141,7 @@ function rowsOf(lengths: Uint32Array, columns: number): Uint32Array {
   return rows;
 }
 
-/** The line in which a row is. */
+/** The line that contains the row. */
 function lineOf(rows: Uint32Array, row: number): number {
   let [low, high] = [0, rows.length - 1];
   while (low + 1 < high) {

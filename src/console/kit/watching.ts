@@ -1,4 +1,4 @@
-// A sandbox as it works: what it shows of itself, as it comes.
+// Live view of a sandbox: its state, fragments and metrics as they arrive.
 
 import { sandbox as oneSandbox, type SandboxQuery, sandboxLive } from '../generated/documents.ts';
 import type { ProblemBody } from './client.ts';
@@ -7,7 +7,7 @@ import { useReading } from './reading.ts';
 
 export type Detail = SandboxQuery['sandbox'];
 
-/** What is kept of it in the page: the newest. */
+/** Maximum of the newest fragments and metrics that the page keeps. */
 const kept = { fragments: 1_000, metrics: 600 };
 
 export const isAlive = ({ sandbox: { status } }: { sandbox: Pick<Detail['sandbox'], 'status'> }): boolean =>
@@ -17,7 +17,7 @@ interface Watched {
   detail: Detail | null;
   problem: ProblemBody | null;
   read(): void;
-  /** Whether it was ended from this page. */
+  /** Marks the sandbox as killed from this page. */
   end(): void;
 }
 
@@ -41,7 +41,7 @@ export function useSandbox(sandboxId: string, charts: boolean): Watched {
           },
         };
       });
-      // Its end also ends the steps of a plan that has come before.
+      // The end of a sandbox also ends the steps of an earlier plan, so that is read again.
       const hasPlan = detail?.liveFragments.some(({ kind }) => kind === 'plan');
       if (!isFirst && hasPlan && !isAlive({ sandbox: itself })) read();
     },

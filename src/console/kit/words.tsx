@@ -1,4 +1,4 @@
-// How things are said: times, durations, money, sizes, and schedules.
+// Formats times, durations, money, sizes and schedules.
 import { useEffect, useState } from 'preact/hooks';
 import type { ScheduleWordsFragment } from '../generated/documents.ts';
 import { now } from './page.ts';
@@ -6,7 +6,7 @@ import { useBeat } from './reading.ts';
 
 export const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 
-/** The order of a date is the person's; its month is a word, so that no date can be read in two ways. */
+/** The order of a date follows the person's language; the month is a word, so that no date is ambiguous. */
 const exact = new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium', timeStyle: 'medium' });
 const shortDay = new Intl.DateTimeFormat(navigator.language, { day: 'numeric', month: 'short', year: 'numeric' });
 export const dayWords = (at: number): string => shortDay.format(at);
@@ -62,7 +62,7 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(milliseconds / hour)} h ${Math.floor((milliseconds % hour) / minute)} min`;
 }
 
-/** From a beginning to an end; while there is none, it counts. */
+/** The duration from a beginning to an end; it counts up while there is no end. */
 export function Lasted({ from, to }: { from: number | null; to: number | null }) {
   const [, setCount] = useState(0);
   const counts = from !== null && to === null;
@@ -86,7 +86,7 @@ export function size(bytes: number): string {
 export const megabytes = (mb: number): string =>
   mb < 1_024 ? `${Math.round(mb)} MB` : `${(mb / 1_024).toFixed(1)} GB`;
 
-/** A share of CPU: older runners reported percent of one core, of which there may be many. */
+/** CPU usage, at most 100 %: older runners reported percent of one core. */
 export const cpuPercent = (value: number): string => percent(Math.min(100, value));
 
 export const percent = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} %`;

@@ -1,4 +1,4 @@
-// Reads a log piece by piece: the newest one at once, older ones when they are asked for, newer ones while it is followed.
+// Reads a log in pieces: the newest one at once, older ones on request, newer ones while it is followed.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import {
   type AgentRole,
@@ -19,13 +19,13 @@ export interface LogKey {
 
 /** Characters of a log that the page holds. */
 const mostHeld = 128 * 1024 * 1024;
-/** Milliseconds between two questions whether a log has grown. */
+/** Milliseconds between checks whether a log has grown. */
 const followInterval = 2_000;
 
 interface State {
   /** Bytes of the whole log. */
   bytes: number;
-  /** Leads to the piece before the first that was read; null: the log was read from its beginning. */
+  /** Cursor of the piece before the first one read; null: the log was read from its beginning. */
   cursor: string | null;
   isReading: boolean;
   problem: ProblemBody | null;
@@ -34,7 +34,7 @@ interface State {
 type LogPiece = SandboxLogQuery['sandboxLog'];
 const pieceAt = async (key: LogKey, cursor: string | null) => (await ask(sandboxLog, { ...key, cursor })).sandboxLog;
 
-/** With another log the component that calls it needs another key. */
+/** For another log the calling component needs another `key`. */
 export function useLog(log: LogKey, follows: boolean) {
   const text = useRef(new LogText());
   const [state, setState] = useState<State>({ bytes: 0, cursor: null, isReading: true, problem: null });
@@ -47,7 +47,7 @@ export function useLog(log: LogKey, follows: boolean) {
     setState(latest.current);
   };
 
-  /** With the newest piece. */
+  /** Starts over with the newest piece. */
   function begin({ content, bytes, nextCursor, times }: LogPiece): void {
     text.current = new LogText();
     text.current.prepend(content, nextCursor === null, times);
@@ -78,7 +78,7 @@ export function useLog(log: LogKey, follows: boolean) {
     wantsAll.current = false;
   }
 
-  /** Adds what was written since. */
+  /** Adds content written since the last read. */
   async function refresh(): Promise<void> {
     const { bytes: known, isReading } = latest.current;
     if (isReading) return;
@@ -104,7 +104,7 @@ export function useLog(log: LogKey, follows: boolean) {
   return {
     ...state,
     text: text.current,
-    /** Whether what was not read is more than the page holds. */
+    /** Whether the page holds its maximum while older pieces remain. */
     isFull: state.cursor !== null && text.current.size >= mostHeld,
     isReadingAll: wantsAll.current,
     retry: () => void (text.current.size > 0 ? readOlder() : read(null)),

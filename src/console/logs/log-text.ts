@@ -5,33 +5,33 @@ import { hasColours, plain } from '../kit/ansi.ts';
 interface Piece {
   /** Whole lines, with line breaks between them. */
   text: string;
-  /** Where each line begins. */
+  /** Offset of the beginning of each line. */
   starts: Uint32Array;
   /** When each line arrived, in milliseconds; 0: it is not known. */
   times: Float64Array;
 }
 
-/** From this line of a piece on, until the next such line, lines arrived at that time. */
+/** Arrival time of the lines from `line` up to the next entry. */
 export interface LogTime {
   line: number;
   at: number;
 }
 
-/** Characters of a piece that grows at its end. */
+/** Characters from which a piece no longer grows. */
 const longestPiece = 1024 * 1024;
 
 export class LogText {
   #pieces: Piece[] = [];
   /** The end of a line that begins in an older piece; null: there is none. */
   #head: string | null = null;
-  /** When that arrived. */
+  /** Arrival time of the head. */
   #headAt = 0;
   #endsLine = true;
-  /** Lines. */
+  /** Number of lines. */
   length = 0;
-  /** Lines that were put before the first ones. */
+  /** Number of lines that were added before the first ones. */
   prepended = 0;
-  /** Characters. */
+  /** Number of characters. */
   size = 0;
 
   /** Puts the piece before the others. `isFirst`: the log begins with it. */
@@ -41,7 +41,7 @@ export class LogText {
     if (isEmpty) this.#endsLine = text.endsWith('\n');
     const all = (isEmpty ? text.replace(/\n$/, '') : text) + (this.#head ?? '');
     const begin = isFirst ? 0 : all.indexOf('\n') + 1;
-    // After a line break it is no end of a line, but all of it.
+    // After a line break the head is a whole line, not the end of one.
     const known = !isEmpty && text.endsWith('\n') ? [...times, { line: breaksIn(text), at: this.#headAt }] : times;
     this.#headAt = times[0]?.line === 0 ? times[0].at : 0;
     this.#head = isFirst ? null : begin === 0 ? all : all.slice(0, begin - 1);
@@ -52,7 +52,7 @@ export class LogText {
     this.length += piece.starts.length;
   }
 
-  /** `times` count the lines from the first one of the text on, also where it continues a line. */
+  /** `times` count lines from the beginning of the text, also where it continues a line. */
   append(text: string, times: readonly LogTime[] = []): void {
     if (text === '') return;
     this.size += text.length;
@@ -108,7 +108,7 @@ export class LogText {
     return lengths;
   }
 
-  /** The lines that hold the words, whatever their case. */
+  /** Lines that contain the words, ignoring case. */
   linesWith(words: string): number[] {
     const wanted = words.toLowerCase();
     const found: number[] = [];
@@ -133,7 +133,7 @@ export class LogText {
     return found;
   }
 
-  /** All that was read, in parts. */
+  /** All text that was read, in parts. */
   parts(): string[] {
     const lines = this.#pieces.map(({ text }, i) =>
       i < this.#pieces.length - 1 || this.#endsLine ? `${text}\n` : text,
@@ -157,7 +157,7 @@ function pieceOf(text: string, known: readonly LogTime[], earlier: ArrayLike<num
   return { text, starts: Uint32Array.from(starts), times };
 }
 
-/** The times of the lines from that one on, which are counted anew. */
+/** Times of the lines from `first` on, counted from there. */
 export const linesFrom = (first: number, times: readonly LogTime[]): LogTime[] =>
   times
     .filter((_, i) => (times[i + 1]?.line ?? Number.POSITIVE_INFINITY) > first)

@@ -78,7 +78,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
   );
 }
 
-/** Characters. */
+/** Characters of a time before a line. */
 const timeLength = '00:00:00 '.length;
 
 /** The time of day when a line arrived, muted; blank when that is not known. */

@@ -1,4 +1,4 @@
-// The logs of a sandbox: by session, and of each by part. The selected one is part of the page's address.
+// The logs of a sandbox by session and part. The selection is in the address of the page.
 import { type SandboxLogPart, type SandboxQuery, sandboxLog } from '../generated/documents.ts';
 import { Card, Empty, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useFilter, useReading } from '../kit/reading.ts';

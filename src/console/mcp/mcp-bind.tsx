@@ -13,7 +13,7 @@ const roles = ['planner', 'builder', 'reviewer', 'qa', 'researcher'] as const sa
 
 interface Values {
   roles: readonly AgentRole[];
-  /** What is typed, by the name of the secret: an empty field keeps what is stored. */
+  /** Entered values by the name of the secret; an empty field keeps the stored value. */
   credentials: Record<string, string>;
   allowedEgressHosts: string;
   isDisabled: boolean;
@@ -78,7 +78,7 @@ export function BindForm({ projectId, server, done }: Properties) {
   );
 }
 
-/** As another may have changed it. */
+/** Reads the binding again, to detect changes of others. */
 async function readBinding(projectId: string, serverName: string) {
   const { servers } = (await ask(projectMcp, { projectId })).projectMcp;
   const binding = servers.find(({ name }) => name === serverName)?.binding ?? null;

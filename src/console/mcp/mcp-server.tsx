@@ -1,4 +1,4 @@
-// One MCP server of a project: how it is declared, how it is bound, and what can be done with it.
+// One MCP server of a project: its declaration, its binding and its actions.
 import { useRef, useState } from 'preact/hooks';
 import { deleteMcpBinding, refreshMcpTools, startMcpOAuth } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
@@ -183,7 +183,7 @@ function Actions({ projectId, name: serverName, binding, done }: ActionsProperti
   );
 }
 
-/** A person sees where they are sent: the address is one that the server named. */
+/** Shows the host before the person leaves, because the server named the address. */
 function Leaving({ to, serverName, stay }: { to: string; serverName: string; stay(): void }) {
   const link = useRef<HTMLAnchorElement | null>(null);
   const { host } = new URL(to);

@@ -1,4 +1,4 @@
-// The MCP servers of a project: what its repository declares and what is bound, who may use which tools, and what runs called.
+// The MCP servers of a project: declared and bound servers, approvals of their tools, and calls of missions.
 
 import { type McpCallOutcome, type ProjectMcpQuery, projectMcp, updateProjectMcp } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';

@@ -1,4 +1,4 @@
-// The definition of a tool, and how it differs from the one that was approved: read when it is shown.
+// The definition of a tool, and its difference from the approved one, read when it is shown.
 import { diffLines } from 'diff';
 import { useState } from 'preact/hooks';
 import { type McpToolDefinitionsQuery, type McpToolReviewQuery, mcpToolDefinitions } from '../generated/documents.ts';
@@ -9,7 +9,7 @@ import { ScrollBlock } from '../kit/scroll-block.tsx';
 export type Review = McpToolReviewQuery['mcpToolReview'];
 export type Tool = Review['tools'][number];
 
-/** How far two definitions may differ to be shown line by line. */
+/** Maximum of edits for a line-by-line comparison. */
 const mostEdits = 500;
 
 export interface Definable {
@@ -34,7 +34,7 @@ export function Definition(properties: Definable) {
 
 export const Difference = (properties: Definable) => <Read {...properties} show={difference} />;
 
-/** One request for all that are shown at once: the client sends what is asked in one tick together. */
+/** Definitions that are shown at the same time share a request: the client batches the queries of one tick. */
 function Read({ projectId, serverName, tool, show }: Definable & { show(one: Definitions): preact.JSX.Element }) {
   const { data, problem, read } = useReading(mcpToolDefinitions, { projectId, serverName, names: [tool.name] });
   if (problem) return <Trouble problem={problem} retry={read} />;
@@ -42,7 +42,7 @@ function Read({ projectId, serverName, tool, show }: Definable & { show(one: Def
   return one ? show(one) : <Skeleton rows={1} height={60} />;
 }
 
-/** Lines that were removed and added; both texts where they differ too much. */
+/** Removed and added lines, or both texts if they differ too much. */
 function difference({ definition, reviewedDefinition: before }: Definitions) {
   if (!before) return <p class="muted">The approved definition was not recorded.</p>;
   if (!definition) return <p class="muted">The server no longer has it.</p>;
@@ -66,7 +66,7 @@ function difference({ definition, reviewedDefinition: before }: Definitions) {
 
 const marked = (mark: string, value: string): string => value.replace(/^(?=.)/gm, mark);
 
-/** Of unchanged lines the two next to a change. */
+/** Unchanged lines, shortened to the two next to each change. */
 function contextOf(value: string): string {
   const lines = value.split('\n').slice(0, -1);
   const kept = lines.length > 5 ? [...lines.slice(0, 2), '…', ...lines.slice(-2)] : lines;

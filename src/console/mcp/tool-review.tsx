@@ -1,5 +1,5 @@
-// The tools of a bound server as a person reviews them: what is new, what has changed since it was approved, and for whom each is
-// approved. What needs a decision comes first. All words of a server are shown as text.
+// Review of a bound server's tools, with the roles for which each is approved; tools that need a decision come first. All words of a
+// server are shown as text.
 import { useEffect, useState } from 'preact/hooks';
 import { type McpToolClaim, mcpToolReview, putMcpBinding } from '../generated/documents.ts';
 import { Failure, isRecordChanged, mutate } from '../kit/client.ts';
@@ -14,19 +14,19 @@ import { type Definable, Definition, Difference, type Review, type Tool } from '
 type Choice = 'none' | 'builder' | 'all';
 
 interface Values {
-  /** What was chosen otherwise than it is, by the digest of the definition: for another definition it is chosen again. */
+  /** Changed choices by the digest of the definition, so that another definition needs a new choice. */
   choices: Record<string, Choice>;
 }
 
 interface Properties {
   projectId: string;
   serverName: string;
-  /** When it is another object, the tools are read again. */
+  /** A new object makes the tools be read again. */
   server: object;
   done(words: string): void;
 }
 
-/** As many tools as are drawn before a person asks for more. */
+/** Number of tools shown at first, and added with each click on the button. */
 const atFirst = 50;
 
 export function ToolReview({ projectId, serverName, server, done }: Properties) {
@@ -120,7 +120,7 @@ const changedMeanwhile = new Failure({
   retryable: true,
 });
 
-/** A tool that has changed is chosen again: nobody approves it by leaving the form as it is. */
+/** A changed tool must be chosen again, so that nobody approves it by leaving the form as it is. */
 function choiceOf({ name, change, digest }: Tool, { binding }: Review, chosen: Values['choices']): Choice {
   const approval = change === 'changed' ? undefined : binding.approvedTools.find((tool) => tool.name === name);
   return chosen[digest ?? ''] ?? (!approval ? 'none' : approval.attestedReadOnly ? 'all' : 'builder');
@@ -170,7 +170,7 @@ const claimWords: Record<McpToolClaim, string> = {
   reaches_outside: 'reaches outside',
 };
 
-/** What the server says of the tool, which is no more than its word. */
+/** The server's description of the tool, which nobody has verified. */
 const About = ({ tool: { name, change, claims, tool } }: { tool: Tool }) => (
   <>
     <div class="break">

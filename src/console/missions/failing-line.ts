@@ -4,10 +4,10 @@ import { plain } from '../kit/ansi.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's red, as ECMA-48 has it
 const red = /\u001b\[(?:\d+;)*(?:31|91)m/;
 const words = /\b(?:not ok|error|errors|failed|failure|fatal|panic|exception|traceback|denied)\b|[✗✖✘]|^E\s{2,}|^FAIL/i;
-/** Sums that say that nothing failed. */
+/** Summaries without a failure. */
 const clean = /\b(?:0|no) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?):? 0\b/i;
 
-/** The first line of the last group of red lines, else of lines with words of failure; -1: none says so. */
+/** The first line of the last group of red lines, else of lines with words of failure; -1 if there is none. */
 export function failingLine(lines: readonly string[]): number {
   const isRed = (line: string) => red.test(line) && plain(line).trim() !== '';
   const isFailure = (line: string) => words.test(plain(line)) && !clean.test(plain(line));

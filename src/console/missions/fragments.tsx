@@ -1,4 +1,4 @@
-// What an agent thinks, does and says, the newest last. The view of a person who has scrolled up stays.
+// Thoughts, tool calls and answers of an agent, newest last. The list follows new ones unless the person has scrolled up.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type FragmentFragment, sandboxFragments } from '../generated/documents.ts';
@@ -19,16 +19,16 @@ const names: Record<FragmentFragment['kind'], string> = {
 
 interface Properties {
   sandboxId: string;
-  /** The newest. */
+  /** The newest fragments. */
   fragments: readonly FragmentFragment[];
   isOver: boolean;
-  /** Leads to earlier ones; null: there are none; absent: that is not known. */
+  /** Cursor of earlier fragments; null: there are none; absent: unknown. */
   earlier?: string | null;
-  /** In a box of its own. */
+  /** Whether the list scrolls in a box of its own. */
   scrolls?: boolean;
 }
 
-/** As many as the service sends at first: there may be older ones. */
+/** Number of fragments that the service sends at first: there may be older ones. */
 const firstPage = 200;
 
 export function Fragments({ sandboxId, fragments, isOver, earlier, scrolls = true }: Properties) {
@@ -41,14 +41,14 @@ export function Fragments({ sandboxId, fragments, isOver, earlier, scrolls = tru
     );
   }
   const readOlder = async () => {
-    // The first page is that which is shown already: it leads to the one before.
+    // The first page is shown already; its cursor leads to the one before.
     const cursor = older?.cursor ?? earlier ?? (await page(sandboxId, null)).nextCursor;
     if (cursor === null) return setOlder({ fragments: [], cursor: null });
     const { data, nextCursor } = await page(sandboxId, cursor);
     setOlder({ fragments: [...data, ...(older?.fragments ?? [])], cursor: nextCursor });
   };
   const all = joinCalls([...(older?.fragments ?? []), ...fragments]);
-  // A plan is sent again with each step that moves: the newest one is shown.
+  // A plan is sent again with each step that changes: only the newest one is shown.
   const lastPlan = all.findLastIndex(({ kind }) => kind === 'plan');
   const hasOlder = older
     ? older.cursor !== null

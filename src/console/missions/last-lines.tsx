@@ -23,7 +23,7 @@ function Lines({ sandboxId, role, sessionId }: Session & { sandboxId: string }) 
   const { data } = useReading(sandboxLog, { sandboxId, role, sessionId, part: 'session', cursor: null });
   const box = useRef<HTMLPreElement>(null);
   const mark = useRef<HTMLElement>(null);
-  // The failing line is in the upper third: what follows it explains it.
+  // Shows the failing line in the upper third, because the following lines explain it.
   useLayoutEffect(() => {
     const { current } = box;
     if (!current) return;

@@ -1,4 +1,4 @@
-// What people say to the agents of a run and decide about it, and where they do so.
+// Messages and decisions of people about a run, and the form for a new message.
 import { useState } from 'preact/hooks';
 import { answerElicitation, type RunMessageFragment, sendMessage } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';

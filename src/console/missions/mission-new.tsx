@@ -1,4 +1,4 @@
-// Start a mission: in which project, with which words, and within which bounds.
+// The form that starts a mission: its project, prompt and limits.
 import { useLocation } from 'preact-iso';
 import { type ProjectsQuery, projects, startMission } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';

@@ -1,4 +1,4 @@
-// Who works on a mission and what is to be done: words for an agent with a model, or a script for an agent that runs scripts.
+// Fields for the agent and the task of a mission: a prompt for an agent with a model, or a script for a script agent.
 import { type AgentNamesQuery, agentNames } from '../generated/documents.ts';
 import { Choice, Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
@@ -23,7 +23,7 @@ export const hasModel = (agents: readonly NamedAgent[] | null, agentId: string):
 interface TaskProperties<V> {
   form: Form<V>;
   agents: readonly NamedAgent[] | null;
-  /** What is said below the words of an agent. */
+  /** Hint of the prompt. */
   hint?: string;
 }
 

@@ -1,4 +1,4 @@
-// The same mission once more.
+// Runs a mission again.
 
 import { type RunPartsFragment, startMission } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
@@ -9,11 +9,11 @@ type Again = Pick<
   'scheduledTaskId' | 'automationId' | 'projectId' | 'prompt' | 'agentId' | 'budgetUsd'
 >;
 
-/** Whether it is known what to run. */
+/** Whether the run has a task, an automation or a prompt to start from. */
 export const mayRerun = ({ scheduledTaskId, automationId, prompt }: Again): boolean =>
   Boolean(scheduledTaskId || automationId || prompt);
 
-/** Of the task or automation that it was of, else with the same prompt, agent and budget. Gives the id of the new run. */
+/** Runs its task or automation, else starts a mission with the same prompt, agent and budget. Returns the id of the new run. */
 export async function rerun(run: Again, key: string): Promise<string> {
   const { scheduledTaskId, automationId, projectId, prompt, agentId, budgetUsd } = run;
   if (scheduledTaskId) return runNow(kinds.tasks, scheduledTaskId, key);

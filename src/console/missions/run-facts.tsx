@@ -1,4 +1,4 @@
-// How a mission is: its state, its outcome, what it has cost, how long it took, and what it belongs to.
+// Facts of a mission: its state, outcome, cost, duration and related records.
 import type { RunPartsFragment } from '../generated/documents.ts';
 import { pageAt } from '../kit/page.ts';
 import { Meter, Pill } from '../kit/pieces.tsx';
@@ -8,7 +8,7 @@ import { needWords, Outcome, stateOf } from './run-state.tsx';
 /** Whether it is being dispatched or is running. */
 export const isOpen = ({ status }: RunPartsFragment) => status === 'running' || status === 'dispatching';
 
-/** In a sentence: what it waits for, what goes on, or why it has ended so. */
+/** One sentence: the reason of the wait, the current activity, or the reason of the end. */
 function headlineOf(run: RunPartsFragment): string {
   const { status, needs, parkedReason, missionActivity, reason, lastError } = run;
   if (needs === 'budget' && parkedReason) return parkedReason;

@@ -1,4 +1,4 @@
-// The state of a mission in a word, what it waits for, and what came out of it.
+// State, need and outcome of a mission, in words.
 import type { RunPartsFragment, RunRowFragment } from '../generated/documents.ts';
 import { plural } from '../kit/words.tsx';
 
@@ -14,7 +14,7 @@ const needStates: typeof needWords = {
   budget: 'needs budget',
 };
 
-/** Its state as a pill shows it: that it waits for a person, is interrupted, or its status. */
+/** The word in the pill: the need of a person, an interruption, or the status. */
 export function stateOf({ status, needs, interruptedAt, outcome }: RunRowFragment): string {
   if (needs) return needStates[needs];
   if (interruptedAt !== null) return 'interrupted';
@@ -38,7 +38,7 @@ export function outcomeWords({ outcome }: Pick<RunRowFragment, 'outcome'>): stri
   return parts.filter(Boolean).join(', ');
 }
 
-/** What the mission left in the repository, also when that is nothing. */
+/** Changes that the mission made in the repository, or that there are none. */
 export function Outcome({ run: { outcome } }: { run: RunPartsFragment }) {
   if (!outcome) return null;
   if (outcome.result === 'no_changes') {

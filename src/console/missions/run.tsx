@@ -1,4 +1,4 @@
-// One mission: how it is, what came out, what its agents do and say, and what they hand in.
+// One mission: its status, outcome, transcript, messages and artifacts.
 
 import { useLocation } from 'preact-iso';
 import { ArtifactGrid } from '../artifacts/artifacts.tsx';
@@ -28,7 +28,7 @@ import { Facts, isOpen } from './run-facts.tsx';
 import { titleOf } from './runs.tsx';
 import { Transcript } from './transcript.tsx';
 
-/** Whether an agent works on it, or will, that takes messages. */
+/** Whether an agent that takes messages works on the run, or will. */
 const canHear = (run: RunPartsFragment) =>
   isOpen(run) && run.steps[0] !== undefined && run.steps[0].harness !== 'shell';
 
@@ -131,7 +131,7 @@ interface DecisionsProperties {
   show(run: RunPartsFragment): void;
 }
 
-/** What a person may decide about an open run. */
+/** Decisions that a person can make about an open run. */
 function Decisions({ run, show }: DecisionsProperties) {
   const variables = { runId: run.id };
   return (

@@ -1,4 +1,4 @@
-// All missions: found by what is in the address, canceled and run again several at once.
+// All missions, filtered by the address of the page; several can be canceled or run again at once.
 
 import type { RunKind, RunStatus } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';

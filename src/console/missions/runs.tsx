@@ -11,7 +11,7 @@ import { needWords, outcomeWords, stateOf } from './run-state.tsx';
 export const lengthOf = ({ startedAt, finishedAt }: RunRowFragment): string | null =>
   startedAt === null ? null : duration((finishedAt ?? now()) - startedAt);
 
-/** What it waits for, what goes on, or what came out. */
+/** The need, current activity or outcome of a mission. */
 export const remark = (run: RunRowFragment): string | null => {
   const { status, needs, missionActivity, reason, lastError } = run;
   if (needs) return needWords[needs];
@@ -29,7 +29,7 @@ const startOf = ({ kind, startedBy }: RunRowFragment): string =>
 interface RowsProperties {
   rows: RunRowFragment[];
   within?: boolean;
-  /** Of rows that are acted on together. `isRange`: with all between this row and the one that was last chosen. */
+  /** Selection for bulk actions. `isRange`: includes all rows between this one and the one last chosen. */
   selection?: { has(id: string): boolean; select(id: string, isSelected: boolean, isRange: boolean): void };
 }
 
@@ -84,7 +84,7 @@ interface RunListProperties {
   list: List<RunRowFragment>;
   empty: ComponentChildren;
   within?: boolean;
-  /** Where a link leads to the rest. */
+  /** Whether the list is an excerpt, with a link to the rest elsewhere. */
   isExcerpt?: boolean;
   rows?: number;
 }

@@ -1,4 +1,4 @@
-// What a step of a mission says of itself: its agent and tokens, what it handed over, and the way to continue from it.
+// Details of a mission's step: its agent and tokens, its output, and the form to continue from it.
 import { useState } from 'preact/hooks';
 import { continueRun, type RunStepFragment } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
@@ -6,7 +6,7 @@ import { pageAt } from '../kit/page.ts';
 import { Trouble } from '../kit/pieces.tsx';
 import { Time } from '../kit/words.tsx';
 
-/** What the roles hand over. */
+/** Structured output of the roles. */
 interface Output {
   steps?: string[];
   verdict?: 'approve' | 'request_changes';
@@ -69,7 +69,7 @@ function HandedOver({ output: { steps, verdict, comments = [], passed, findings 
   );
 }
 
-/** Another mission continues from the checkpoint of the step. */
+/** Starts another mission from the checkpoint of the step. */
 function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; at: number }) {
   const [prompt, setPrompt] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);

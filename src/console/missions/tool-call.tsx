@@ -1,4 +1,4 @@
-// A tool call of an agent: its input, and in place its result, whether it failed, and its exit code.
+// A tool call of an agent: its input, result, failure and exit code.
 import { useState } from 'preact/hooks';
 import type { FragmentFragment } from '../generated/documents.ts';
 import { AnsiText } from '../kit/ansi-text.tsx';
@@ -7,7 +7,7 @@ import { plural } from '../kit/words.tsx';
 /** Lines and characters of a result that are shown before a person asks for all of them. */
 const [fewLines, fewCharacters] = [6, 1_200];
 
-/** The result of a call comes in a later fragment with its id: that one is left out, and what it says is put into the first. */
+/** Moves the result of a call, which comes in a later fragment with the same id, into the fragment of the call. */
 export function joinCalls(fragments: readonly FragmentFragment[]): FragmentFragment[] {
   const joined: FragmentFragment[] = [];
   const calls = new Map<string, number>();

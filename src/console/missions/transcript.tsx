@@ -1,4 +1,4 @@
-// The work on a mission as one transcript: its steps in order, each with what its agent thinks, does and says, and can be folded.
+// The transcript of a mission: its steps in order, each with the fragments of its agent; steps can be folded.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type RunPartsFragment, type RunStepFragment, sandboxFragments } from '../generated/documents.ts';
 import { may, pageAt } from '../kit/page.ts';
@@ -12,7 +12,7 @@ import { StepFacts, StepResult } from './steps.tsx';
 
 type RunSandbox = RunPartsFragment['sandboxes'][number];
 
-/** A step, or a sandbox that no step names: that of an attempt whose runtime was lost. */
+/** A step, or the sandbox of an attempt whose runtime was lost, which no step names. */
 interface Part {
   id: string;
   step: RunStepFragment | null;
@@ -21,7 +21,7 @@ interface Part {
   at: number;
 }
 
-/** Parts that are unfolded when the page opens: the last ones, and those that failed. */
+/** Number of last parts that are unfolded when the page opens; failed parts are unfolded too. */
 const unfolded = 5;
 
 /** Oldest first. */
@@ -131,7 +131,7 @@ function Step({ run, part, isUnfolded }: { run: RunPartsFragment; part: Part; is
   );
 }
 
-/** What the agent showed in the sandbox: followed when it still works, read once when it has ended. */
+/** Fragments of the sandbox: followed while it works, read once when it has ended. */
 function Work({
   sandboxId,
   step,

@@ -1,4 +1,4 @@
-// What a person has lent to agents and clients, and taking it back.
+// Access that a person has granted to agents and clients, and its revocation.
 import { useState } from 'preact/hooks';
 import { type AgentDelegationsQuery, agentDelegations, revokeAgentDelegation } from '../generated/documents.ts';
 import { Access, Ended, LastUsed, Revoke } from '../integrations/credentials.tsx';
@@ -95,13 +95,13 @@ const Row = ({ delegation, revoke }: { delegation: Delegation; revoke(key: strin
 
 const nameOf = ({ agentName, clientName }: Delegation): string => agentName ?? clientName ?? 'Unnamed';
 
-/** Who vouches for it: a name is its own word. */
+/** Origin of the grant; the name alone is only the agent's claim. */
 function originOf({ registrationType, provider }: Delegation): string {
   if (provider) return `Vouched for by ${new URL(provider).host}`;
   return registrationType === 'authorization_code' ? 'Client that you signed in to' : 'Agent that you claimed';
 }
 
-/** An agent takes tokens for the API and for MCP, one by one, from the same grant. */
+/** An agent gets tokens for the API and for MCP separately, from the same grant. */
 function placeOf({ registrationType, resource }: Delegation): string {
   if (registrationType !== 'authorization_code') return 'the API and the MCP server';
   if (resource === api.replace(/\/v1$/, '')) return 'the API';

@@ -1,4 +1,4 @@
-// The members of the organization and its invites: who is in, in which role, and who is asked.
+// The members of the organization with their roles, and its invites.
 import { useState } from 'preact/hooks';
 import {
   createInvite,
@@ -48,7 +48,7 @@ export function Members() {
   );
 }
 
-/** As many rows as are drawn before a person asks for more. */
+/** Number of rows shown at first, and added with each click on the button. */
 const atFirst = 100;
 
 function People({ members: all, me, read }: { members: Member[]; me: MembersQuery['me']; read(): void }) {

@@ -1,4 +1,4 @@
-// Which notices a person gets by email, in every organization.
+// Kinds of notices that a person gets by email, for all organizations.
 import { useState } from 'preact/hooks';
 import { type NoticeMailKind, type NoticeMailsQuery, noticeMails, updateNoticeMail } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
@@ -51,7 +51,7 @@ function Choices({ choices }: { choices: Choices }) {
       return [valuesOf((await ask(noticeMails, {})).noticeMails), null];
     },
     async send(values, key) {
-      // Each kind is a change of its own; one that is as it was before changes nothing.
+      // Each kind is a separate mutation; an unchanged value has no effect.
       for (const { kind } of choices) {
         await mutate(updateNoticeMail, { input: { kind, enabled: values[kind] } }, `${key} ${kind}`);
       }

@@ -1,4 +1,4 @@
-// Settings of the organization: its name, what its missions may cost in a day, and whether plans wait for a person.
+// Settings of the organization: its name, the daily cost cap of its missions, and whether plans wait for approval.
 
 import {
   type OrganizationSettingsQuery,

@@ -1,4 +1,4 @@
-// The form for a personal access token, and its secret, which only the page that created it has, until it is left.
+// The form for a personal access token. Its secret is only on the page that created it, until the person leaves that page.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import {
@@ -21,7 +21,7 @@ import { Time } from '../kit/words.tsx';
 type Group = ScopesQuery['scopes']['groups'][number];
 type Created = CreateTokenMutation['createToken'];
 
-/** Scopes of one token, by the API. */
+/** Maximum of scopes per token, as in the API. */
 const mostScopes = 25;
 
 const presetNames = {
@@ -41,7 +41,7 @@ export function NewToken({ read }: { read(): void }) {
   const { data, problem, read: retry } = useReading(scopeCatalog, {});
   const [created, setCreated] = useState<Created | null>(null);
   useEffect(() => {
-    // A browser that keeps the page for its "Back" keeps it without the secret.
+    // The back/forward cache must not keep the secret.
     const forget = () => setCreated(null);
     addEventListener('pagehide', forget);
     return () => removeEventListener('pagehide', forget);
@@ -70,7 +70,7 @@ export function NewToken({ read }: { read(): void }) {
 interface Values {
   name: string;
   lifetime: string;
-  /** Of another lifetime. */
+  /** Days, if the lifetime is `other`. */
   expiresInDays: string;
   projectId: string;
   scopes: string[];

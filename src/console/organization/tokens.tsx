@@ -1,4 +1,4 @@
-// A person's access tokens: those that work, with their last use, those that have ended, and the form for another one.
+// A person's access tokens: active ones with their last use, ended ones, and the form for a new one.
 import { useState } from 'preact/hooks';
 import { revokeToken, type TokensQuery, tokens } from '../generated/documents.ts';
 import { Access, Ended, LastUsed, Revoke } from '../integrations/credentials.tsx';

@@ -1,10 +1,10 @@
-// What to do where there is nothing yet: commands that make the first project and the first task.
+// Empty state: buttons and commands for the first project, mission and task.
 import { projects } from '../generated/documents.ts';
 import { api, may, pageAt } from '../kit/page.ts';
 import { Commands, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 
-/** Where nothing has run yet. */
+/** Shown while no mission has run. */
 export function FirstSteps() {
   const { data } = useReading(projects, { limit: 1 });
   const project = data?.projects.data[0];

@@ -1,4 +1,4 @@
-// Guides through the console: a few sentences each, with the page that they speak of. A person follows each at their own pace.
+// Guides through the console: a few sentences, each with its page. Each person follows them at their own pace.
 
 import { followGuide, type SetupQuery } from '../generated/documents.ts';
 import { ask } from '../kit/client.ts';

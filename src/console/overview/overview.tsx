@@ -1,4 +1,4 @@
-// The organization at a glance. Every widget declares what it reads; all of it goes in one request, and again at every beat.
+// The organization at a glance. Every widget declares its query; all queries share one request, at every refresh.
 
 import {
   busySandboxes,
@@ -29,7 +29,7 @@ export const Overview = () => (
   </>
 );
 
-/** The widgets read at once, and are shown with what is above them: nothing moves when that comes. */
+/** The widgets load at once, but appear together with the part above them, so that nothing shifts. */
 function WithLead() {
   const { data, problem, read } = useFresh(setup, {});
   const isKnown = data !== null || problem !== null;
@@ -65,7 +65,7 @@ function Open() {
   );
 }
 
-/** Missions that wait for a person come first, and are in this list alone. */
+/** Missions that wait for a person come first, and are only in this list. */
 function Needy({ reading }: { reading: Reading<OpenRunsQuery> }) {
   const needy = reading.data?.needy;
   if (!needy || needy.data.length === 0) return null;
@@ -111,10 +111,10 @@ const withoutNeedy = (page: Page<RunRowFragment>): Page<RunRowFragment> => ({
   data: page.data.filter(({ needs }) => needs === null),
 });
 
-/** With a plus where there are more than were read. */
+/** The number of rows, with a plus if there are more than were read. */
 const countOf = ({ data, nextCursor }: Page<unknown>): string => `${data.length}${nextCursor ? '+' : ''}`;
 
-/** How many ended missions are shown. */
+/** Number of ended missions that are shown. */
 const recent = 12;
 
 function Recent() {

@@ -15,7 +15,7 @@ import { Guides } from './guides.tsx';
 
 type Step = readonly [hint: string, address: string, label: string];
 
-/** What to connect first: without it a mission of an agent does not start. */
+/** Connections that agents need first: name, hint, address and label. */
 const requirements: Record<SetupRequirementId, readonly [name: string, ...Step]> = {
   model: [
     'Connect a model',
@@ -31,7 +31,7 @@ const requirements: Record<SetupRequirementId, readonly [name: string, ...Step]>
   ],
 };
 
-/** How to reach a milestone, and where. */
+/** Hint, address and label of each milestone. */
 const steps: Record<Exclude<SetupMilestoneId, 'custom_sandbox'>, Step> = {
   workspace: [
     'A project connects a repository with a tracker and its missions.',
@@ -71,7 +71,7 @@ export const Lead = ({ data: { setup, notices }, read }: Properties) => (
   </>
 );
 
-/** Missions that wait for a person have a list of their own below. */
+/** Notices; missions that wait for a person have their own list below. */
 function Notices({ notices, read }: { notices: SetupQuery['notices']['notices']; read(): void }) {
   if (notices.length === 0) return null;
   return (

@@ -1,4 +1,4 @@
-// Opens the palette, whose script is loaded then.
+// Opens the palette; its script is loaded at the first use.
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { loaded } from '../kit/connection.tsx';

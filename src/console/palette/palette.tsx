@@ -1,4 +1,4 @@
-// Goes to any page, record or action by a few letters: Ctrl-K, ⌘K, or the button in the header.
+// Command palette: opens any page, record or action by a few letters (Ctrl-K, ⌘K, or the button in the header).
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { pageEntries } from '../../surfaces/console/pages.ts';
 import { type PaletteRunsQuery, palette, paletteMembers, paletteRuns } from '../generated/documents.ts';
@@ -12,7 +12,7 @@ interface Entry {
   address: string;
 }
 
-/** Pages are those of the menu. */
+/** Actions, and the pages of the menu. */
 const fixed = (): Entry[] => [
   ...pageEntries.flatMap(([address, { actions = [] }]) =>
     actions.flatMap(([scope, name]) => (may(scope) ? [{ kind: 'Action', name, address: pageAt(address) }] : [])),
@@ -58,7 +58,7 @@ async function members(): Promise<Entry[]> {
 /** Milliseconds after the last key until the service searches. */
 const pause = 200;
 
-/** Missions are found by the service, whatever their number; the newest before anything is typed. */
+/** Missions that the service finds among all of them; the newest ones before anything is typed. */
 function useMissions(typed: string): Entry[] {
   const search = typed.trim().slice(0, 200);
   const [found, setFound] = useState({ search, entries: [] as Entry[] });
@@ -84,11 +84,11 @@ const missionEntry = (run: PaletteRunsQuery['runs']['data'][number]): Entry => (
   address: pageAt(`/runs/${run.id}`),
 });
 
-/** How many are shown, and how many of them are missions when other entries would take all places. */
+/** Number of entries shown, and of places kept for missions among many other entries. */
 const most = 12;
 const missionsAtLeast = 4;
 
-/** It contains every word that was typed; what begins so comes first. */
+/** Entries that contain every typed word; those whose name begins with the first word come first. */
 function matches(entries: Entry[], typed: string): Entry[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const found = entries.filter(({ kind, name, address }) =>
@@ -117,7 +117,7 @@ export function Palette({ close }: { close(): void }) {
   const found = [...others, ...missions].slice(0, most);
   const go = ({ address }: Entry) => {
     dialog.current?.close();
-    // A page of the server's is another document.
+    // A click on a link also opens pages that the server renders.
     const link = document.createElement('a');
     link.href = address;
     document.body.append(link);
@@ -131,7 +131,7 @@ export function Palette({ close }: { close(): void }) {
       setActive((active + step + found.length) % found.length);
     }
     if (event.key === 'Escape') {
-      // A search field would only be emptied.
+      // By default Escape would only empty the search field.
       event.preventDefault();
       dialog.current?.close();
     }

@@ -1,4 +1,4 @@
-// Create a project of a repository.
+// The form that creates a project for a repository.
 import { useLocation } from 'preact-iso';
 import { createProject, type ProjectTracker } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';

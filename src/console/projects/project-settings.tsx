@@ -1,4 +1,4 @@
-// Change a project: its name and repository, whether missions may start, and its end.
+// Settings of a project: its name and repository, its status, and its deletion.
 import { useLocation } from 'preact-iso';
 import {
   deleteProject,

@@ -1,4 +1,4 @@
-// One project: what is scheduled, what runs, and what that left behind.
+// One project: recurring missions, recent missions, sandboxes, preview environments and artifacts.
 import { ArtifactGrid } from '../artifacts/artifacts.tsx';
 import {
   artifacts,

@@ -1,5 +1,5 @@
-// The next times of schedules that are not saved yet, as the service will compute them (domain/work/recurring/schedule.ts): in the
-// zone of each, a day that a month does not have is its last one, and a time that the clocks skip comes an hour later.
+// The next times of unsaved schedules, as the service will compute them (domain/work/recurring/schedule.ts): in the zone of each; a
+// day that a month does not have is its last one, and a time that the clocks skip comes an hour later.
 
 export interface Schedule {
   interval: 'daily' | 'weekly' | 'monthly';
@@ -12,7 +12,7 @@ export interface Schedule {
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 const day = 86_400_000;
 
-/** Milliseconds since 1970; none of a schedule that is not complete. */
+/** Times in milliseconds since 1970; an incomplete schedule has none. */
 export function nextTimes(schedules: readonly Schedule[], after: number, count: number): number[] {
   const times = schedules.flatMap((schedule) => {
     try {
@@ -63,7 +63,7 @@ function instantOf(local: number, offset: (at: number) => number): number {
   return late + offset(late) === local ? late : early;
 }
 
-/** What a zone's clocks are ahead of UTC at a time, in milliseconds. */
+/** The offset of a zone from UTC at a time, in milliseconds. */
 function offsetsOf(timeZone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,

@@ -1,4 +1,4 @@
-// Scheduled tasks and automations: one shape, with operations of their own, whose answers have the same names.
+// Scheduled tasks and automations have one shape and separate operations, whose answers have the same member names.
 
 import {
   automation,
@@ -56,6 +56,6 @@ export const kinds = {
   } satisfies Kind,
 };
 
-/** Starts a mission of it now. Gives the id of the run. */
+/** Starts a mission now and returns the id of the run. */
 export const runNow = async ({ run }: Kind, id: string, key: string): Promise<string> =>
   (await mutate(run, { id }, key)).started.runId;

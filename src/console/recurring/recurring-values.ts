@@ -1,4 +1,4 @@
-// The values of the form of a scheduled task or an automation, from a record and as the API takes it.
+// Values of the form of a scheduled task or an automation: from a record, and as input of the API.
 import type { TaskPartsFragment, Weekday } from '../generated/documents.ts';
 import type { Schedule } from './next-times.ts';
 
@@ -23,7 +23,7 @@ export const recurringLabels = {
   skipIfPreviousOpen: 'Skip while a mission is open',
 };
 
-/** Of this browser. */
+/** Time zone of this browser. */
 export const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 export const emptyRecurring = (projectId: string): RecurringValues => ({

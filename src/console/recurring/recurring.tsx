@@ -1,4 +1,4 @@
-// Recurring missions in rows: when the next one starts, how the last one ended, and a button that does not wait.
+// Recurring missions in rows: the next start, the last outcome, and a button that starts a mission now.
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import type { ScheduledTasksQuery } from '../generated/documents.ts';
@@ -44,7 +44,7 @@ export function useRecurring(kind: Kind, projectId: string | null) {
 
 interface RowsProperties {
   rows: (readonly [Kind, Row])[];
-  /** Whether the page is of their project. */
+  /** Whether the page is the one of their project. */
   within?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// One sandbox: how busy it is, what its agent does, and what was said in it.
+// One sandbox: its metrics, the work of its agent, and its logs.
 
 import { killSandbox } from '../generated/documents.ts';
 import { Chart } from '../kit/chart.tsx';
@@ -125,7 +125,7 @@ function Facts({ detail }: { detail: Detail }) {
   );
 }
 
-/** Megabytes are counted in twos. */
+/** Powers of two, because megabytes are multiples of them. */
 const powers = Array.from({ length: 16 }, (_, i) => 2 ** (i + 4));
 
 function Metrics({ detail: { metrics = [] } }: { detail: Detail }) {

@@ -1,4 +1,4 @@
-// Sandboxes in rows, with how busy they are.
+// Sandboxes in rows, with their CPU and memory.
 
 import type { SandboxRowFragment } from '../generated/documents.ts';
 import { Sparkline } from '../kit/chart.tsx';

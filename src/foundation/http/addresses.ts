@@ -1,4 +1,4 @@
-// Where the service is to be found, as clients see it. Set once at start; nothing else in the code knows a host.
+// The public addresses of the service, as seen by clients. Set once at start; no other code contains a host.
 import { isIP } from 'node:net';
 
 export interface Addresses {
@@ -23,30 +23,30 @@ export function addresses(): Addresses {
   return bound;
 }
 
-/** `{base_url}`: where the API's paths begin. */
+/** `{base_url}`: the prefix of the API's paths. */
 export const baseUrl = (): string => `${addresses().baseHost}/v1`;
-/** Where the pages of an organization begin in the console. */
+/** The path prefix of an organization's console pages. */
 export const organizationPath = (slug: string): string => `/console/o/${slug}`;
-/** RFC 9728: what a 401 of the API points to. */
+/** RFC 9728: the metadata that a 401 of the API refers to. */
 export const apiResourceMetadata = (): string => `${addresses().baseHost}/.well-known/oauth-protected-resource`;
 
 /** An http(s) address without user, query and fragment; a bare `?` or `#` counts as one. */
 export const isPlainAddress = (value: string): boolean =>
   /^https?:\/\/[^/]/i.test(value) && !/[?#@\\\s]/.test(value) && URL.canParse(value);
 
-/** Scheme, host and port without trailing slash, as all documents and tokens spell it. */
+/** Scheme, host and port without a trailing slash, the spelling in all documents and tokens. */
 export const originOf = (value: string): string | undefined =>
   isPlainAddress(value) && new URL(value).pathname === '/' ? new URL(value).origin : undefined;
 
-/** The same with its path. */
+/** The same, with the path. */
 export const endpointOf = (value: string): string | undefined =>
   isPlainAddress(value) ? new URL(value).href.replace(/\/+$/, '') : undefined;
 
-/** Whether a host name or address means this machine alone. */
+/** Whether a host name or address refers to this machine only. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 
 export const identifier = 'an https address without query or fragment (http on loopback only)';
-/** What can name an issuer (RFC 8414 §2) or a place that we fetch keys from. It is compared as it is written. */
+/** A valid issuer identifier (RFC 8414 §2) or address to fetch keys from. Compared as written. */
 export const isIdentifier = (value: string): boolean =>
   isPlainAddress(value) && (value.startsWith('https:') || isLoopback(new URL(value).hostname));

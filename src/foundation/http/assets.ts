@@ -1,5 +1,5 @@
-// Files that our pages load: compressed once, addressed by their content, kept by the browser for a year (RFC 9111 §5.2,
-// RFC 8246). Pages load nothing from other servers.
+// Files of the service's pages: compressed once, addressed by their content, cached by the browser for a year (RFC 9111 §5.2, RFC 8246).
+// Pages load nothing from other servers.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -15,14 +15,14 @@ export interface AssetSource {
 interface Asset {
   type: string;
   version: string;
-  /** Only the compressed form is kept; it is decompressed for clients without gzip. */
+  /** Only the compressed form is stored; it is decompressed for clients without gzip. */
   packed: Buffer;
 }
 
 export interface Assets<N extends string> {
-  /** The address of each file, with the version of its content. */
+  /** The address of each file, including the version of its content. */
   addresses(): Promise<Record<N, string>>;
-  /** Answers with the file, or returns false when there is none of that name. */
+  /** Sends the file, or returns false for an unknown name. */
   answer(exchange: Exchange, name: string): Promise<boolean>;
 }
 
@@ -30,8 +30,8 @@ const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
 /**
- * A set of files below `base`, read and compressed at the first request. Files that import one another are `namedByContent`: the
- * name itself carries the version, since a module with two addresses would run twice.
+ * A set of files below `base`, read and compressed at the first request. Files that import one another are `namedByContent`: their name
+ * contains the version, because a module with two addresses would run twice.
  */
 export function assets<N extends string>(
   base: string,

@@ -1,13 +1,13 @@
-// A capacity that callers share: a total, a maximum share per key, and a short queue while it is full. The queue is served in turn
-// over the keys, so that a key at its share never delays another.
+// A capacity shared by callers: a total, a maximum share per key, and a short queue while it is full. The queue alternates between keys,
+// so that a key at its maximum share never delays another.
 import { tooBusy } from '../problem.ts';
 
 export interface CapacitySettings {
   all: number;
   perKey: number;
-  /** The queue: how many of one key and in all, and for how many milliseconds each. Absent: no queue. */
+  /** The queue: its length per key and in total, and the maximum wait in milliseconds. Absent: no queue. */
   queue?: { perKey: number; all: number; waitMs: number };
-  /** The first sentence of the error. */
+  /** First sentence of the error. */
   description: string;
 }
 
@@ -20,16 +20,16 @@ export interface Hold {
 
 export interface Capacity {
   /**
-   * More than the share of a key counts as its whole share. With a signal it waits as long as that is not aborted, and takes no
-   * place in the queue from others.
-   * @throws 503 with `Retry-After` when it stays full; the reason of the signal
+   * An amount above the share of a key is reduced to the whole share. With a signal, the caller waits until the signal is aborted, and
+   * does not count towards the length of the queue.
+   * @throws 503 with `Retry-After` when the capacity stays full; the reason of the signal
    */
   take(key: string, amount?: number, signal?: AbortSignal): Promise<Hold>;
 }
 
 interface Waiter {
   amount: number;
-  /** Whether it takes a place in the queue. */
+  /** Whether the waiter counts towards the length of the queue. */
   counts: boolean;
   admit(hold: Hold): void;
 }
@@ -59,7 +59,7 @@ export function createCapacity({ all, perKey, queue, description }: CapacitySett
     };
   }
 
-  /** Each pass admits at most one of every key; a key that was admitted goes to the end. */
+  /** Each pass admits at most one waiter per key; the key of an admitted waiter moves to the end. */
   function admitWaiting(): void {
     for (let admitted = true; admitted; ) {
       admitted = false;

@@ -4,17 +4,17 @@ import { addresses } from './addresses.ts';
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** The name in a Host header, without its port; empty when there is none. */
+/** The name in a Host header, without its port; empty when absent. */
 const nameOf = (host: string | undefined): string => (host ?? '').replace(/:\d*$/, '').toLowerCase();
 
-/** Whether a Host header names this machine itself. */
+/** Whether a Host header names this machine. */
 export const isLoopbackHost = (host: string | undefined): boolean => loopback.test(nameOf(host));
 
 /** Whether a Host header names one of the public addresses, on any port, or this machine. */
 export function ownHosts(): (host: string | undefined) => boolean {
   const { baseHost, issuer, mcp, a2a } = addresses();
   const names = new Set([baseHost, issuer, mcp, a2a].map((address) => new URL(address).hostname));
-  // Most requests name the host of the request before.
+  // Cached, because most requests have the same host as the previous one.
   let last: string | undefined;
   return (host) => {
     if (host !== undefined && host === last) return true;
@@ -24,7 +24,7 @@ export function ownHosts(): (host: string | undefined) => boolean {
   };
 }
 
-/** Whether the client sent several Host headers: a proxy before this service may have read another one (RFC 9112, 3.2). */
+/** Whether the client sent several Host headers, of which a proxy before this service may have used another one (RFC 9112, 3.2). */
 export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -34,10 +34,7 @@ export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   return hosts > 1;
 }
 
-/**
- * A client may send a whole URL as its target, as to a proxy: then the host of that counts, and what its Host header says does not
- * (RFC 9112, 3.2.2).
- */
+/** A client may send an absolute URL as the target, as to a proxy: its host then replaces that of the Host header (RFC 9112, 3.2.2). */
 export function readTarget(req: IncomingMessage): void {
   const [, host, target] = /^https?:\/\/([^/?]*)(.*)$/i.exec(req.url!) ?? [];
   if (host === undefined) return;

@@ -1,5 +1,5 @@
-// HTTP caching: entity tags and If-None-Match of what the service answers (RFC 9110 §8.8.3, §13.1.2), and how long it may keep
-// what it fetched (RFC 9111 §5.2.2).
+// HTTP caching: entity tags and If-None-Match of responses (RFC 9110 §8.8.3, §13.1.2), and the lifetime of cached requests to others (RFC
+// 9111 §5.2.2).
 import { hash } from 'node:crypto';
 import { seconds } from '../clock.ts';
 import type { Exchange } from './http.ts';
@@ -9,14 +9,14 @@ export const etagOf = (body: string): string => `"${hash('sha1', body, 'base64ur
 
 const opaque = (etag: string): string => etag.trim().replace(/^W\//, '');
 
-/** Whether the client already has what the tag names, by weak comparison as If-None-Match requires. */
+/** Whether the client already has the tagged content, by weak comparison as If-None-Match requires. */
 export function isNotModified({ req }: Exchange, etag: string): boolean {
   const known = req.headers['if-none-match'];
   if (known === undefined) return false;
   return known.trim() === '*' || known.split(',').some((one) => opaque(one) === opaque(etag));
 }
 
-/** Milliseconds for which a response may be kept: its max-age within the bounds; the least of them when it names none. */
+/** Milliseconds for which a response may be cached: its max-age within the bounds; the minimum without one. */
 export function freshnessMs(cacheControl = '', { min, max }: { min: number; max: number }): number {
   const maxAge = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(cacheControl)?.[1];
   if (maxAge === undefined || /\bno-(?:store|cache)\b/i.test(cacheControl)) return min;

@@ -1,4 +1,4 @@
-// One HTTP exchange: reading bodies within bounds, answering JSON, HTML, a redirect or nothing.
+// One HTTP exchange: reads bodies within bounds; sends JSON, HTML, a redirect or an empty response.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { lifetimesMs } from '#limits.ts';
 import { seconds } from '../clock.ts';
@@ -6,32 +6,32 @@ import { refuseLoneSurrogates } from '../lone-surrogates.ts';
 import { invalid, Problem, tooLarge, unsupportedMediaType } from '../problem.ts';
 
 /**
- * An idle connection outlives the 60 s after which common load balancers close theirs: a request that they send while we close
- * would be lost. The headers of a connection that they open ahead of its first request have as long.
+ * An idle connection outlives the 60 s after which common load balancers close theirs: a request that they send during the close would be
+ * lost. The headers of a connection opened ahead of its first request have the same time.
  */
 const keepAliveTimeout = seconds(65);
 const headersTimeout = seconds(66);
-/** How long a body may take to arrive, except an upload. */
+/** Time limit for a body, except an upload. */
 const bodyTimeoutMs = seconds(60);
 
-/** How long a client may take to read an answer, or an event. */
+/** Time limit for a client to read a response, or an event. */
 export const deliveryMs = seconds(60);
-/** And longer for a large one: bytes for each millisecond. */
+/** Minimum speed of reading a large response, bytes per millisecond. */
 const leastSpeed = 16;
-/** What the buffers of a connection hold: it is off our hands at once. */
+/** Size that the buffers of a connection take at once. */
 const buffered = 64 * 1024;
 
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** The path as it came, without the query. */
+  /** The path as received, without the query. */
   readonly path: string;
-  /** The raw query, without its question mark; empty when there is none. */
+  /** The query as received, without its question mark; empty when absent. */
   readonly search: string;
   readonly requestId: string;
-  /** The client's address: the socket's, or what a trusted proxy says. */
+  /** The client's address: that of the socket, or the one that a trusted proxy reports. */
   readonly address: string;
-  /** For the log line and the metrics: the route's template, the credential. Never a secret, never a raw path with ids. */
+  /** Route template and credential for the log line and the metrics. Never a secret, never a raw path with ids. */
   route?: string;
   credentialId?: string;
   /** Scopes of the credential. */
@@ -40,20 +40,20 @@ export interface Exchange {
 
 export type Handler = (exchange: Exchange) => Promise<void> | void;
 
-/** The HTTP server of the service, with bounds for each connection; it does not listen yet. */
+/** The HTTP server of the service, with limits for each connection; not listening yet. */
 export function createHttpServer(handle?: RequestListener): Server {
-  // Uploads get the most time to arrive; readBody allows other bodies less.
+  // Uploads have the longest time limit; readBody allows less for other bodies.
   const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout: lifetimesMs.uploadAddress });
   if (handle) server.on('request', handle);
   return server;
 }
 
-/** For so long clients that are busy meet the end of their connection in an answer, rather than in the middle of a request. */
+/** During this time, busy clients receive `connection: close` with a response, instead of a connection that closes during a request. */
 const drainPollMs = 100;
-/** What is still open then is cut. */
+/** Connections that are still open then are closed. */
 const drainMs = seconds(10);
 
-/** A function that closes the server: from its call on every answer closes its connection, and open requests are finished. */
+/** Returns a function that closes the server: from its call on, every response closes its connection, and open requests are finished. */
 export function drainable(server: Server): () => Promise<void> {
   const open = new Set<ServerResponse>();
   let closing = false;
@@ -68,7 +68,7 @@ export function drainable(server: Server): () => Promise<void> {
     for (const res of open) closeAfter(res);
     await new Promise((resolve) => setTimeout(resolve, drainPollMs));
     const closed = new Promise((resolve) => server.close(resolve));
-    // Answers that had begun keep their connections: those are idle afterwards.
+    // Responses that had begun keep their connections, which are idle afterwards.
     const idle = setInterval(() => server.closeIdleConnections(), drainPollMs);
     const late = setTimeout(() => server.closeAllConnections(), drainMs);
     await closed;
@@ -79,7 +79,7 @@ export function drainable(server: Server): () => Promise<void> {
 
 export type Headers = Record<string, string | string[]>;
 
-/** Ends the exchange. A body gets its length; HEAD gets the headers alone. */
+/** Ends the exchange. A body gets its length; the response to HEAD has only headers. */
 export function answer({ req, res }: Exchange, status: number, body?: string | Buffer, headers: Headers = {}): void {
   if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body));
   else if (status !== 204 && status !== 304) headers['content-length'] = '0';
@@ -88,7 +88,7 @@ export function answer({ req, res }: Exchange, status: number, body?: string | B
   res.end(req.method === 'HEAD' ? undefined : body);
 }
 
-/** Disconnects a client that has not read the whole answer by then. */
+/** Disconnects a client that has not read the whole response within this time. */
 export function disconnectAfter(res: ServerResponse, milliseconds: number): void {
   const late = setTimeout(() => res.destroy(), milliseconds);
   res.once('close', () => clearTimeout(late));
@@ -102,11 +102,11 @@ export const answerJson = (exchange: Exchange, status: number, value: unknown, h
 export const answerHtml = (exchange: Exchange, status: number, html: string, headers: Headers = {}): void =>
   answer(exchange, status, html, { 'content-type': 'text/html; charset=utf-8', ...headers });
 
-/** 303: the answer to a form. */
+/** 303: the response to a form. */
 export const redirect = (exchange: Exchange, location: string, headers: Headers = {}): void =>
   answer(exchange, 303, undefined, { location, ...headers });
 
-/** The whole body. @throws 413 as soon as it is too large, 415 for one that is compressed; a slow sender is disconnected */
+/** The whole body. @throws 413 as soon as it is too large, 415 for a compressed one; a slow sender is disconnected */
 export async function readBody({ req }: Exchange, limit: number): Promise<Buffer> {
   if ((req.headers['content-encoding'] || 'identity').toLowerCase() !== 'identity') {
     throw unsupportedMediaType.field('Content-Encoding', 'send the body as it is, not compressed', {
@@ -124,7 +124,7 @@ export async function readBody({ req }: Exchange, limit: number): Promise<Buffer
       chunks.push(chunk);
     }
   } catch (error) {
-    // A client that leaves, while it is sending or when it has sent all, is not a failure of the service.
+    // A client that disconnects, during or after its request, is not a failure of the service.
     throw error instanceof Problem ? error : invalid('The body did not arrive whole.');
   } finally {
     clearTimeout(late);
@@ -134,7 +134,7 @@ export async function readBody({ req }: Exchange, limit: number): Promise<Buffer
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** 400 for what is not UTF-8, 415 for a body that says so. */
+/** The body as text. @throws 400 for bytes that are not UTF-8, 415 for another charset */
 export async function readText(exchange: Exchange, limit: number): Promise<string> {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(exchange.req.headers['content-type'] ?? '')?.[1];
   if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
@@ -154,7 +154,7 @@ export const mediaType = ({ req }: Exchange): string =>
 
 const isJson = (type: string): boolean => type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type);
 
-/** A JSON body: 415 for another media type, 400 for what cannot be read. An empty body is undefined. */
+/** A JSON body. An empty one is undefined. @throws 415 for another media type, 400 for invalid JSON */
 export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
   const text = await readText(exchange, limit);
   const type = mediaType(exchange);
@@ -165,7 +165,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   return value;
 }
 
-/** Undefined for what is not JSON. @throws 400 for a text with a lone surrogate */
+/** Undefined for text that is not JSON. @throws 400 for a text with a lone surrogate */
 export function parseJson(text: string): unknown {
   let value: unknown;
   try {
@@ -177,6 +177,6 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** A form body, its parameters in order: repeated ones are the reader's to judge. */
+/** A form body with its parameters in order; the caller handles repeated ones. */
 export const readForm = async (exchange: Exchange, limit: number): Promise<URLSearchParams> =>
   new URLSearchParams(await readText(exchange, limit));

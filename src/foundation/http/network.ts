@@ -1,4 +1,4 @@
-// Client addresses as throttles count them.
+// Client addresses as counted by throttles.
 import { isIPv6 } from 'node:net';
 
 /** The address of an IPv4 client; the /64 of an IPv6 client, which owns all 2⁶⁴ addresses in it. */
@@ -7,7 +7,7 @@ export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address);
   if (mapped) return mapped[1]!;
   if (!isIPv6(address)) return address;
-  // As URLs spell it: lower case, without leading zeros, the longest run of zeros left out.
+  // The spelling in URLs: lower case, without leading zeros, the longest run of zeros omitted.
   const spelled = new URL(`http://[${address.replace(/%.*/, '')}]`).hostname.slice(1, -1);
   const [head, tail] = spelled.split('::').map((part) => part.split(':').filter((group) => group !== ''));
   const groups = tail ? [...head!, ...Array(8 - head!.length - tail.length).fill('0'), ...tail] : head!;

@@ -1,12 +1,12 @@
-// `fetch` for libraries, over the checked connections of outbound.ts: it follows no redirect, and limits size, time and hosts over
-// all requests of one operation.
+// `fetch` for libraries, over the checked connections of outbound.ts: follows no redirect, and limits size, time and hosts over all
+// requests of one operation.
 import { Readable } from 'node:stream';
 import { OutboundError, type OutboundRequest, openResponse, readUpTo } from './outbound.ts';
 
 export interface FetchLimits {
-  /** Bytes of one body. It is streamed, and fails when it grows beyond. */
+  /** Maximum bytes of one body. The body is streamed, and fails beyond this size. */
   maxBytes: number;
-  /** Aborts every request that is under way. */
+  /** Aborts all pending requests. */
   signal: AbortSignal;
   /** Whether requests to a host are allowed; outbound.ts checks the rest. */
   mayReach(hostname: string): boolean;

@@ -8,13 +8,13 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { refuseInTransaction } from '../postgres/database.ts';
 
 export interface OutboundSettings {
-  /** For development and tests only: allows loopback addresses, over http too, at any port. */
+  /** For development and tests only: allows loopback addresses, also over http, at any port. */
   allowLoopback: boolean;
-  /** Allowed besides 443. */
+  /** Ports allowed in addition to 443. */
   extraPorts?: readonly number[];
   /** PEM certificates to trust instead of the system's. */
   ca?: string;
-  /** The name server; the system's when absent. */
+  /** The name resolver; the system's when absent. */
   resolve?: (host: string) => Promise<Resolved[]>;
 }
 
@@ -32,7 +32,7 @@ export function openOutbound(settings: OutboundSettings): void {
 const specialV4 =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 ' +
   '192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3';
-// Within 2000::/3, the only space in use: Teredo, ORCHID and others, documentation, 6to4.
+// Special ranges within 2000::/3, the only space in use: Teredo, ORCHID and others, documentation, 6to4.
 const specialV6 = '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20';
 
 function listOf(family: 'ipv4' | 'ipv6', subnets: string): (address: string) => boolean {
@@ -58,7 +58,7 @@ function isPublic(address: string): boolean {
 
 const isLoopback = (address: string): boolean => (isIP(address) === 4 ? isLoopbackV4(address) : isLoopbackV6(address));
 
-/** Its message is for logs only: it may reveal addresses of the internal network. */
+/** The message is for logs only: it may reveal addresses of the internal network. */
 export class OutboundError extends Error {
   override name = 'OutboundError';
 }
@@ -77,7 +77,7 @@ export interface OutboundRequest {
   headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   json?: unknown;
-  /** Sent as it is, instead of `json`. */
+  /** Sent unchanged, instead of `json`. */
   text?: string;
 }
 
@@ -107,7 +107,7 @@ export async function fetchJson(address: string, { maxBytes, timeoutMs, accept }
   return { status: response.status, headers: response.headers, body: jsonOf(response) };
 }
 
-/** Returns any response, a redirect too. @throws OutboundError when the address is not allowed or does not respond */
+/** Returns any response, including a redirect. @throws OutboundError when the address is not allowed or does not respond */
 export async function sendRequest(address: string, request: OutboundRequest): Promise<OutboundResponse> {
   const response = await openResponse(address, request);
   try {
@@ -140,7 +140,7 @@ function outboundErrorOf(address: string, error: unknown): OutboundError {
   return new OutboundError(`${address.slice(0, 200)}: ${(error as Error).message}`, { cause: error });
 }
 
-/** Resolves the host of an address that is to be requested later. @throws OutboundError when the address is not allowed */
+/** Resolves the host of an address for a later request. @throws OutboundError when the address is not allowed */
 export async function checkAddress(address: string, signal: AbortSignal): Promise<void> {
   refuseInTransaction('a look-up of an address');
   try {
@@ -206,7 +206,7 @@ function send(
 /** The chunks of a body. @throws ResponseTooLarge beyond the limit */
 export async function* readUpTo(limit: number, response: IncomingMessage): AsyncGenerator<Buffer> {
   let size = 0;
-  // Leaving the loop early closes the connection.
+  // An early exit from the loop closes the connection.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > limit) throw new ResponseTooLarge(`the response is larger than ${limit} bytes`);
@@ -216,7 +216,7 @@ export async function* readUpTo(limit: number, response: IncomingMessage): Async
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Undefined when it is not JSON. */
+/** Undefined when the body is not JSON. */
 export function jsonOf({ headers, bytes }: Pick<OutboundResponse, 'headers' | 'bytes'>): unknown {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) return undefined;

@@ -1,4 +1,4 @@
-// Rate limits: points per key and window; an error says when to retry. Limits that protect a process count in its memory; limits
+// Rate limits: points per key and window; an error contains the time to wait. Limits that protect a process count in its memory; limits
 // that protect lasting state count in the database, over all processes.
 import cluster from 'node:cluster';
 import { RateLimiterCluster, RateLimiterClusterMaster, RateLimiterMemory } from 'rate-limiter-flexible';
@@ -16,9 +16,9 @@ export interface Allowance {
 }
 
 export interface Throttle {
-  /** Counts `points` against a key. @throws 429 with `Retry-After` when they are more than remain. */
+  /** Counts `points` against a key. @throws 429 with `Retry-After` when fewer remain */
   take(key: string, points?: number): Promise<Allowance>;
-  /** Whether a key is over its limit; does not count. */
+  /** Whether a key is over its limit, without counting. */
   isOver(key: string): Promise<boolean>;
 }
 
@@ -35,15 +35,15 @@ interface Store {
 }
 
 /**
- * Counted in the memory of this process, or of the one that started it as one of several (`shareThrottles`). `description` is the
- * first sentence of the error.
+ * Counts in the memory of this process or, in one of several workers, of the process that started them (`shareThrottles`). `description`
+ * is the first sentence of the error.
  */
 export const createThrottle = (name: string, limit: number, windowSeconds: number, description?: string): Throttle =>
   throttleOver(memoryStore(name, windowSeconds), limit, windowSeconds, description);
 
 /**
- * Counted in the database, for all processes together. One statement counts, so any number of concurrent calls is counted
- * exactly; it is not part of a caller's transaction. Keys may be addresses of mail or network: only a keyed digest is stored.
+ * Counts in the database, for all processes together. One statement counts, so that concurrent calls are counted exactly; it is not part
+ * of a caller's transaction. Keys may be email or network addresses: only a keyed digest is stored.
  */
 export const createSharedThrottle = (
   name: string,
@@ -52,7 +52,7 @@ export const createSharedThrottle = (
   description?: string,
 ): Throttle => throttleOver(databaseStore(name, windowSeconds), limit, windowSeconds, description);
 
-/** Counts for the workers of this process: what is a limit of one process is one of all of them together. */
+/** Counts for all workers in this process: the limit of one process applies to all of them together. */
 export const shareThrottles = (): void => void new RateLimiterClusterMaster();
 
 function throttleOver(store: Store, limit: number, windowSeconds: number, description?: string): Throttle {
@@ -122,7 +122,7 @@ export const sweepThrottleCounts = async (): Promise<void> => {
   await sql('delete from throttle_counts where window_ends_at <= $1', [now()]);
 };
 
-/** The fields of draft-ietf-httpapi-ratelimit-headers-11. */
+/** The header fields of draft-ietf-httpapi-ratelimit-headers-11. */
 export const rateLimitHeaders = ({ limit, windowSeconds, remaining, reset }: Allowance): Record<string, string> => ({
   ratelimit: `"default";r=${remaining};t=${reset}`,
   'ratelimit-policy': `"default";q=${limit};w=${windowSeconds}`,

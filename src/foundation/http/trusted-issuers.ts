@@ -7,11 +7,11 @@ export interface TrustedIssuer {
   /** Compared exactly. */
   issuer: string;
   displayName: string;
-  /** The URL of its keys; its `/.well-known/jwks.json` when absent. */
+  /** The URL of the provider's keys; absent: its `/.well-known/jwks.json`. */
   jwksUri?: string | undefined;
-  /** The clients that it may issue assertions for; when absent, those whose id is a URL of its own origin. */
+  /** The clients that the provider may issue assertions for; absent: those whose id is a URL of its own origin. */
   clientIds?: readonly string[] | undefined;
-  /** Whether it may send security events; true when absent. */
+  /** Whether the provider may send security events; true when absent. */
   maySendEvents?: boolean | undefined;
 }
 

@@ -1,14 +1,14 @@
-// Background jobs: a job is written in the transaction of the change that needs it and executed at least once, by any process. The
-// queues are pg-boss' (its tables: migrations/20261121_15_background.sql), over our pool. Jobs are fetched here, because pg-boss'
-// own `work` does not wait for its last statement: an unreachable database would end the process.
+// Background jobs: a job is written in the transaction of the change that needs it and executed at least once, by any process. The queues
+// are those of pg-boss (tables: migrations/20261121_15_background.sql), over the service's own pool. Jobs are fetched here, because
+// pg-boss' own `work` does not wait for its last statement: an unreachable database would end the process.
 import PgBoss from 'pg-boss';
 import { days, hours, minutes, seconds } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { database, isDatabaseAway, outermost, sql, type Transaction } from '../postgres/database.ts';
 
 /**
- * How often a failed job is retried, the delay before the first retry (doubled each time, with jitter: a day in all), and after how
- * long its worker counts as lost, which must be longer than a job can take.
+ * Number of retries, the delay before the first retry (doubled each time, with jitter: a day in total), and the time after which a worker
+ * counts as lost, which must be longer than a job can take.
  */
 export const queues = {
   mail: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
@@ -19,9 +19,9 @@ export const queues = {
 export type Queue = keyof typeof queues;
 
 const pollIntervalMs = seconds(1);
-/** How often jobs of a lost process are returned to their queue. */
+/** Interval at which jobs of a lost process are returned to their queue. */
 const maintenanceIntervalMs = seconds(30);
-/** How many jobs of one queue a process executes at once. */
+/** Number of jobs of one queue that a process executes concurrently. */
 export const concurrency = 5;
 export const jobRetentionMs = { waiting: days(14), failed: days(7) } as const;
 
@@ -30,13 +30,13 @@ export type Handlers = Readonly<Partial<Record<Queue, (payload: never) => Promis
 
 export interface BackgroundSettings {
   log: Log;
-  /** Milliseconds. */
+  /** Intervals in milliseconds. */
   look?: number;
   tidy?: number;
 }
 
 export interface Background {
-  /** Resolves when no job is due and none is being executed in this process. */
+  /** Resolves when no job is due and none is running in this process. */
   settled(): Promise<void>;
   /** Starts no further job; resolves when the running ones have ended. */
   stop(): Promise<void>;
@@ -60,7 +60,7 @@ const over = (trx?: Transaction): PgBoss.Db => ({
   executeSql: async (text, values) => ({ rows: values ? await sql(text, values, trx) : await script(text) }),
 });
 
-/** Several statements at once, which only the simple protocol accepts. They begin and end a transaction themselves. */
+/** Sends several statements at once, which only the simple protocol accepts. They begin and end a transaction themselves. */
 async function script(text: string): Promise<never[]> {
   const { client } = database();
   const connection = await client.acquireConnection();
@@ -79,7 +79,7 @@ const sender = open(over());
 /** The workers of this process. */
 const workers = new Set<Worker>();
 
-/** Writes a job, which is due when the transaction commits. The payload is stored as it is: seal what is secret. */
+/** Writes a job, which is due when the transaction commits. The payload is stored unencrypted: seal secrets in it. */
 export async function enqueue(trx: Transaction, queue: Queue, payload: object): Promise<void> {
   const { retries, delayMs, timeoutMs } = queues[queue];
   const id = await sender.send(queue, payload, {
@@ -97,7 +97,7 @@ export async function enqueue(trx: Transaction, queue: Queue, payload: object): 
   outermost(trx).executionPromise.then(look, () => {});
 }
 
-/** Executes the jobs of all processes until it is stopped. Several processes may do so at once. */
+/** Executes the jobs of all processes until stopped. Several processes may do so concurrently. */
 export function startBackground(handlers: Handlers, settings: BackgroundSettings): Background {
   const { log, look = pollIntervalMs, tidy = maintenanceIntervalMs } = settings;
   const boss = open(reporting(over(), log));
@@ -153,7 +153,7 @@ function reporting(db: PgBoss.Db, log: Log): PgBoss.Db {
 
 interface Worker {
   queue: Queue;
-  /** Begins what there is to do, as far as there is room. */
+  /** Starts due jobs, as far as the concurrency allows. */
   look(): void;
   settled(): Promise<void>;
   stop(): void;
@@ -178,7 +178,7 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
       again = false;
       const room = concurrency - underWay.size;
       const jobs = await boss.fetch<object>(queue, { batchSize: room, includeMetadata: true });
-      // Those that have waited longest are taken, but come in any order (an `update … returning` promises none).
+      // Sorted, because an `update … returning` returns the oldest jobs in any order.
       for (const job of jobs.sort((a, b) => a.createdOn.getTime() - b.createdOn.getTime())) {
         const work = once(job).finally(() => {
           underWay.delete(work);
@@ -219,7 +219,7 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
   };
 }
 
-/** Gives back what lost processes left half done, and drops what is too old. */
+/** Returns the jobs of lost processes to their queues, and deletes old ones. */
 async function tidyUp(boss: PgBoss, log: Log): Promise<void> {
   try {
     const lost = await sql<{ name: string; id: string }>(
@@ -235,7 +235,7 @@ async function tidyUp(boss: PgBoss, log: Log): Promise<void> {
   }
 }
 
-/** How many jobs of each queue are still to be done, and were given up. */
+/** Numbers of pending and of failed jobs, by queue. */
 export const countJobs = () =>
   sql<{ queue: string; waiting: number; failed: number }>(
     `select q.name as queue, count(*) filter (where j.state < 'active') as waiting,

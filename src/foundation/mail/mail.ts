@@ -1,5 +1,5 @@
-// Email to people: over SMTP (RFC 5321) when a server is configured, else into the development mailbox in memory.
-// Process-wide like the clock: bound once at start.
+// Email to people: over SMTP (RFC 5321) if a server is configured, else into the development mailbox in memory. Process-wide like the
+// clock: bound once at start.
 import type { Transporter } from 'nodemailer';
 import { now, seconds } from '../clock.ts';
 import { addresses, isLoopback } from '../http/addresses.ts';
@@ -49,7 +49,7 @@ export interface QueuedMail {
 export const queueMail = (trx: Transaction, mail: Mail, until: number): Promise<void> =>
   enqueue(trx, 'mail', { sealed: seal('mail', JSON.stringify(mail)), until } satisfies QueuedMail);
 
-/** Handles the jobs of `queueMail`. */
+/** Handles jobs of `queueMail`. */
 export async function deliverMail({ sealed, until }: QueuedMail): Promise<void> {
   if (now() < until) await sendMail(JSON.parse(unseal('mail', sealed)));
 }
@@ -63,7 +63,7 @@ export async function sendMail(mail: Mail): Promise<void> {
 /** The last hundred mails, newest first; null with SMTP. */
 export const developmentMailbox = (): readonly DeliveredMail[] | null => mailbox?.mails ?? null;
 
-/** Whether the secret opens the mailbox, whose page other users of the machine reach too. */
+/** Whether the secret opens the mailbox: other users of the machine can reach its page too. */
 export const opensMailbox = (secret: string | null): boolean =>
   mailbox !== null && secret !== null && sameBytes(Buffer.from(secret), Buffer.from(mailbox.secret));
 
@@ -76,16 +76,16 @@ export function mailboxAddress(): string | null {
 
 function bySmtp(url: string, from: string): Deliver {
   const waits = { connectionTimeout: seconds(5), greetingTimeout: seconds(5), socketTimeout: seconds(15) };
-  // Mails quote text of people, such as an organization's name: it must never make nodemailer open a file or an address.
+  // Mails quote people's text, such as an organization's name, which must never make nodemailer open a file or an address.
   const settings = { url, ...waits, disableFileAccess: true, disableUrlAccess: true };
   let transport: Transporter | undefined;
   return async (mail) => {
     try {
-      // Only here: most processes send no mail.
+      // Loaded only here: most processes send no mail.
       transport ??= (await import('nodemailer')).createTransport(settings);
       await transport.sendMail({ from, ...mail });
     } catch (error) {
-      // The server's message may name the recipient, but not the text, which contains codes and links.
+      // The server's message may contain the recipient, but not the text, which contains codes and links.
       const { message } = error as Error;
       throw new Error(`mail ${JSON.stringify(mail.subject)} was rejected by the mail server: ${message}`);
     }
@@ -96,7 +96,7 @@ function toMailbox(log: (line: string) => void): Deliver {
   return async (mail) => {
     mailbox?.mails.unshift({ ...mail, at: now() });
     mailbox?.mails.splice(mailboxSize);
-    // Without the text, which contains codes and sign-in links.
+    // Logged without the text, which contains codes and sign-in links.
     log(`mail to ${mail.to} is in the development mailbox: ${mail.subject}`);
   };
 }

@@ -1,5 +1,5 @@
-// Backup and restore of an embedded database: PostgreSQL's low-level backup API (manual, 25.3.3), because the embedded package
-// has no pg_basebackup. Writers continue meanwhile; every row committed before the backup ends is included.
+// Backup and restore of an embedded database: PostgreSQL's low-level backup API (manual, 25.3.3), because the embedded package has no
+// pg_basebackup. Writers continue meanwhile; every row committed before the end of the backup is included.
 import { existsSync } from 'node:fs';
 import { chown, copyFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -19,8 +19,8 @@ export interface Backup {
 }
 
 /**
- * Copies the cluster whose data folder is `data` into the new folder `target`. The copy includes the password: protect it like
- * the original. Without a data folder the database is not embedded and cannot be copied.
+ * Copies the cluster whose data folder is `data` into the new folder `target`. The copy includes the password, and needs the same
+ * protection as the original. Without a data folder, the database is not embedded and cannot be copied.
  */
 export async function backUp(
   connection: DatabaseConnection,
@@ -65,7 +65,7 @@ export async function backUp(
   return { folder: target, milliseconds: Math.round(performance.now() - begun) };
 }
 
-/** Restores a backup into `home`. @throws when `home` already holds a database */
+/** Restores a backup into `home`. @throws when `home` already contains a database */
 export async function restore(folder: string, home: string): Promise<{ data: string }> {
   const from = path.join(folder, 'data');
   if (!existsSync(path.join(from, 'backup_label'))) throw new Error(`${folder} holds no complete backup`);
@@ -85,11 +85,11 @@ export async function restore(folder: string, home: string): Promise<{ data: str
 }
 
 interface CopyRules {
-  /** Files, by their name relative to the top, that are left out. */
+  /** Files to omit, by their name relative to the top. */
   skip?: (name: string) => boolean;
   /** Folders that are created but stay empty. */
   hollow?: (name: string) => boolean;
-  /** A running database may remove files during the copy; the WAL restores what it needs. */
+  /** Whether missing files are ignored: a running database may remove files during the copy, and the WAL restores those it needs. */
   mayVanish?: boolean;
   account?: OsAccount | undefined;
 }

@@ -19,7 +19,7 @@ import {
   type Value,
 } from './reads.ts';
 
-/** The data of a model, which is what a read returns: Objection's methods are not on it, so a call of one does not compile. */
+/** The data of a model, as returned by a read, without Objection's methods, so that a call of one does not compile. */
 export type Row<M extends Model> = Omit<M, keyof Model>;
 
 /** Values of columns, which name the rows that a write concerns. */
@@ -41,7 +41,7 @@ function declare(model: typeof BaseModel, name: string, mapping: RelationMapping
 }
 
 export class BaseModel extends Model {
-  /** Where a query goes that names no transaction: into an enclosing one, where there is one. */
+  /** The connection of a query without an explicit transaction: an enclosing transaction, if there is one. */
   static override knex(): Knex {
     return database();
   }
@@ -60,8 +60,8 @@ export class BaseModel extends Model {
   };
 
   /**
-   * Declares that each of these names one `parent` in its column `by`. With `inverse` the parent gets the relation to many under
-   * that name, so that no parent's file imports its children.
+   * Declares that each record refers to one `parent` by its column `by`. With `inverse`, the parent gets the relation to many under that
+   * name, so that no parent's file imports its children.
    */
   static belongsTo(name: string, parent: typeof BaseModel, by: string, inverse?: string): void {
     const join = { from: `${this.tableName}.${by}`, to: `${parent.tableName}.id` };
@@ -69,13 +69,13 @@ export class BaseModel extends Model {
     if (inverse) parent.hasMany(inverse, this, by);
   }
 
-  /** Declares that many of `child` name one of these by a column; `column` is ours when it is not the id. */
+  /** Declares that many of `child` refer to one of these records by a column; `column` is the referenced one if it is not the id. */
   static hasMany(name: string, child: typeof BaseModel, by: string, column = 'id'): void {
     const join = { from: `${this.tableName}.${column}`, to: `${child.tableName}.${by}` };
     declare(this, name, { relation: Model.HasManyRelation, modelClass: child, join });
   }
 
-  /** A model overrides it to compute a column, or to hide rows that are over. */
+  /** Overridden by a model to compute a column, or to hide expired rows. */
   static source(): Source {
     return { select: selectionOf(this), conditions: [], values: [] };
   }
@@ -100,7 +100,7 @@ export class BaseModel extends Model {
     return sql<Row<M>>(text, values, trx);
   }
 
-  /** All rows whose column is one of the keys, in the model's order. */
+  /** All rows whose column equals one of the keys, in the model's order. */
   static findByKeys<M extends BaseModel>(
     this: ClassOf<M>,
     column: keyof Row<M> & string,
@@ -130,7 +130,7 @@ export class BaseModel extends Model {
     );
   }
 
-  /** One page, newest first unless the request says otherwise. The conditions belong to the cursor. */
+  /** One page, newest first unless the request specifies otherwise. The conditions are part of the cursor. */
   static page<M extends BaseModel>(
     this: ClassOf<M>,
     where: Where<M>,

@@ -1,12 +1,12 @@
-// Announces changed records to every process: PostgreSQL's NOTIFY, which is sent when the transaction commits, and LISTEN on a
-// connection of its own. Only ids are sent; a listener reads the record again.
+// Announces changed records to every process: with PostgreSQL's NOTIFY, which is sent when the transaction commits, and LISTEN on a
+// separate connection. Only ids are sent; a listener reads the record again.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { seconds } from '../clock.ts';
 import type { Transaction } from './database.ts';
 import { primaryOf } from './primary.ts';
 
-/** Reconnecting after a lost connection, checking that it is alive, and polling where no connection can listen. */
+/** Delays for reconnecting, for checking the connection, and for polling without a listening connection. */
 export const timing = {
   reconnectMs: { min: 50, max: seconds(10) },
   probeIntervalMs: seconds(30),
@@ -21,12 +21,12 @@ export async function announce(trx: Transaction, ...ids: readonly string[]): Pro
   if (ids.length > 0) await trx.raw('select pg_notify(?, id) from unnest(?::text[]) id', [channel, [...ids]]);
 }
 
-/** The same for a single statement that is no transaction with others: changes rows by their `id`, and announces them. */
+/** SQL for a single statement outside a transaction: changes rows by their `id`, and announces them. */
 export const announcing = (update: string): string =>
   `with changed as (${update} returning id) select pg_notify('${channel}', id) from changed`;
 
 export interface ChangesSettings {
-  /** Null: none can listen (behind a pooler in transaction mode); listeners are then woken every two seconds. */
+  /** Null: listening is impossible (behind a pooler in transaction mode); listeners are then woken every two seconds. */
   connection: string | pg.ClientConfig | null;
   onError?: (message: string) => void;
 }
@@ -36,14 +36,14 @@ export interface Changes {
   close(): Promise<void>;
 }
 
-/** The wake functions of listeners, by the id that they listen to. */
+/** The wake functions of listeners, by the id that they watch. */
 const waiting = new Map<string, Set<() => void>>();
 const wakeAll = (): void => {
   for (const wakes of waiting.values()) for (const wake of wakes) wake();
 };
 
 interface Listener {
-  /** Resolves when it listens, or its first connection has failed: listeners are woken once it listens. */
+  /** Resolves when listening, or when the first connection has failed; in that case listeners are woken later. */
   readonly ready: () => Promise<void>;
   readonly isClosed: () => boolean;
 }
@@ -77,8 +77,8 @@ export function openChanges({ connection, onError = () => {} }: ChangesSettings)
 }
 
 /**
- * Yields at once, then after each change of one of these records; changes between two reads are coalesced. Also yields when a
- * lost connection is back, since a change may have been missed. Ends with the signal or the process.
+ * Yields at once, then after each change of one of these records; changes between two reads are coalesced. Also yields when a lost
+ * connection is restored, because a change may have been missed. Ends with the signal or the process.
  */
 export async function* watch(ids: readonly string[], signal: AbortSignal): AsyncGenerator<void> {
   const listener = bound;
@@ -89,7 +89,7 @@ export async function* watch(ids: readonly string[], signal: AbortSignal): Async
     news = true;
     goOn();
   };
-  // Also while no next change is requested: the generator would not see the end.
+  // Needed even while no next change is requested: the generator would not notice the end.
   const leave = (): void => {
     for (const id of ids) {
       const wakes = waiting.get(id);
@@ -162,7 +162,7 @@ async function hear(connection: string | pg.ClientConfig, closing: AbortSignal, 
   try {
     await new Promise<void>((resolve, reject) => {
       leave = resolve;
-      // Without a listener an error of the connection would end the process.
+      // Without a handler, an error of the connection would end the process.
       client.on('error', reject);
       client.on('end', resolve);
       ignoreMoves = primary?.onMove(() => resolve()) ?? ignoreMoves;
@@ -170,7 +170,7 @@ async function hear(connection: string | pg.ClientConfig, closing: AbortSignal, 
         for (const wake of waiting.get(payload ?? '') ?? []) wake();
       });
       closing.addEventListener('abort', leave);
-      // A dead connection looks like an idle one.
+      // Detects a dead connection, which otherwise appears idle.
       const probe = () => client.query('select 1').catch(reject);
       probes = setInterval(probe, timing.probeIntervalMs);
       client

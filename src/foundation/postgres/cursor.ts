@@ -1,6 +1,6 @@
-// Keyset paging: newest first or oldest first, which is the same index read backwards, with the id as tie-breaker. A cursor is
-// opaque and signed together with the list and its filter, so that another list refuses it. The cost of a page does not depend
-// on its depth: never OFFSET.
+// Keyset paging: newest first or oldest first, which is the same index read backwards, with the id as tie-breaker. A cursor is opaque and
+// signed together with the list and its filter, so that other lists reject it. The cost of a page does not depend on its depth: OFFSET is
+// never used.
 
 import { invalid } from '../problem.ts';
 import { sameBytes, signature } from '../secrets/secrets.ts';
@@ -17,10 +17,10 @@ export const emptyPage: Page<never> = { data: [], nextCursor: null };
 export interface PageRequest {
   limit: number;
   cursor?: string | null | undefined;
-  /** Epoch milliseconds: only records created from then on, and only those created before then. Both belong to the cursor. */
+  /** Epoch milliseconds: the earliest creation time, inclusive, and the latest, exclusive. Both are part of the cursor. */
   createdFrom?: number | null | undefined;
   createdBefore?: number | null | undefined;
-  /** Newest first when absent. Belongs to the cursor too. */
+  /** Newest first when absent. Part of the cursor too. */
   order?: ListOrder | null | undefined;
 }
 
@@ -52,16 +52,16 @@ export function unpackCursor(binding: string, cursor: string): [at: number, id: 
   return [Number(at), id];
 }
 
-/** The statement that a page is read with. */
+/** The statement for reading a page. */
 export interface PageSource {
-  /** Identifies the list and its filter; a cursor is valid for these only. */
+  /** Identifies the list and its filter; a cursor is valid only for these. */
   binding: string;
   /** `select … from …`, with the columns `id` and `created_at`. */
   select: string;
   /** ` where …`, or empty. */
   where: string;
   values: unknown[];
-  /** Whether an index holds these rows in the order of the page. */
+  /** Whether an index contains these rows in the order of the page. */
   indexed?: boolean;
 }
 

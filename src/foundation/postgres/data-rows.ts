@@ -1,5 +1,5 @@
-// Rows of answers, read from the wire in one piece each. pg's parser turns every field into a text by itself, and for short ones that
-// takes longer than all else that is done with them: a page of 100 records has 1,700 (bench/README.md).
+// Parses rows of responses, each from one string. pg's parser converts every field to text separately, which for short fields takes
+// longer than all other processing: a page of 100 records has 1,700 fields (bench/README.md).
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type pg from 'pg';
@@ -7,12 +7,15 @@ import { Parser } from 'pg-protocol/dist/parser.js';
 
 /** PostgreSQL, 53.7: DataRow. */
 const dataRow = 'D'.charCodeAt(0);
-/** Bytes of a row. The fields of a longer one are texts of their own: one that is kept would keep the whole row in memory. */
+/**
+ * Maximum bytes of a row in one string. The fields of a longer row are separate strings: a retained field would otherwise keep the whole
+ * row in memory.
+ */
 const mostInOnePiece = 2_000;
 
-/** A number of fields, then each with its length, -1 for null. */
+/** Parses a row: the number of fields, then each with its length, -1 for null. */
 function fieldsOf(bytes: Buffer, start: number, end: number): (string | null)[] {
-  // A character per byte, so that places in it are those of the bytes.
+  // One character per byte, so that positions are equal.
   const text = bytes.toString('latin1', start, end);
   const fields = new Array<string | null>(bytes.readUInt16BE(start));
   let at = start + 2;
@@ -37,7 +40,7 @@ interface Packets {
   handlePacket(offset: number, code: number, length: number, bytes: Buffer): object;
 }
 
-/** For a connection that is open, and over which nothing is being read. */
+/** For an open connection without a pending response. */
 export function readRowsInOnePiece(client: pg.Client): void {
   const { connection } = client as unknown as { connection: EventEmitter & { stream: Socket } };
   const parser = new Parser();

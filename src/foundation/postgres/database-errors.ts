@@ -1,5 +1,5 @@
-// What a failed database call means for the caller: was it applied, may it be sent again, did the caller cause it.
-// SQLSTATEs are PostgreSQL's (Appendix A); what pg and knex raise themselves has no code and is known by its words.
+// Classifies failed database calls for the caller: whether the work was applied, may be repeated, or failed because of the caller.
+// SQLSTATEs are PostgreSQL's (Appendix A); errors of pg and knex themselves have no code and are recognized by their message.
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
@@ -38,15 +38,15 @@ const kinds: Record<string, DatabaseErrorKind> = {
   '58030': 'overload', // input or output failed, as by a disk that is away
 };
 
-// PgBouncer reports everything as 08P01. Before a server was assigned nothing was applied (its src/objects.c and src/janitor.c);
-// anything else may be ended after it was applied.
+// PgBouncer reports every error as 08P01. Before a server was assigned, nothing was applied (its src/objects.c and src/janitor.c); any
+// other statement may have been applied before it was ended.
 const poolerWords: [RegExp, DatabaseErrorKind][] = [
   [/server_login_retry|server login has been failing|client_login_timeout|shutting down/, 'retry'],
   [/no more connections allowed|client connections exceeded/, 'retry'],
   [/query_wait_timeout/, 'overload'],
 ];
 
-// knex writes the statement before the message, so these are looked for anywhere in it.
+// knex prefixes the message with the statement, so these are searched for anywhere in the text.
 const words: [RegExp, DatabaseErrorKind][] = [
   [/Connection terminated unexpectedly|Query read timeout/, 'unknown'],
   [/timeout expired|is not queryable/, 'retry'],
@@ -55,14 +55,14 @@ const words: [RegExp, DatabaseErrorKind][] = [
 interface Raised {
   code?: unknown;
   constraint?: unknown;
-  /** The function of PostgreSQL that reported it. Only a server says so: a pooler does not. */
+  /** The function of PostgreSQL that reported the error. Only sent by a server, not by a pooler. */
   routine?: unknown;
   syscall?: unknown;
   nativeError?: unknown;
   originalError?: unknown;
 }
 
-/** The error and what it wraps: in Objection's `nativeError`, GraphQL's `originalError`, or the `cause` of a failed migration. */
+/** The error and those that it wraps: in Objection's `nativeError`, GraphQL's `originalError`, or the `cause` of a failed migration. */
 function* unwrap(error: unknown): Generator<Error & Raised> {
   for (
     let e = error as (Error & Raised) | undefined;
@@ -80,7 +80,7 @@ function kindOf(error: Error & Raised): DatabaseErrorKind | null {
   if (known) return known;
   if (isStalePlan(error)) return 'retry';
   if (code === '08P01' && error.routine === undefined) return byWords(poolerWords, error) ?? 'unknown';
-  // Every other SQLSTATE is final. Those begin with a digit, F, H, P or X; the system's own codes with E.
+  // Every other SQLSTATE is final. SQLSTATEs begin with a digit, F, H, P or X; the system's own codes with E.
   if (/^[0-9FHPX][0-9A-Z]{4}$/.test(code)) return 'final';
   if (error.name === 'KnexTimeoutError') return 'overload';
   return byWords(words, error);
@@ -89,7 +89,7 @@ function kindOf(error: Error & Raised): DatabaseErrorKind | null {
 const byWords = (table: readonly [RegExp, DatabaseErrorKind][], { message }: Error): DatabaseErrorKind | null =>
   table.find(([pattern]) => pattern.test(message))?.[1] ?? null;
 
-/** A table has changed since the statement was prepared ("cached plan must not change result type", in the server's language). */
+/** Whether a table has changed since the statement was prepared ("cached plan must not change result type", in the server's language). */
 export const isStalePlan = (error: unknown): boolean =>
   [...unwrap(error)].some(({ code, routine }) => code === '0A000' && routine === 'RevalidateCachedQuery');
 
@@ -102,7 +102,7 @@ export function databaseErrorKind(error: unknown): DatabaseErrorKind | null {
   return null;
 }
 
-/** Whether a unique constraint was violated; with a name, that one. */
+/** Whether a unique constraint was violated; with a name, that constraint. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   for (const e of unwrap(error)) {
     if (e.code === '23505') return constraint === undefined || e.constraint === constraint;
@@ -111,12 +111,12 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 }
 
 export interface RetryOptions {
-  /** The time for all tries and delays. */
+  /** Total time of all attempts and delays. */
   budgetMs: number;
   sleep?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Repeats the unit of work while it was not applied. Delays are jittered, so that waiters do not return all at once. */
+/** Repeats the unit of work while it was not applied. Delays have jitter, so that waiting callers do not all repeat at once. */
 export async function retrying<T>(work: () => Promise<T>, { budgetMs, sleep = wait }: RetryOptions): Promise<T> {
   let spent = 0;
   for (;;) {

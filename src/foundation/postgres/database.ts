@@ -1,5 +1,5 @@
-// One pool, two ways to use it: knex (under Objection) for building, `sql` for the reads that every request makes.
-// Process-wide like the clock: bound once at start, used plainly everywhere.
+// One pool with two interfaces: knex (under Objection) for building queries, `sql` for the reads of every request. Process-wide like the
+// clock: bound once at start.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Knex } from 'knex';
 import { Model } from 'objection';
@@ -14,9 +14,9 @@ import type { Repeated } from './statement.ts';
 import { ending, inTurn } from './turns.ts';
 
 export interface DatabaseSettings extends PoolSettings {
-  /** Named (prepared) statements save a parse per read; a pooler in transaction mode can't carry them. */
+  /** Named (prepared) statements save a parse per read; a pooler in transaction mode does not support them. */
   namedStatements?: boolean;
-  /** For so long work is retried that was not applied (server restart, deadlock, moved primary). Milliseconds; 2,000 when absent. */
+  /** How long to retry work that was not applied (server restart, deadlock, moved primary), in milliseconds; 2,000 when absent. */
   retryForMs?: number;
 }
 
@@ -44,10 +44,13 @@ function pool(): Pool {
   return bound;
 }
 
-/** Whether the database accepts no connection at present, which the pool reports. */
+/** Whether the database accepts no connections at present, as observed by the pool. */
 export const isDatabaseAway = (): boolean => pool().outage.isOn;
 
-/** Calls back with the text of every statement sent and how often its message has it, until the returned function is called. */
+/**
+ * Calls the listener with the text of every statement and the number of its repetitions in the message, until the returned function is
+ * called.
+ */
 export function watchStatements(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -55,23 +58,23 @@ export function watchStatements(listener: Listener): () => void {
 
 const enclosing = new AsyncLocalStorage<Transaction>();
 let underWay = 0;
-/** Following every promise costs each request some time (Node 20 and 22), hence only while calls need it. */
+/** Async context tracking costs each request some time (Node 20 and 22), so it is enabled only while calls need it. */
 const unfollowedAfterMs = minutes(1);
 let unfollow: NodeJS.Timeout | undefined;
 
 function release(): void {
   if (--underWay > 0) return;
-  // Longer after the last one than any statement may run: nothing is left that could go past its transaction.
+  // Longer after the last call than any statement may run: no statement remains that could bypass its transaction.
   unfollow ??= setTimeout(() => underWay === 0 && enclosing.disable(), unfollowedAfterMs).unref();
   unfollow.refresh();
 }
 
-/** What follows an early commit goes to the pool again. */
+/** Transactions that were committed early: later statements use the pool again. */
 const committed = new WeakSet<Transaction>();
 
 /**
- * The transaction that everything sent from here joins: the innermost that is still open around the caller. One that has failed
- * is still joined, and refuses: what it did not commit must not go past it.
+ * The transaction that statements of the caller join: the innermost open one around it. A failed transaction is still joined, and rejects
+ * statements, so that none of them bypasses its rollback.
  */
 function joined(): Transaction | undefined {
   let trx = enclosing.getStore();
@@ -80,39 +83,39 @@ function joined(): Transaction | undefined {
   return trx;
 }
 
-/** The pool, or within an enclosing transaction that transaction. What it is used for may write. */
+/** The pool, or the enclosing transaction if there is one. The caller may write with it. */
 export function database(): Knex {
   leaveReplica();
   return joined() ?? pool().knex;
 }
 
 /**
- * Sends one statement, within a transaction when there is one, and resolves to plain rows with camelCase names. `text` must come
- * from a bounded set (never built from a caller's values): it is kept, prepared, as long as the process and its connections live.
+ * Sends one statement, within the transaction if there is one, and resolves to plain rows with camelCase names. `text` must come from a
+ * bounded set (never built from a caller's values): it is prepared, and kept for the lifetime of the process and its connections.
  */
 export async function sql<Row>(text: string, values: unknown[] = [], trx = joined()): Promise<Row[]> {
   const statements = [{ text, values: [values] }];
-  // What fails in a transaction is done again as a whole, or not at all.
+  // A failure in a transaction is retried only as a whole.
   const sent = trx
     ? inTurn(trx, (connection) => sendOn<Row>(pool(), connection, statements))
     : preferReplica((to) => attemptTwice<Row>(to, statements));
   return (await sent)[0]!;
 }
 
-/** Sends to the replica, where the operation reads from it, and what fails there to the primary. */
+/** Sends to the replica if the operation reads from it, and after a failure there to the primary. */
 function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
   const replica = replicaPool();
   if (!replica) return send(pool());
   return send(replica).catch(() => {
-    // It is gone, or what it replays is in conflict with the statement, or that writes.
+    // The replica is gone, its replay conflicts with the statement, or the statement writes.
     leaveReplica();
     return send(pool());
   });
 }
 
 /**
- * `sql` for a read that an index answers with at most so many `rows`. It shares its message with those that other requests make
- * meanwhile (look-ups.ts): a slow one would hold them up.
+ * `sql` for a read that an index answers with at most `rows` rows. The read shares its message with concurrent reads of other requests
+ * (look-ups.ts), which a slow one would delay.
  */
 export function lookUp<Row>(text: string, values: unknown[], trx = joined(), rows = 1): Promise<Row[]> {
   if (trx) return sql(text, values, trx);
@@ -121,7 +124,7 @@ export function lookUp<Row>(text: string, values: unknown[], trx = joined(), row
 
 const lookUpIn = createLookUps((to, statements) => attemptTwice(to, statements));
 
-/** Looks a credential up, on the primary, and how far that has written for the reads of the request (replica.ts). */
+/** Looks up a credential on the primary, together with the position of its writes, for the reads of the request (replica.ts). */
 export async function findCredential<Row>(
   text: string,
   values: unknown[],
@@ -134,7 +137,7 @@ async function attemptTwice<Row>(to: Pool, statements: readonly Repeated[]): Pro
   try {
     return await attempt<Row>(to, statements);
   } catch (error) {
-    // What a replica cannot answer is for the primary.
+    // A statement that fails on a replica is sent to the primary.
     if (to !== bound) throw error;
     if (isStalePlan(error)) return attempt<Row>(to, statements);
     if (databaseErrorKind(error) !== 'retry') throw error;
@@ -161,18 +164,18 @@ async function sendOn<Row>(
   try {
     return await send<Row>(connection, statements, named);
   } catch (error) {
-    // Given up, but still being executed: a rollback or another caller would wait for it.
+    // The statement timed out but is still being executed: a rollback or another caller would wait for it.
     if (statementOf(connection as pg.Client)) cut(connection as pg.Client, error as Error);
-    // Created while reading from a socket: the caller's stack is of more use.
+    // The error was created while reading from a socket: the caller's stack is more useful.
     if (error instanceof Error) Error.captureStackTrace(error);
     throw error;
   }
 }
 
 /**
- * All or nothing. Objection queries inside take the given transaction: `Project.query(trx)`. The work is done again when it
- * surely was not applied, so what it does outside the database belongs after it. Within an enclosing transaction it is a part of
- * that one, a savepoint: a caller that catches its error may continue.
+ * Runs the work completely or not at all. Objection queries inside take the given transaction: `Project.query(trx)`. The work is repeated
+ * when it certainly was not applied, so effects outside the database belong after it. Within an enclosing transaction it is a savepoint:
+ * a caller that catches its error may continue.
  */
 export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
   leaveReplica();
@@ -182,13 +185,13 @@ export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<
 }
 export type Transaction = Knex.Transaction;
 
-/** A statement whose failure the caller survives: as it is, or where it joins an enclosing transaction, in a savepoint. */
+/** A statement whose failure the caller handles: within an enclosing transaction it runs in a savepoint. */
 export const savepoint = <T>(statement: () => Promise<T>): Promise<T> =>
   joined() ? transaction(statement) : statement();
 
 /**
- * A transaction around operations that know nothing of it: all statements and transactions that `work` sends are part of it, also
- * those of `sql` and `Model.query()` that name none. `work` may commit it early; what follows is outside of it.
+ * A transaction around operations that are unaware of it: it includes all statements and transactions that `work` sends, also those of
+ * `sql` and `Model.query()` without an explicit one. `work` may commit it early; later statements are outside of it.
  */
 export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>): Promise<T> =>
   retrying(
@@ -203,7 +206,7 @@ export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>):
         });
       trx.executionPromise.catch(() => {});
       try {
-        // knex hands out a transaction also when BEGIN has failed.
+        // knex returns a transaction even when BEGIN has failed.
         if (trx.isCompleted()) await trx.executionPromise;
         const result = await enclosing.run(trx, ending(work), trx);
         if (!committed.has(trx)) await commit(trx);
@@ -218,21 +221,21 @@ export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>):
     { budgetMs },
   );
 
-/** Ends a transaction of `enclosingTransaction`. knex's own `commit` alone resolves also when the commit failed. */
+/** Ends a transaction of `enclosingTransaction`. knex's own `commit` resolves even when the commit failed. */
 export async function commit(trx: Transaction): Promise<void> {
   await Promise.all([trx.commit(), trx.executionPromise]);
   committed.add(trx);
 }
 
-/** Whether it was committed early: what follows is outside of it. */
+/** Whether the transaction was committed early: later statements are outside of it. */
 export const isCommitted = (trx: Transaction): boolean => committed.has(trx);
 
-/** @throws inside an open transaction of a call with a key: whom is asked could hold its connection for as long as they like */
+/** @throws inside an open transaction of a call with a key: a slow external server would block its connection */
 export function refuseInTransaction(what: string): void {
   if (joined()) throw new Error(`${what} in an open transaction: call releaseTransaction (idempotency.ts) before`);
 }
 
-/** The outermost of the transactions around this one: what it commits is seen by others. */
+/** The outermost of the transactions around this one: its commit makes changes visible to others. */
 export const outermost = (trx: Transaction): Transaction =>
   trx.parentTransaction ? outermost(trx.parentTransaction) : trx;
 

@@ -1,3 +1,4 @@
-// The two ways to send statements and read rows: `fast` is our code over private members of pg and knex, `plain` is theirs (README.md).
+// The two drivers for statements and rows: `fast` is the project's own code over private members of pg and knex, `plain` uses their
+// public interfaces (README.md).
 export const drivers = ['fast', 'plain'] as const;
 export type Driver = (typeof drivers)[number];

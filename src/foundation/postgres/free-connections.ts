@@ -1,9 +1,9 @@
-// Connections on their way from one statement to the next. Acquiring one from knex's pool takes two timers and a dozen promises;
-// a request sends its statements one after the other, so most of them find a connection here (bench/README.md).
+// Reuses connections between consecutive statements. Acquiring one from knex's pool takes two timers and a dozen promises; a request
+// sends its statements one after the other, so most of them find a free connection here (bench/README.md).
 import type { Knex } from 'knex';
 import type pg from 'pg';
 
-/** knex marks a connection that it will not use again. */
+/** knex marks connections that it will not use again. */
 type Connection = pg.ClientBase & { __knex__disposed?: unknown };
 
 export interface FreeConnections {
@@ -11,7 +11,10 @@ export interface FreeConnections {
   release(connection: Connection): void;
 }
 
-/** Free connections of one pool. They return to it before the event loop waits, so nothing waits longer for one of the pool's. */
+/**
+ * Free connections of one pool. They return to it before the event loop waits, so that no caller waits longer for a connection of the
+ * pool.
+ */
 export function freeConnectionsOf(client: Knex.Client): FreeConnections {
   let free: Connection[] = [];
   const releaseAll = () => {

@@ -1,7 +1,7 @@
-// Idempotency-Key on POST (IETF draft-ietf-httpapi-idempotency-key-header): 24 hours; the same key with another body is 422,
-// one still in flight 409. The answer is recorded in the transaction of the work, so that a crash leaves both or neither. Only a
-// success is recorded, sealed, since it may hold a secret that is shown once; after a problem nothing was written, so the same
-// key runs again.
+// Idempotency-Key on POST (IETF draft-ietf-httpapi-idempotency-key-header), valid for 24 hours: the same key with another body is a 422,
+// a concurrent call with it a 409. The response is recorded in the transaction of the work, so that a crash leaves both or neither. Only
+// a success is recorded, sealed, because it may contain a secret that is shown once; after a problem nothing was written, so the same key
+// runs again.
 import { createHash } from 'node:crypto';
 import { lifetimesMs, text } from '#limits.ts';
 import { minutes, now, seconds } from '../clock.ts';
@@ -26,8 +26,8 @@ interface Row {
 interface Call {
   id: Buffer;
   /**
-   * What its first step returned when the call ran before, and did not come to its end; empty when that has released its
-   * transaction before a first step.
+   * Result of the first step when an earlier call ran but did not complete; empty when that call had released its transaction before a
+   * first step.
    */
   firstStep: string | null;
   isAlone: boolean;
@@ -35,7 +35,7 @@ interface Call {
 }
 const calls = new WeakMap<Transaction, Call>();
 
-/** Connections that calls with a key hold in this process: a part of the pool, and of that each organization has a share. */
+/** Connections held by calls with a key in this process: a part of the pool, of which each organization has a share. */
 const connections = createCapacity({
   all: 12,
   perKey: 4,
@@ -50,13 +50,13 @@ export interface KeyedRequest {
   route: string;
   path: string;
   input: unknown;
-  /** Whether it is one operation only; others cannot be committed apart from it. */
+  /** Whether the request is a single operation; of several, none can be committed separately. */
   isAlone: boolean;
 }
 
 /**
- * Runs `work` once per key and credential in its organization, or returns what it answered before. All that `work` writes and its
- * answer are one transaction; in work that needs more than one, `firstStep` is the first.
+ * Runs `work` once per key and credential in its organization, or returns the recorded response. All writes of `work` and its response
+ * are one transaction; work that needs several begins with `firstStep`.
  * @throws 400 for a malformed key, 409 while the first call runs, 422 for another body, 503 while the organization has too many
  */
 export async function once(
@@ -80,7 +80,7 @@ export async function once(
       const { status, body } = await work();
       const values = [id, status, seal(sealedFor(id), body)];
       const [completed] = await sql(completeCallSql, values);
-      // After an early commit a repeated call may have completed.
+      // After an early commit, a repeated call may have completed.
       return completed ? { status, body, replayed: false } : replay(id, (await read(id))!);
     });
   } finally {
@@ -89,9 +89,9 @@ export async function once(
 }
 
 /**
- * The first step of an operation that continues outside the database. In a call with a key its work is committed with what
- * it returned; who repeats a call that did not come to its end gets that, and the step is not done again. What follows it must
- * bear being left out or repeated. No transaction is open afterwards.
+ * The first step of an operation that continues outside the database. In a call with a key, its work is committed together with its
+ * result; a repetition of a call that did not complete gets that result, and the step does not run again. Later steps must tolerate being
+ * skipped or repeated. No transaction is open afterwards.
  */
 export async function firstStep(step: () => Promise<string>): Promise<string> {
   const { trx, call } = thisCall();
@@ -106,7 +106,7 @@ export async function firstStep(step: () => Promise<string>): Promise<string> {
   return result;
 }
 
-/** By now a repeated call may have done it. */
+/** A repeated call may have completed the step already. */
 async function firstOf({ id }: Call, step: () => Promise<string>): Promise<string> {
   const [row] = await sql<Pick<Row, 'firstStep'>>(lockStepSql, [id]);
   if (row?.firstStep) return row.firstStep;
@@ -116,8 +116,8 @@ async function firstOf({ id }: Call, step: () => Promise<string>): Promise<strin
 }
 
 /**
- * Ends the transaction of a call with a key, before others are asked: they may take their time, and its connection is wanted.
- * A repeated call begins anew, so what it wrote until here must bear being repeated.
+ * Ends the transaction of a call with a key before a request to an external server, which may be slow and would block the connection. A
+ * repeated call runs from the beginning, so earlier writes must tolerate repetition.
  */
 export async function releaseTransaction(): Promise<void> {
   const { trx, call } = thisCall();
@@ -129,7 +129,7 @@ export async function releaseTransaction(): Promise<void> {
 const recordStepSql = 'update idempotency_keys set first_step = $2 where id = $1';
 const lockStepSql = 'select first_step from idempotency_keys where id = $1 for update';
 
-/** @throws 400 where other operations of the call would be committed too, and repeated with it */
+/** @throws 400 when other operations of the call would be committed too, and repeated with it */
 function thisCall(): { trx: Transaction; call: Call } | { trx?: undefined; call?: undefined } {
   const trx = enclosedBy();
   const call = trx && calls.get(trx);
@@ -161,7 +161,7 @@ const claimKeySql = `insert into idempotency_keys (id, fingerprint, started_at, 
   returning id`;
 const completeCallSql = `update idempotency_keys set status = $2, sealed_body = $3 where id = $1 and status is null returning id`;
 
-/** Claims the key for this transaction. Returns the row of an earlier call with its answer or first step. */
+/** Claims the key for this transaction. Returns the row of an earlier call with its response or first step. */
 async function claim(id: Buffer, fingerprint: Buffer): Promise<Row | undefined> {
   const [at, lock] = [now(), id.readBigInt64BE()];
   const [claimed] = await sql(claimKeySql, [
@@ -196,6 +196,6 @@ const replay = (id: Buffer, { status, sealedBody }: Row) => ({
 const hash = (...parts: string[]): Buffer => createHash('sha256').update(JSON.stringify(parts)).digest();
 const sealedFor = (id: Buffer): string => `idempotency:${id.toString('base64url')}`;
 
-/** Removes what has expired; asked now and then. */
+/** Deletes expired keys; called periodically. */
 export const sweepIdempotencyKeys = (): Promise<unknown> =>
   sql('delete from idempotency_keys where expires_at <= $1', [now()]);

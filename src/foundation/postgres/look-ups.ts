@@ -1,5 +1,5 @@
-// Reads that an index answers, which every request makes: those that requests of one turn of the event loop ask for go over one
-// connection in one message, which saves most of the writing and reading (bench/README.md).
+// Batches indexed reads: all look-ups of one turn of the event loop are sent in one message over one connection, which saves most of the
+// writing and reading (bench/README.md).
 import { databaseErrorKind, isStalePlan } from './database-errors.ts';
 import type { Pool } from './pool.ts';
 import type { Repeated } from './statement.ts';
@@ -11,23 +11,23 @@ interface Asked {
   reject(reason: unknown): void;
 }
 
-/** The rows of each, in order: all or nothing. */
+/** The rows of each statement, in order; fails as a whole. */
 type Send = (to: Pool, statements: readonly Repeated[]) => Promise<unknown[][]>;
 
-/** What one message may hold: each waits for all. */
+/** Limits of one message: each of its statements waits for all. */
 const statementsAtOnce = 50;
 const rowsAtOnce = 400;
 
 interface Turn {
   asked: Asked[];
-  /** That they may find. */
+  /** Maximum number of rows that the statements may return. */
   rows: number;
 }
 
 export function createLookUps(send: Send) {
   const turns = new WeakMap<Pool, Turn>();
 
-  /** What the server refuses for one of them is sent again one by one: nobody pays for another one's values. */
+  /** After a rejection by the server, the statements are sent again one by one, so that one invalid value fails only its own read. */
   async function ask(to: Pool, asked: readonly Asked[]): Promise<void> {
     const byText = new Map<string, Asked[]>();
     for (const one of asked) {
@@ -49,7 +49,7 @@ export function createLookUps(send: Send) {
     }
   }
 
-  /** `rows`: how many it may find. */
+  /** `rows`: the maximum number of rows that the read may return. */
   return <Row>(to: Pool, text: string, values: readonly unknown[], rows: number): Promise<Row[]> =>
     new Promise((resolve, reject) => {
       let turn = turns.get(to);

@@ -1,4 +1,4 @@
-// The files of migrations: `-- why`, `-- up` and `-- down`; the end of the name says how its way up is run (migrations.ts).
+// The files of migrations: `-- why`, `-- up` and `-- down`; the suffix of the name selects how the up part is run (migrations.ts).
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,17 +14,20 @@ export interface MigrationFile {
   way: 'batches' | 'concurrently' | undefined;
 }
 
-/** SQL, and the line of its file that it begins at. */
+/** SQL, and its first line in the file. */
 export interface Part {
   sql: string;
   line: number;
 }
 
-/** The folder of this program, whose files stay as they are while it runs. */
+/** The folder of this program's migrations, whose files do not change while it runs. */
 export const ownFolder = path.join(packageFolder, 'migrations');
 let ownNames: string[] | undefined;
 
-/** The names of all files of a folder by age. Probes of readiness ask for our own, also when no file can be opened. */
+/**
+ * The names of all files of a folder by age. Those of the own folder are cached for readiness probes, which must work even when no file
+ * can be opened.
+ */
 export async function namesOfMigrations(folder: string): Promise<string[]> {
   if (folder !== ownFolder) return readNames(folder);
   ownNames ??= await readNames(folder);
@@ -34,12 +37,12 @@ export async function namesOfMigrations(folder: string): Promise<string[]> {
 const readNames = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
 
-/** All files of a folder by age. One in another format is rejected before anything runs. */
+/** All files of a folder by age. A file in another format is rejected before anything runs. */
 export async function readMigrations(folder: string): Promise<MigrationFile[]> {
   const names = await namesOfMigrations(folder);
   return Promise.all(
     names.map(async (name) => {
-      // Different line ends, as on Windows, are not a change.
+      // A different line ending, as on Windows, is not a change.
       const text = (await readFile(path.join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
       const way = fileName.exec(name)?.[1] as MigrationFile['way'];
       const file = { name, text, digest: createHash('sha256').update(text).digest('hex'), way };
@@ -50,7 +53,7 @@ export async function readMigrations(folder: string): Promise<MigrationFile[]> {
   );
 }
 
-/** Both halves. */
+/** The up and the down part. */
 export function parts({ name, text }: Pick<MigrationFile, 'name' | 'text'>): { up: Part; down: Part } {
   const lines = text.split('\n');
   const places = (mark: string) => lines.flatMap((line, i) => (line.trim() === mark ? [i] : []));
@@ -76,7 +79,7 @@ export function statements({ sql, line }: Part): Part[] {
   });
 }
 
-/** The index that a statement creates. One that could not be repeated after a kill is refused. */
+/** The index that a statement creates. A statement that could not be repeated after a kill is rejected. */
 export function indexOf(file: MigrationFile, { sql, line }: Part): string | undefined {
   if (!/^\s*create\s+(unique\s+)?index\b/im.test(sql)) return undefined;
   const index = /\bindex\s+concurrently\s+if\s+not\s+exists\s+(\w+)/i.exec(sql)?.[1];
@@ -91,8 +94,8 @@ export interface Applied {
 }
 
 /**
- * The applied migrations of a later release: its names come after all of ours, which are applied. Empty when one of ours is pending,
- * since two releases that go apart cannot be ordered.
+ * The applied migrations of a later release: their names follow all of this release's, which are applied. Empty when one of this release
+ * is pending, because diverging releases cannot be ordered.
  */
 export function newerThan(files: MigrationFile[], applied: Applied[]): string[] {
   const last = files.at(-1)?.name ?? '';
@@ -105,7 +108,7 @@ export const missing = (name: string, folder: string): Error =>
     `migration ${name} was applied to this database but is not in ${folder}: the database is newer than this program, or the file was removed`,
   );
 
-/** @throws for a file that is gone, unless a later release has it, and for one that was changed */
+/** @throws for a missing file, unless a later release has it, and for a changed one */
 export function compare(applied: Applied[], files: MigrationFile[], folder: string): void {
   const newer = newerThan(files, applied);
   for (const { name, digest } of applied) {

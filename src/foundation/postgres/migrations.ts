@@ -1,5 +1,5 @@
-// Migrations: SQL files in `migrations/`, recorded by knex's migrator. A file is never edited after it was applied: its digest is
-// stored and compared. What would hold locks for long in a large table is done outside of the transaction, repeatably.
+// Migrations: SQL files in `migrations/`, recorded by knex's migrator. A file is never edited after it was applied: its digest is stored
+// and compared. Statements that would lock a large table for long run outside of the transaction, repeatably.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type pg from 'pg';
@@ -21,15 +21,15 @@ import {
 } from './migration-files.ts';
 
 /**
- * The advisory lock of migrations: an arbitrary constant, the same in all processes. Release 0.1.0 waits for another one (…126)
- * in a statement, and `create index concurrently` would wait for that statement.
+ * The advisory lock of migrations: an arbitrary constant, the same in all processes. Release 0.1.0 waits for another one (…126) in a
+ * statement, and `create index concurrently` would wait for that statement.
  */
 const lockKey = 4_716_201_127;
-/** Between two tries to get the lock. Milliseconds. */
+/** Interval between attempts to get the lock, milliseconds. */
 const lockIntervalMs = 200;
-/** Longer than any migration. The pool's `query_timeout` is meant for requests, and 0 would mean the pool's. */
+/** Longer than any migration. The pool's `query_timeout` is meant for requests, and 0 would select it. */
 const unhurried = 2_147_483_647;
-/** A lock timeout, or a deadlock with a request: nothing was applied, so the whole is done again. */
+/** Retries after a lock timeout, or a deadlock with a request: nothing was applied, so the whole is repeated. */
 const retryFor = { budgetMs: minutes(1) };
 
 interface Connection {
@@ -37,10 +37,10 @@ interface Connection {
 }
 
 /**
- * Applies the pending migrations and returns their names. Files that follow one another in a transaction are applied all or none;
- * each of the others by itself, and after a failure or a kill the next call continues. Any number of processes may do so at once:
- * each file is applied by one of them, and all return when none is pending.
- * A database to which a later release has added is left as it is, with a warning: releases serve beside the next one.
+ * Applies the pending migrations and returns their names. Consecutive files in a transaction are applied all or none; the others one by
+ * one, and after a failure or a kill the next call continues. Safe in any number of processes: each file is applied by one of them, and
+ * all return when none is pending. A database with migrations of a later release is unchanged, with a warning: releases serve beside the
+ * next one.
  */
 export async function migrate(
   knex: Knex,
@@ -72,13 +72,13 @@ export async function migrate(
   }
 }
 
-/** Up to the next file that is applied by itself, or that one. */
+/** The files before the next one that is applied separately, or that one. */
 function firstStage(pending: MigrationFile[]): MigrationFile[] {
   const alone = pending.findIndex((file) => file.way);
   return alone === -1 ? pending : pending.slice(0, Math.max(alone, 1));
 }
 
-/** Reverts the last batch, or everything, in one transaction; returns the names in the order of reverting. */
+/** Reverts the last batch, or everything, in one transaction. Returns the names in the order of reverting. */
 export function rollback(knex: Knex, { all = false, folder = ownFolder } = {}): Promise<string[]> {
   return underLock(knex, folder, async (trx, files, applied) => {
     const [unknown] = newerThan(files, applied);
@@ -110,7 +110,7 @@ async function underLock(knex: Knex, folder: string, work: Work): Promise<string
     await send(trx, limitWaiting);
     const applied = await readApplied(trx);
     compare(applied, files, folder);
-    // knex's own lock is a row that a killed process leaves locked; under our lock it is ignored.
+    // knex's own lock is a row that a killed process leaves locked; this module's lock makes it redundant.
     await trx.migrate.forceFreeMigrationsLock({ migrationSource: sourceOf(files, knex) });
     return work(trx, files, applied);
   };
@@ -123,13 +123,13 @@ async function underLock(knex: Knex, folder: string, work: Work): Promise<string
 
 /**
  * The service runs meanwhile: all requests would queue behind a lock that waits for one slow transaction. Shorter than the server's
- * `deadlock_timeout`, so that it is this that gives way and no request fails.
+ * `deadlock_timeout`, so that the migration gives up first and no request fails.
  */
 const limitWaiting = `set local lock_timeout = '500ms'`;
 
 /**
- * The same pool without the mapping of names: knex's migrator turns the mapping off for all queries of its instance, and never
- * on again.
+ * The same pool without the mapping of names: knex's migrator disables the mapping for all queries of its instance, and never enables it
+ * again.
  */
 function unmapped(knex: Knex): Knex {
   const view = knex.withUserParams({});
@@ -148,9 +148,9 @@ const sourceOf = (files: MigrationFile[], knex: Knex): Knex.MigrationSource<Migr
 
 const run = (knex: Knex, file: MigrationFile, part: Part) => locating(file, part, () => send(knex, part.sql));
 
-/** Runs a file on a connection of its own, while the transaction holds the lock and will record the file. */
+/** Runs a file on a separate connection, while the transaction holds the lock and will record the file. */
 async function runBeside(knex: Knex, file: MigrationFile): Promise<void> {
-  // Not one of the pool's, which may have a single one.
+  // Not from the pool, which may have only one connection.
   const connection: Connection = await knex.client.acquireRawConnection();
   const { up } = parts(file);
   try {
@@ -161,7 +161,7 @@ async function runBeside(knex: Knex, file: MigrationFile): Promise<void> {
   }
 }
 
-/** Sends the statement with the end of the last batch as `$1`, each time in its own transaction, until it returns null. */
+/** Sends the statement with the last result as `$1`, each time in its own transaction, until it returns null. */
 async function runInBatches(connection: Connection, file: MigrationFile, part: Part): Promise<void> {
   const batch = async (after: string): Promise<string | null> => {
     await sendOn(connection, `begin; set local statement_timeout = 0; ${limitWaiting}`);
@@ -182,24 +182,24 @@ async function runInBatches(connection: Connection, file: MigrationFile, part: P
   }
 }
 
-/** Without limits of time, since nobody waits for it; `set local` needs a transaction. */
+/** Without time limits, because nobody waits for it; `set local` needs a transaction. */
 async function runConcurrently(connection: Connection, file: MigrationFile, part: Part): Promise<void> {
   const index = indexOf(file, part);
-  // Nobody else migrates: the server of a killed process is still at it. It may wait for the transaction that holds our lock, and that
-  // one for it, which no server sees.
+  // The lock excludes other migrations: a build in progress belongs to the server process of a killed program. That build may wait for
+  // the transaction that holds the lock, and that transaction for the build, which no server detects.
   const canceling =
     'select pg_cancel_backend(pid) from pg_stat_progress_create_index where index_relid = to_regclass($1)';
   const leftBehind = 'select from pg_index where indexrelid = to_regclass($1) and not indisvalid';
   for (;;) {
     if (index) await sendOn(connection, canceling, [index]);
     await locating(file, part, () => sendOn(connection, part.sql));
-    // A killed process leaves an invalid index; its server may still have been working on it until the line above.
+    // A killed process leaves an invalid index; its server process may have continued until the cancellation above.
     if (!index || (await sendOn(connection, leftBehind, [index])).rowCount === 0) return;
     await sendOn(connection, `drop index concurrently ${index}`);
   }
 }
 
-/** Adds the file and the line to what fails. */
+/** Adds the file and the line to an error. */
 async function locating<T>(file: MigrationFile, { sql, line }: Part, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -226,7 +226,7 @@ const sendOn = (connection: Connection, text: string, values?: unknown[]) =>
 async function readApplied(knex: Knex): Promise<Applied[]> {
   const table = await knex.raw("select to_regclass('knex_migrations') is not null as exists");
   if (!table.rows[0].exists) return [];
-  // Through jsonb, because a table that knex created by itself has no digest column.
+  // Read through jsonb, because a table created by knex itself has no digest column.
   const applied = await knex.raw("select name, to_jsonb(m) ->> 'digest' as digest from knex_migrations m order by id");
   return applied.rows;
 }

@@ -15,7 +15,7 @@ export interface Moved {
 type Source = string | DatabaseConnection;
 
 interface Table {
-  /** Quoted where necessary. */
+  /** Quoted if necessary. */
   name: string;
   columns: string;
   needs: string[];
@@ -23,8 +23,8 @@ interface Table {
 }
 
 /**
- * Copies every row into the empty database at `targetUrl`. Stop the service first: rows that are written meanwhile are not copied.
- * `folder` holds the migrations; by default our own.
+ * Copies every row into the empty database at `targetUrl`. The service must be stopped: rows written meanwhile are not copied. `folder`
+ * contains the migrations; by default the program's own.
  */
 export async function moveDatabase(source: Source, targetUrl: string, folder?: string): Promise<Moved> {
   const begun = performance.now();
@@ -40,7 +40,7 @@ export async function moveDatabase(source: Source, targetUrl: string, folder?: s
     const moved = await copyTables(from, to, tables);
     await copySequences(from, to);
     await to.query('commit');
-    // Without statistics the first queries would be planned for empty tables.
+    // Without statistics, the first queries would be planned for empty tables.
     await to.query('analyze');
     return { tables: moved, milliseconds: Math.round(performance.now() - begun) };
   } finally {
@@ -72,7 +72,7 @@ async function withKnex<T>(connection: Source, work: (knex: Knex) => Promise<T>)
   }
 }
 
-/** Runs before the migrations, which insert rows of their own. */
+/** Runs before the migrations, which insert rows too. */
 async function refuseUnlessEmpty(to: pg.Client): Promise<void> {
   for (const { name } of await listTables(to)) {
     const { rows } = await to.query(`select exists (select from ${name}) as filled`);
@@ -113,9 +113,9 @@ function inOrder(tables: Table[]): Table[] {
 async function copyTables(from: pg.Client, to: pg.Client, tables: Table[]): Promise<Moved['tables']> {
   if (tables.length === 0) return [];
   await to.query('set constraints all deferred');
-  // Triggers would act on each row a second time, or reject it.
+  // Triggers would apply to each row a second time, or reject it.
   await turnTriggers(to, tables, 'disable');
-  // Rows that migrations inserted are in the source too, in their present state.
+  // Rows inserted by migrations are in the source too, in their present state.
   await to.query(`truncate ${tables.map((table) => table.name).join(', ')}`);
   const moved: Moved['tables'] = [];
   for (const { name, columns } of tables) {

@@ -1,4 +1,4 @@
-// A database that accepts no connection: the pool looks for it less and less often, with one log line each time and one when it is back.
+// Watches for a database that accepts no connections: retries at growing intervals, with one log line each time and one at the end.
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { minutes, seconds } from '../clock.ts';
@@ -32,7 +32,7 @@ export function watchOutage(
   let pause = pauseMs.first;
   let nextLineAt = 0;
 
-  /** Without effect soon after the last line: a database that comes and goes is not worth two lines each time. */
+  /** Logs nothing soon after the last line, so that an unstable database does not cause two lines each time. */
   function say(line: string): void {
     const present = performance.now();
     if (present < nextLineAt) return;

@@ -1,5 +1,5 @@
-// The plain driver: statements, rows and connections by the public interfaces of pg and knex alone. Slower (README.md), and the
-// way out when a release of theirs changes a private member that the fast driver relies on: DATABASE_DRIVER=plain.
+// The plain driver: statements, rows and connections through the public interfaces of pg and knex only. Slower (README.md); the
+// alternative when one of their releases changes a private member that the fast driver relies on: DATABASE_DRIVER=plain.
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import { isStalePlan } from './database-errors.ts';
@@ -28,7 +28,7 @@ export async function sendPlain<Row>(
     return results;
   } catch (error) {
     if (isStalePlan(error)) for (const { text } of statements) forgetName(text);
-    // After a time-out the connection is cut by the caller: a rollback would wait for the statement.
+    // After a timeout the caller cuts the connection: a rollback would wait for the statement.
     if (sends.length > 1 && (error as { code?: string }).code) await client.query('rollback').catch(() => {});
     throw error;
   }

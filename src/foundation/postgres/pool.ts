@@ -1,4 +1,4 @@
-// A pool of connections to one server, or to the one among several that takes writes.
+// A pool of connections to one server, or to the primary among several.
 import type { EventEmitter } from 'node:events';
 import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
@@ -11,19 +11,19 @@ import { pooledConnectionsOf, sendPlain } from './plain-driver.ts';
 import { connectionTo, keepOn, primaryOf, statementOf } from './primary.ts';
 import { sendStatement } from './statement.ts';
 
-// int8 and numeric arrive as strings by default. Epoch milliseconds and money fit a double exactly in our ranges.
+// int8 and numeric are strings by default. Epoch milliseconds and money fit a double exactly in the ranges used here.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
 
 export interface PoolSettings {
   /** `fast` when absent. */
   driver?: Driver | undefined;
-  /** A string may name several servers: then the one that takes writes is followed. */
+  /** A string may name several servers: the pool then follows the primary. */
   connection: string | pg.ClientConfig;
   poolMax?: number | undefined;
-  /** Milliseconds that a new connection has. */
+  /** Time limit of a new connection, milliseconds. */
   connectMs?: number;
-  /** Milliseconds that a statement has. */
+  /** Time limit of a statement, milliseconds. */
   answerMs?: number;
   onError?: ((message: string) => void) | undefined;
 }
@@ -53,7 +53,7 @@ export function openPool(
   const primary = primaryOf(connection);
   const options = { connectionTimeoutMillis: connectMs, query_timeout: answerMs, keepAlive: true };
   const warn = (line: string) => {
-    // One per caller, with a stack: an outage is reported once.
+    // This line has a stack and repeats for every caller: an outage is reported once instead.
     if (!line.startsWith('Acquire connection error')) report(line);
   };
   const quiet = { warn, error: report, deprecate: () => {}, debug: () => {} };
@@ -86,14 +86,14 @@ export function openPool(
   });
   const outage = watchOutage(knex, connection, report);
   const keep = primary ? keepOn(primary, knex) : () => {};
-  // What was given up is still being executed there, and would delay the next caller.
+  // A timed-out statement is still being executed on its connection, and would delay the next caller.
   knex.client.validateConnection = (client: pg.Client) => !statementOf(client);
   return driver === 'fast'
     ? { knex, connections: freeConnectionsOf(knex.client), outage, send: sendStatement }
     : { knex, connections: pooledConnectionsOf(knex.client), outage, send: sendPlain };
 }
 
-/** Keeps a connection from being used again once the server has said that it ends it, or that it takes no writes. */
+/** Retires a connection once the server has announced its end, or that it takes no writes. */
 function retireWhenEnded(client: pg.Client): void {
   const { connection } = client as unknown as { connection: EventEmitter };
   connection.on('errorMessage', (error: { code?: string }) => {

@@ -1,15 +1,15 @@
-// Several servers of one database (streaming replication), one of which takes writes. pg connects to one server only, so the
-// servers are asked: before the first connection, and again after one fails or stays silent.
+// Finds the primary among several servers of one database (streaming replication). pg connects to one server only, so the servers are
+// queried: before the first connection, and again after one fails or does not respond.
 import type { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import type { Knex } from 'knex';
 import pg from 'pg';
 
-/** Milliseconds that a server has for an answer. */
+/** Time limit of a server's response, milliseconds. */
 const serverTimeoutMs = 1_000;
-/** Searches in a row that find no primary before silent connections are cut. */
+/** Consecutive searches without a primary before unresponsive connections are cut. */
 const failuresBeforeCut = 3;
-/** Every connection is taken: the server is alive, and may still take writes. */
+/** All connections of the server are in use: it is alive, and may still take writes. */
 const tooManyConnections = '53300';
 
 /**
@@ -30,15 +30,15 @@ export function serversOf(url: string): string[] {
 
 export interface Primary {
   /**
-   * The connection string of the server that takes writes, as last found.
-   * @throws an error of the kind `retry` when none does.
+   * The connection string of the primary, as last found.
+   * @throws an error of the kind `retry` when there is none
    */
   address(): Promise<string>;
-  /** Whether the last address found is still believed in. */
+  /** Whether this is still the known primary. */
   isKnown(address: string): boolean;
-  /** Asks all servers again before the next connection. */
+  /** Makes the next connection search for the primary again. */
   doubt(): void;
-  /** Asks all servers now; tells the listeners where another one takes writes than before. False when surely none does. */
+  /** Queries all servers now, and notifies the listeners when the primary has moved. Returns false when there is certainly none. */
   look(): Promise<boolean>;
   /** Calls back with the new address, until the returned function is called. */
   onMove(listener: (address: string) => void): () => void;
@@ -46,7 +46,7 @@ export interface Primary {
 
 const primaries = new Map<string, Primary>();
 
-/** The primary among the servers of a connection string, one for all who ask. Null when it names one server. */
+/** The primary among the servers of a connection string, shared by all callers. Null when it names one server. */
 export function primaryOf(url: unknown): Primary | null {
   if (typeof url !== 'string') return null;
   const servers = serversOf(url);
@@ -56,7 +56,7 @@ export function primaryOf(url: unknown): Primary | null {
   return primary;
 }
 
-/** The connection string of the one server, or of the primary among several. */
+/** The connection string of the single server, or of the primary among several. */
 export const addressOfPrimary = async (url: string): Promise<string> => primaryOf(url)?.address() ?? url;
 
 function follow(servers: readonly string[]): Primary {
@@ -67,7 +67,7 @@ function follow(servers: readonly string[]): Primary {
   let looking: Promise<string> | null = null;
   let failure: { error: unknown; until: number } | null = null;
 
-  /** A promotion begins a new timeline: a former primary that comes back with an older one is not followed. */
+  /** A promotion begins a new timeline: a former primary that returns with an older one is ignored. */
   async function ask(): Promise<string> {
     const timelines = await Promise.all(servers.map(timelineOf));
     const timeline = Math.max(...timelines);
@@ -98,7 +98,7 @@ function follow(servers: readonly string[]): Primary {
   return {
     async address() {
       if (known !== null) return known;
-      // Connections are opened one after the other: each would wait for servers that hang.
+      // Connections are opened one after the other: each would wait for unresponsive servers.
       if (failure && performance.now() < failure.until) throw failure.error;
       return find();
     },
@@ -118,10 +118,10 @@ function follow(servers: readonly string[]): Primary {
   };
 }
 
-/** Answer of a server that has no connection left. */
+/** The result for a server without a free connection. */
 const full = -1;
 
-/** The timeline that a server writes; 0 when it does not take writes or does not answer. */
+/** The timeline that a server writes; 0 when it takes no writes or does not respond. */
 async function timelineOf(connectionString: string): Promise<number> {
   const client = new pg.Client({
     connectionString,
@@ -142,21 +142,21 @@ async function timelineOf(connectionString: string): Promise<number> {
   }
 }
 
-/** What knex connects with: asks again where the primary is when it is in doubt, and then renews every connection. */
+/** Connection settings for knex: searches for the primary again when its address is in doubt, and then renews every connection. */
 export const connectionTo = (primary: Primary, options: pg.ClientConfig) => async () => {
   const connectionString = await primary.address();
   return { connectionString, ...options, expirationChecker: () => !primary.isKnown(connectionString) };
 };
 
 /**
- * Keeps the connections of a pool on the primary. A server that fails, or says that it only reads, puts the address in doubt; one
- * that stays silent is compared with the others every second, and left when another one takes writes. While none does, statements
- * that wait for an answer fail after three comparisons.
+ * Keeps the connections of a pool on the primary. A server that fails, or reports that it is read-only, puts the address in doubt; while
+ * one does not respond, all are compared every second, and it is abandoned when another one takes writes. While none does, pending
+ * statements fail after three comparisons.
  */
 export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Client) => void {
   const connections = new Set<pg.Client>();
   const leave = primary.onMove(() => {
-    // The outcome of what they have sent is unknown: the callers get this error.
+    // The outcome of their pending statements is unknown: the callers get this error.
     for (const connection of connections) cut(connection, new Error('Connection terminated unexpectedly'));
   });
   let failures = 0;
@@ -198,10 +198,10 @@ export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Clie
 
 const wireOf = (connection: pg.Client) =>
   (connection as unknown as { connection: EventEmitter & { stream: Duplex } }).connection;
-/** What a connection is executing at present. */
+/** The statement that a connection is executing. */
 export const statementOf = (connection: pg.Client) => (connection as unknown as { _activeQuery: unknown })._activeQuery;
 
-/** Ends a connection at once; what was sent on it fails with the error. */
+/** Closes a connection at once; its pending statements fail with the error. */
 export function cut(connection: pg.Client, error: Error): void {
   Object.assign(connection, { __knex__disposed: error });
   wireOf(connection).stream.destroy(error);

@@ -1,7 +1,7 @@
 // The texts of reads: what a model selects, and conditions on its columns.
 
 export type Value = string | number | boolean | Buffer;
-/** A comparison other than equality: how, by its key in `comparisons`. `or` is another column that may hold the text. */
+/** A comparison other than equality, by its key in `comparisons`. `or` is another column that may contain the text. */
 export interface Comparison {
   how: keyof typeof comparisons;
   text: string;
@@ -14,9 +14,9 @@ const comparisons = {
 const comparison = (how: Comparison['how']) => (text: string | null | undefined, or?: string) =>
   text == null ? undefined : { how, text, or };
 
-/** Equality whatever the case of the letters, for a text column that has such an index. */
+/** Case-insensitive equality, for a text column with such an index. */
 export const ignoringCase = comparison('~');
-/** Words that the text contains, whatever the case of the letters. Every row that the other conditions leave is read. */
+/** Words that the text contains, case-insensitive. Reads every row that satisfies the other conditions. */
 export const containing = comparison('*');
 
 /** A named scope of a model: a condition that equality does not express. It may use the values of the model's source. */
@@ -25,7 +25,7 @@ export interface NamedCondition {
   condition: string;
 }
 
-/** What every read of a model starts from: `select … from …`, conditions that always hold, and their values. */
+/** The start of every read of a model: `select … from …`, conditions that always hold, and their values. */
 export interface Source {
   select: string;
   conditions: readonly string[];
@@ -42,12 +42,12 @@ interface Readable {
 export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 export const quoted = (name: string): string => `"${snake(name)}"`;
 
-/** What says whose a record is. Of each model that has pages, an index by each of them holds the rows in the order of pages. */
+/** The columns that own a record. Each paged model has an index by each of them in the order of its pages. */
 export const owners: ReadonlySet<string> = new Set(['orgId', 'projectId']);
 
 const selections = new Map<string, string>();
 
-/** The columns of a model as SQL lists them, of the alias `of` where several tables are joined. */
+/** The columns of a model as listed in SQL, prefixed with the alias `of` in joins. */
 export const columnsOf = ({ columns }: Pick<Readable, 'columns'>, of?: string): string =>
   columns.map((name) => `${of ? `${of}.` : ''}${quoted(name)}`).join(', ');
 
@@ -69,7 +69,7 @@ const isComparison = (value: Value | Comparison): value is Comparison =>
 const compared = (name: string, { how, or }: Comparison, parameter: string): string =>
   `(${[name, ...(or ? [or] : [])].map((one) => comparisons[how](quoted(one), parameter)).join(' or ')})`;
 
-/** The text depends only on which conditions are given, so that there are few of them to prepare. */
+/** The text depends only on the set of conditions, so that few texts are prepared. */
 function conditionsOf(source: Source, where: Conditions): string[] {
   const conditions = [...source.conditions];
   let parameters = source.values.length;
@@ -97,7 +97,7 @@ function valuesOf(source: Source, where: Conditions): unknown[] {
 }
 
 /**
- * The texts of reads by model and shape: a repeated read sends the same string, which the driver finds without hashing it anew.
+ * The texts of reads by model and shape: a repeated read sends the same string object, which the driver finds without hashing it again.
  * Models may share a table and differ in their source, so the table does not identify them.
  */
 const textsOfModels = new WeakMap<Readable, Map<string, string>>();

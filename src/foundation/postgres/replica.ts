@@ -1,6 +1,6 @@
-// Reads from a standby (DATABASE_REPLICA_URL). A request keeps with its caller how far the primary had written when the credential
-// was looked up: an operation that only reads is sent to the standby once that is replayed there, so it sees all that anybody was
-// told before. Whatever else there is stays on the primary.
+// Reads from a standby (DATABASE_REPLICA_URL). The caller of a request carries the position that the primary had written when the
+// credential was looked up: a read-only operation is sent to the standby once it has replayed that position, so it sees every
+// acknowledged write. Everything else uses the primary.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import { openPool, type Pool, type PoolSettings } from './pool.ts';
@@ -8,8 +8,8 @@ import { cut } from './primary.ts';
 import { type Position, positionOf, type Standby, serverSql, watchStandby, writtenSql } from './standby.ts';
 
 /**
- * What the reads of one request must have been replayed to. Null once they stay on the primary: after a write, or after a read
- * that the standby could not answer, since another one there could be older.
+ * The position that the standby must have replayed for the reads of one request. Null once they use the primary: after a write, or after
+ * a read that the standby could not answer, because a later one there could be older.
  */
 export interface Bookmark {
   position: Position | null;
@@ -23,18 +23,18 @@ interface Reading {
 }
 
 let bound: Standby | undefined;
-/** One per stretch in which the standby answers, so that no connection is of an earlier one. */
+/** One pool per period in which the standby is available, so that no connection survives an outage. */
 let pool: Pool | undefined;
 const readings = new AsyncLocalStorage<Reading>();
 const counts = { replica: 0, primary: 0 };
 
 export interface ReplicaSettings extends Pick<PoolSettings, 'poolMax' | 'driver'> {
-  /** Names one server. */
+  /** The connection string of one server. */
   connection: string;
   report(line: string): void;
 }
 
-/** Binds the standby of the process. It is used as soon as it answers. */
+/** Binds the standby of the process. Reads use it as soon as it responds. */
 export function openReplica({ connection, report, ...settings }: ReplicaSettings): { close(): Promise<void> } {
   const clients = new Set<pg.Client>();
   const forget = async () => {
@@ -65,10 +65,10 @@ export function openReplica({ connection, report, ...settings }: ReplicaSettings
   };
 }
 
-/** Texts that look a credential up, with the position. */
+/** Statements that look up a credential, extended by the position. */
 const positioned = new Map<string, string>();
 
-/** The text of a `select`, which with a standby also tells the position. */
+/** The text of a `select` that, with a standby, also returns the position. */
 export function withPosition(text: string): string {
   if (!bound) return text;
   const longer = positioned.get(text) ?? text.replace(/^select /, `select ${writtenSql} as position, `);
@@ -76,10 +76,10 @@ export function withPosition(text: string): string {
   return longer;
 }
 
-/** `position` as `withPosition` tells it. */
+/** The bookmark for a position returned by `withPosition`. */
 export const bookmarkOf = (position: string): Bookmark => ({ position: positionOf(position) });
 
-/** Executes an operation that only reads, on the standby where it may. */
+/** Runs a read-only operation, on the standby if possible. */
 export function reading<T>(bookmark: Bookmark | undefined, work: () => T | Promise<T>): T | Promise<T> {
   return bound && bookmark ? readFrom(bound, bookmark, work) : work();
 }
@@ -96,7 +96,7 @@ async function readFrom<T>(standby: Standby, bookmark: Bookmark, work: () => T |
   }
 }
 
-/** Where a statement outside of transactions goes, when that is the standby. */
+/** The standby, if a statement outside of transactions may use it. */
 export function replicaPool(): Pool | undefined {
   const read = bound && readings.getStore();
   if (!read?.bookmark.position || read.isOver) return undefined;
@@ -105,10 +105,10 @@ export function replicaPool(): Pool | undefined {
   return undefined;
 }
 
-/** What a request does from here on stays on the primary. */
+/** Makes the remaining statements of a request use the primary. */
 export function leaveReplica(bookmark = bound && readings.getStore()?.bookmark): void {
   if (bookmark) bookmark.position = null;
 }
 
-/** For the metrics; undefined without a standby. `reads`: operations by where they ended. */
+/** For the metrics; undefined without a standby. `reads`: numbers of operations by the server that completed them. */
 export const replicaState = () => bound && { isInUse: bound.isInUse(), reads: counts };

@@ -1,14 +1,18 @@
-// Watches a standby of the primary (streaming replication): whether it is one, and how far it has replayed what the primary wrote.
+// Watches a standby of the primary (streaming replication): whether the server is a standby, and how far it has replayed the primary's
+// writes.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 
-/** Milliseconds: how often it is asked, what it has to connect and to answer, and what a read waits for it to catch up. */
+/**
+ * Milliseconds: the interval of queries, the time limits of a connection and of a response, the maximum wait of a read for the standby,
+ * and the pause between checks.
+ */
 const timing = { interval: 250, connect: 1_000, answer: 500, catchUp: 20, pause: 1 };
-/** After so many intervals its being late is reported. */
+/** Number of intervals after which a delay is reported. */
 const lateIntervals = 4;
 const inUse = 'reads go to the replica';
 
-/** A position in what a primary writes (WAL). A promotion begins a new timeline, whose positions say nothing about the old one. */
+/** A position in the primary's WAL. A promotion begins a new timeline, whose positions are not comparable with the old one's. */
 export interface Position {
   timeline: number;
   /** Bytes since the beginning. */
@@ -16,23 +20,23 @@ export interface Position {
 }
 
 /**
- * The position up to which all that others can see is written, as text; null on a server that is no primary. What is visible is
- * on the disk first, but for `synchronous_commit = off`.
+ * The position up to which all visible changes are written, as text; null on a server that is not a primary. Visible changes are on disk
+ * first, except with `synchronous_commit = off`.
  */
 export const writtenSql = `(select substr(pg_walfile_name(at), 1, 8) || '/' || at from (select
   case current_setting('synchronous_commit') when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end as at
   where not pg_is_in_recovery()) written)`;
 
-/** Reads what `writtenSql` answers. */
+/** Parses the result of `writtenSql`. */
 export function positionOf(text: string): Position {
   const [timeline, high, low] = text.split('/').map((part) => Number.parseInt(part, 16));
   return { timeline: timeline!, at: high! * 2 ** 32 + low! };
 }
 
-/** Identifies one server until it is started again. */
+/** Identifies one server until its restart. */
 export const serverSql = 'select extract(epoch from pg_postmaster_start_time())::text as server';
 
-// The timeline is that of the last restart point: it is late, but never one that is not replayed yet.
+// The timeline is that of the last restart point: it may be old, but never one that is not replayed yet.
 const standbySql = `${serverSql}, (select timeline_id from pg_control_checkpoint()) as timeline,
   pg_last_wal_replay_lsn() - '0/0' as at where pg_is_in_recovery()`;
 
@@ -41,27 +45,27 @@ interface Answer extends Position {
 }
 
 export interface Standby {
-  /** Whether reads go there at present. */
+  /** Whether reads use the standby at present. */
   isInUse(): boolean;
-  /** Whether it has replayed this, or does so within 20 ms. After it was late nothing waits until it has caught up. */
+  /** Whether the standby has replayed this position, or does so within 20 ms. After a delay, reads do not wait until it has caught up. */
   reached(position: Position): boolean | Promise<boolean>;
   close(): void;
 }
 
 export interface StandbySettings {
   connectionString: string;
-  /** One line when its use begins or ends. */
+  /** Reports one line when the use of the standby begins or ends. */
   report(line: string): void;
-  /** It answers, and replays on from here. */
+  /** Called when the standby responds and replays. */
   onFound(server: string): void;
-  /** It is gone, stays silent or takes writes. When it comes back, it may have replayed less than before. */
+  /** Called when the standby is gone, does not respond or takes writes. After its return it may have replayed less than before. */
   onLost(): void;
 }
 
 export function watchStandby({ connectionString, report, onFound, onLost }: StandbySettings): Standby {
-  /** Null: it is not to be read. */
+  /** Null: the standby must not be read. */
   let known: Answer | null = null;
-  /** What it has not reached in time; null when it is not late. */
+  /** The position that the standby has not reached in time; null when it is not late. */
   let missed: number | null = null;
   let late = 0;
   let strayed = false;

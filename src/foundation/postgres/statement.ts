@@ -1,6 +1,6 @@
-// Prepared statements on their way over a connection. pg accepts foreign query objects (`Submittable`; pg-cursor is one), and
-// this one does less than pg's own: the columns are described once per connection and not with every answer, a row is built in
-// one step with its wire names, and nothing is copied on the way: a fifth of what reading one record costs (bench/README.md).
+// Prepared statements on a connection. pg accepts foreign query objects (`Submittable`; pg-cursor is one), and this one does less than
+// pg's own: columns are described once per connection and not with every response, a row is built in one step with its wire names, and
+// nothing is copied: a fifth of the cost of reading one record (bench/README.md).
 import pg from 'pg';
 import { isStalePlan } from './database-errors.ts';
 
@@ -18,7 +18,7 @@ interface Wire {
   sync(): void;
 }
 
-/** The name of each text on the wire. A name is never used for a second text. */
+/** The name of each text in the protocol. A name is never used for a second text. */
 const names = new Map<string, string>();
 let named = 0;
 
@@ -28,24 +28,24 @@ export function nameOf(text: string): string {
   return name;
 }
 
-/** Under a new name a statement is prepared again, on every connection. */
+/** Makes the statement be prepared again on every connection, under a new name. */
 export const forgetName = (text: string): void => void names.delete(text);
 
 /**
- * How rows are built, per connection and prepared statement: the server promises the description of a prepared statement for as
- * long as it exists, and nothing about another connection or another statement of the same text.
+ * Row constructors, per connection and prepared statement: the server guarantees the description of a prepared statement for its
+ * lifetime, but not for another connection or another statement with the same text.
  */
 const described = new WeakMap<Wire, Map<string, RowMaker>>();
 
-/** A statement, with the values of each time that it is sent. */
+/** A statement, with the values of each execution. */
 export interface Repeated {
   text: string;
   values: readonly (readonly unknown[])[];
 }
 
 /**
- * Sends statements of different texts in one message, each once for each of its lists of values, and resolves to the plain rows of
- * each time, with camelCase names: all or nothing. A `prepared` one gets a name, and the server parses it once per connection.
+ * Sends statements with different texts in one message, each once per list of values, and resolves to the plain rows of each execution,
+ * with camelCase names; fails as a whole. A `prepared` statement gets a name, and the server parses it once per connection.
  */
 export function sendStatement<Row>(
   client: pg.ClientBase,
@@ -63,17 +63,17 @@ interface Named extends Repeated {
 }
 
 class Message {
-  /** Of the statement that is being answered: pg notes under them what the server has parsed. */
+  /** Name and text of the current statement: pg records under them what the server has parsed. */
   name: string;
   text: string;
   private readonly statements: readonly Named[];
-  /** pg replaces it to watch the time. */
+  /** Replaced by pg, which measures the time. */
   callback: (error: Error | null, rows: unknown[][]) => void;
   private makers: Map<string, RowMaker> | undefined;
   private make: RowMaker | undefined;
   private rows: unknown[] = [];
   private readonly results: unknown[][] = [];
-  /** The statement that is being answered, and how many results there are when all of its are. */
+  /** Index of the current statement, and the number of results after its last execution. */
   private at = 0;
   private end: number;
 
@@ -143,7 +143,7 @@ const asIs = pg.types.getTypeParser(pg.types.builtins.TEXT);
 export const camel = (column: string): string =>
   column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The row makers last used for each text with the columns they belong to: connections mostly describe a text alike. */
+/** The last used row constructors by text, with their columns: connections mostly describe a text identically. */
 const compiled = new Map<string, { columns: string; make: RowMaker }>();
 
 function rowMaker(text: string, fields: pg.FieldDef[]): RowMaker {
@@ -155,7 +155,7 @@ function rowMaker(text: string, fields: pg.FieldDef[]): RowMaker {
   return make;
 }
 
-/** One literal per column list: rows are created with their wire names and their types. */
+/** Compiles one object literal per column list: rows are created with their wire names and their types. */
 function compileRowMaker(fields: pg.FieldDef[]): RowMaker {
   const parsers = fields.map(({ dataTypeID }) => pg.types.getTypeParser(dataTypeID));
   const members = fields.map(({ name }, i) => {
@@ -165,7 +165,7 @@ function compileRowMaker(fields: pg.FieldDef[]): RowMaker {
   return new Function('parsers', `return (v) => ({ ${members.join(', ')} });`)(parsers) as RowMaker;
 }
 
-/** A value as PostgreSQL's text format has it; bytes stay bytes. */
+/** A value in PostgreSQL's text format; bytes stay bytes. */
 export function parameter(value: unknown): Text | Buffer {
   if (value === null || value === undefined) return null;
   if (typeof value !== 'object') return String(value);

@@ -1,12 +1,12 @@
-// Operations in an enclosing transaction know nothing of it and send statements at once. Here they take turns: a connection does
-// one at a time, and pg 9 will not queue them. None goes past the end of the transaction.
+// Serializes statements in an enclosing transaction, whose operations are unaware of it and send concurrently: a connection executes one
+// statement at a time, and pg 9 will not queue them. No statement is sent after the end of the transaction.
 import type { Knex } from 'knex';
 import type pg from 'pg';
 
-/** The last statement on the connection of each transaction, until it is done. */
+/** The last statement on the connection of each transaction, until it has ended. */
 const lastOn = new WeakMap<pg.ClientBase, Promise<void>>();
 
-/** @throws once the transaction is over: its connection may be another one's by then */
+/** @throws once the transaction has ended, because another caller may have its connection by then */
 export async function inTurn<T>(trx: Knex.Transaction, send: (connection: pg.ClientBase) => Promise<T>): Promise<T> {
   const connection: pg.ClientBase = await trx.client.acquireConnection();
   const mine = (): Promise<T> => {
@@ -23,7 +23,7 @@ export async function inTurn<T>(trx: Knex.Transaction, send: (connection: pg.Cli
   return sent;
 }
 
-/** The work of a transaction, whose failure is reported after all that it has sent: the rollback is the last statement. */
+/** Runs the work of a transaction, and reports its failure after all its statements have ended: the rollback is the last one. */
 export const ending =
   <T>(work: (trx: Knex.Transaction) => Promise<T>) =>
   async (trx: Knex.Transaction): Promise<T> => {

@@ -1,5 +1,5 @@
-// The service key of an installation that was given none: created at first use and stored in the data folder, its owner's alone.
-// Without it nothing sealed with it can be read: back it up.
+// The generated service key of an installation without a configured one: created at first use and stored in the data folder, readable by
+// its owner only. Everything sealed with it is lost without it: back it up.
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,8 +7,8 @@ import path from 'node:path';
 export const secretKeyFile = (dataDir: string): string => path.join(dataDir, 'secret-key');
 
 /**
- * 32 bytes. Any number of processes may ask at once and get the same key: it is written whole under a name of its own and
- * then linked, which the system does once. @throws when the file holds no key.
+ * 32 bytes. Concurrent processes get the same key: it is written completely under a unique name and then linked, which succeeds only
+ * once. @throws when the file contains no valid key
  */
 export async function readOrMakeSecretKey(dataDir: string): Promise<Buffer> {
   const file = secretKeyFile(dataDir);
@@ -26,7 +26,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
 async function makeKey(file: string): Promise<Buffer | undefined> {
   const key = randomBytes(32);
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  // The embedded database of root belongs to another account, which must be able to pass through.
+  // The embedded database of root belongs to another account, which must be able to traverse the folder.
   await mkdir(path.dirname(file), { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const handle = await open(draft, 'wx', 0o600);
   try {

@@ -1,4 +1,4 @@
-// Secrets: generated here, shown once, stored as a digest. What must be read back is sealed with the service's key.
+// Secrets: generated here, shown once, stored as a digest. Values that must be read back are sealed with the service's key.
 import {
   createCipheriv,
   createDecipheriv,
@@ -10,7 +10,7 @@ import {
 } from 'node:crypto';
 
 let key: Buffer | undefined;
-/** What is derived from the key by purpose; the purposes of signatures are few. */
+/** Keys derived from the service key, by purpose; there are few purposes of signatures. */
 const signatureKeys = new Map<string, Buffer>();
 
 /** Binds the 32-byte service key; called once at start. */
@@ -51,7 +51,7 @@ export function signature(purpose: string, text: string): Buffer {
 /** Constant-time comparison. */
 export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
 
-/** Encrypts what must be read back (AES-256-GCM); `purpose` binds it to its use. */
+/** Encrypts a value that must be read back (AES-256-GCM); `purpose` binds it to its use. */
 export function seal(purpose: string, plain: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', serviceKey(`seal:${purpose}`), nonce);

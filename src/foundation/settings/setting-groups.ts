@@ -1,4 +1,4 @@
-// Settings that are given together or not at all, and the lines that say what is wrong with settings.
+// Settings that are set together or not at all, and the error lines for invalid settings.
 import path from 'node:path';
 import { z } from 'zod';
 import { identifier, isIdentifier, originOf } from '../http/addresses.ts';
@@ -26,11 +26,11 @@ export const stripeSettings = z.object({
     .default('https://api.stripe.com'),
 });
 
-/** Null when none of the settings is given. */
+/** Null when none of the settings is set. */
 export const parseGroup = <S extends z.ZodObject>(group: S, set: Record<string, string>) =>
   Object.keys(set).some((name) => name in group.shape) ? group.safeParse(set) : null;
 
-/** A line for each issue; what is missing comes first. */
+/** One line per issue, missing settings first. */
 export function linesOf(issues: readonly z.core.$ZodIssue[] = []): string[] {
   const lines = issues.map(({ path: [name, ...steps], message }) => {
     const inside = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
@@ -40,7 +40,7 @@ export function linesOf(issues: readonly z.core.$ZodIssue[] = []): string[] {
   return lines.sort((a, b) => isMissing(b) - isMissing(a));
 }
 
-/** Settings that `npm start` hands to the local runner, which checks them (docs/configuration.md#the-local-runner). */
+/** Settings that `npm start` passes to the local runner, which checks them (docs/configuration.md#the-local-runner). */
 export const namesOfRunnerSettings = [
   'ANTHROPIC_API_KEY',
   'ANTHROPIC_BASE_URL',
@@ -96,7 +96,7 @@ interface RunnerEnvironment {
   DATA_DIR: string;
 }
 
-/** Of the settings, the environment of the local runner. */
+/** The environment of the local runner, from the settings. */
 export const runnerSettings = (env: NodeJS.ProcessEnv, dataDir: string): RunnerEnvironment => ({
   PATH: env.PATH ?? '',
   DATA_DIR: dataDir,

@@ -1,11 +1,11 @@
-// The values that settings take: each parser says what its setting must be.
+// The values of settings: each parser's error names the required format.
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { endpointOf, identifier, isIdentifier, originOf } from '../http/addresses.ts';
 import { serversOf } from '../postgres/primary.ts';
 import { readBucket } from '../storage/s3.ts';
 
-/** A setting that `parse` reads; where it returns undefined, the setting is not what it `mustBe`. */
+/** A setting that `parse` converts; undefined is an error that quotes `mustBe`. */
 export const parsedSetting = <T>(mustBe: string, parse: (value: string) => T | undefined) =>
   z.string().transform((value, context) => {
     const result = parse(value);
@@ -47,7 +47,7 @@ export const databaseAddress = matching(
   'postgres://user:password@host:port/database, with host:port,host:port for several servers, special characters percent-encoded',
   isDatabaseUrl,
 ).optional();
-/** One server: what it has replayed is known of that one alone. */
+/** One server only: its replayed position does not apply to others. */
 export const replica = matching(
   'postgres://user:password@host:port/database of one server, special characters percent-encoded',
   (value) => serversOf(value).length === 1 && isDatabaseUrl(value),

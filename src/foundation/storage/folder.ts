@@ -1,11 +1,11 @@
-// The storage in a folder: a content is a file, renamed to its name when it is complete on disk.
+// Storage in a folder: each content is a file, which gets its final name when it is complete on disk.
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { tooLarge, unavailable } from '../problem.ts';
 import { checkKey, type Storage } from './storage.ts';
 
-/** Files that are being written or were left by a killed process: few, so that listing them is cheap. */
+/** Files that are being written or were left by a killed process; few, so that listing them is cheap. */
 export const unfinishedFolder = 'unfinished';
 
 /** Contents as files below `folder`, which is created with the first one. */
@@ -52,7 +52,7 @@ export function folderStorage(folder: string): Storage {
   };
 }
 
-/** Whether the disk, or the share of it that this user has, is full. */
+/** Whether the disk is full, or the user's quota exceeded. */
 const isFull = (error: unknown): boolean => /^(ENOSPC|EDQUOT)$/.test((error as NodeJS.ErrnoException).code ?? '');
 
 /** Flushes the bytes to disk before the file is renamed. */

@@ -7,29 +7,29 @@ import { loadedOnce } from '../loaded-once.ts';
 import { badGateway, type Problem, tooLarge, unavailable } from '../problem.ts';
 import { checkKey, type Storage } from './storage.ts';
 
-/** The smallest part that the protocol allows, and how many are sent at once. */
+/** The minimum part size of the protocol, and the number of concurrent parts. */
 const partBytes = 5 * 1024 * 1024;
 const concurrentParts = 2;
 const maxSockets = 512;
-/** In milliseconds, by the names of the client. */
+/** Milliseconds, with the client's names. */
 const timeouts = { connectionTimeout: seconds(3), requestTimeout: seconds(30), socketTimeout: minutes(1) };
 
-/** Where a bucket is. */
+/** Address of a bucket. */
 export interface Bucket {
   name: string;
-  /** Precedes every key, without slashes around it; empty when the whole bucket is used. */
+  /** Prefix of every key, without slashes around it; empty when the whole bucket is used. */
   prefix: string;
   /** Absent: from the client's own settings (AWS_REGION). */
   region: string | undefined;
   /** Absent: Amazon's. */
   endpoint: string | undefined;
-  /** Whether the bucket is part of the path, not of the host name. */
+  /** Whether the bucket is part of the path instead of the host name. */
   pathStyle: boolean;
 }
 
 /**
- * Parses `s3://bucket/prefix?region=…&endpoint=…&path-style=on`; null for any other or repeated parameter. Self-hosted servers
- * seldom have a host name per bucket or regions: an endpoint changes the default of both.
+ * Parses `s3://bucket/prefix?region=…&endpoint=…&path-style=on`; null for any other or repeated parameter. Self-hosted servers seldom
+ * have regions or a host name per bucket: an endpoint changes the default of both.
  */
 export function readBucket(address: string): Bucket | null {
   if (!URL.canParse(address)) return null;
@@ -52,7 +52,7 @@ export function readBucket(address: string): Bucket | null {
 
 /** A storage whose availability can be checked. */
 export interface BucketStorage extends Storage {
-  /** @throws the problem that its use would cause now */
+  /** @throws the problem that a use of the storage would cause now */
   check(): Promise<void>;
 }
 
@@ -164,7 +164,7 @@ interface Raised extends Error {
 
 const statusOf = (error: unknown): number | undefined => (error as Raised).$metadata?.httpStatusCode;
 
-/** 503 for a temporary error, 502 for one that the operator must correct. The reason is logged, not answered. */
+/** 503 for a temporary error, 502 for one that the operator must correct. The reason is logged, not sent to the caller. */
 function problemOf(error: unknown, { name: bucket, endpoint }: Bucket): Problem {
   const { name, message, code } = error as Raised;
   const status = statusOf(error);
@@ -176,6 +176,6 @@ function problemOf(error: unknown, { name: bucket, endpoint }: Bucket): Problem 
     ? unavailable()
     : badGateway('The content storage rejected the request. The operator must correct its settings.');
   const where = endpoint ? `${bucket} at ${endpoint}` : bucket;
-  // Message only: the code of a refused connection would be taken for one of the database.
+  // Only the message: the code of a refused connection would be mistaken for one of the database.
   return Object.assign(problem, { cause: new Error(`bucket ${where}: ${name} (${status ?? code}): ${message}`) });
 }

@@ -10,14 +10,14 @@ export interface ByteRange {
 
 export interface Storage {
   /**
-   * Stores a content and returns its size; when its source fails, stores nothing and throws that error. Of concurrent writes to
-   * one key one is stored whole.
+   * Stores a content and returns its size; when its source fails, stores nothing and throws that error. Of concurrent writes to one key,
+   * one is stored completely.
    * @throws 413 as soon as it is longer than `maxBytes`
    */
   write(key: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
-  /** The bytes, as they are read; null when there is no such content. */
+  /** The bytes as a stream; null when the content does not exist. */
   read(key: string, range?: ByteRange): Promise<Readable | null>;
-  /** Also removes what interrupted `write`s left. An unknown key is not an error. */
+  /** Also removes remains of interrupted `write`s. An unknown key is not an error. */
   remove(key: string): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function storage(): Storage {
   return bound;
 }
 
-/** Keys are ids of the service; any other text could name a path outside the storage. */
+/** Keys are ids of the service; any other text could escape the storage. */
 export function checkKey(key: string): void {
   if (!/^[\w-]{3,200}$/.test(key)) throw new Error(`${JSON.stringify(key)} is no key of a content`);
 }

@@ -1,11 +1,11 @@
-// Removes members that the contract leaves out where GraphQL answers null (`missingConnectorKinds`).
+// Removes members that the contract omits when GraphQL returns null (`missingConnectorKinds`).
 import { type GraphQLOutputType, isListType, isNonNullType, isObjectType } from 'graphql';
 import { isAbsentWhenNull, isGraphOnly } from '../exposure.ts';
 
 type Json = Record<string, unknown>;
 type Prune = (value: unknown) => void;
 
-/** Compiled once per type; undefined when the type has no such member, so that most answers cost nothing. */
+/** Compiled once per type; undefined when the type has no such member, so that most responses cost nothing. */
 export function compilePrune(type: GraphQLOutputType, seen = new Map<string, Prune | undefined>()): Prune | undefined {
   if (isNonNullType(type)) return compilePrune(type.ofType, seen);
   if (isListType(type)) {

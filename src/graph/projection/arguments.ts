@@ -1,5 +1,5 @@
-// The arguments of a root field: one by one as JSON Schema for REST, and as one zod object for MCP, where the members of the request
-// record are next to the other arguments.
+// The arguments of a root field: separately as JSON Schema for REST, and as one zod object for MCP, where the members of the request
+// record are beside the other arguments.
 import {
   type GraphQLArgument,
   type GraphQLField,
@@ -18,19 +18,19 @@ import { inlineReferences, type Json, nonNullSchema } from './json-schema.ts';
 
 export interface FlatArguments {
   json: Json;
-  /** Returns the variables of the operation. @throws 400 that names each argument and what it must be */
+  /** Returns the variables of the operation. @throws 400 naming each invalid argument and its requirement */
   read(values: unknown): Record<string, unknown>;
 }
 
-/** The argument that carries the request record: the body in REST. */
+/** The argument for the request record: the body in REST. */
 export const bodyArgument = 'input';
 
-/** The arguments but the body. */
+/** The arguments without the body. */
 const ownArguments = (field: GraphQLField<unknown, unknown>) => field.args.filter(({ name }) => name !== bodyArgument);
 
 const shapeOf = (args: readonly GraphQLArgument[]) => Object.fromEntries(args.map((one) => [one.name, schemaOf(one)]));
 
-/** @throws 400 that names each argument and what it must be */
+/** @throws 400 naming each invalid argument and its requirement */
 export function argumentValidator(args: readonly GraphQLArgument[]): (values: unknown) => Record<string, unknown> {
   const zod = z.object(shapeOf(args));
   return (values) => parsed(zod, values);
@@ -42,7 +42,7 @@ export function recordOfArguments(args: readonly GraphQLArgument[], description:
   return { zod, json: inlinedSchema(zod), beyondRest: [] };
 }
 
-/** @throws 400 that names each member and what it must be */
+/** @throws 400 naming each invalid member and its requirement */
 export function parsed<T>(zod: z.ZodType<T>, values: unknown): T {
   const result = zod.safeParse(values);
   if (!result.success) throw invalid.fields(fieldErrorsOf(result.error));
@@ -70,7 +70,7 @@ export function flatArguments(field: GraphQLField<unknown, unknown>): FlatArgume
   };
 }
 
-/** The validator that the argument declares, which has its bounds, or else one that follows from its type. */
+/** The validator declared by the argument, with its bounds, or else one derived from its type. */
 function schemaOf({ type, defaultValue, description, extensions }: GraphQLArgument): z.ZodType {
   const schema = (extensions.validator as z.ZodType | undefined) ?? ofType(type);
   const withDefault = defaultValue === undefined ? schema : schema.default(defaultValue);
@@ -115,7 +115,7 @@ export function argumentSchema({ type, extensions, defaultValue }: GraphQLArgume
   };
 }
 
-/** A request record, with the enums and scalars that it names in full. */
+/** A request record, with its enums and scalars inlined. */
 export const bodySchema = ({ json }: RequestRecord, schema: GraphQLSchema): Json =>
   inlineReferences(json, (name) => nonNullSchema(schema.getType(name)!)) as Json;
 

@@ -1,4 +1,4 @@
-// GraphQL types as JSON Schema 2020-12, as REST and MCP answer them: records without their relations.
+// GraphQL types as JSON Schema 2020-12, as returned by REST and MCP: records without their relations.
 import {
   type GraphQLField,
   type GraphQLObjectType,
@@ -15,7 +15,7 @@ import { isAbsentWhenNull, isGraphOnly } from '../exposure.ts';
 
 export type Json = Record<string, unknown>;
 
-/** How a record is written where a field answers it: in full, or as a reference. */
+/** Writes the record that a field returns: in full, or as a reference. */
 export type RecordWriter = (type: GraphQLObjectType) => Json;
 
 export const recordReference: RecordWriter = ({ name }) => ({ $ref: `#/components/schemas/${name}` });
@@ -28,18 +28,18 @@ const builtIn: Record<string, Json> = {
   Boolean: { type: 'boolean' },
 };
 
-/** The schema of a type, with null where the type may be null. */
+/** The schema of a type, including null for a nullable type. */
 export function typeSchema(type: GraphQLType, record: RecordWriter = recordReference): Json {
   const schema = nonNullSchema(type, record);
   if (isNonNullType(type)) return schema;
   if (schema.$ref) return { anyOf: [schema, { type: 'null' }] };
-  // Any JSON value, null among them.
+  // Any JSON value, including null.
   if (schema.type === undefined) return schema;
   const values = schema.enum as unknown[] | undefined;
   return { ...schema, type: [schema.type, 'null'], ...(values && { enum: [...values, null] }) };
 }
 
-/** The schema of a type as if it could not be null. */
+/** The schema of a type without null. */
 export function nonNullSchema(type: GraphQLType, record: RecordWriter = recordReference): Json {
   if (isNonNullType(type)) return nonNullSchema(type.ofType, record);
   if (isListType(type)) return { type: 'array', items: typeSchema(type.ofType, record) };
@@ -68,14 +68,14 @@ export function recordSchema(
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
 
-/** A record with its description and those of its properties, which default to that of what they hold. */
+/** A record with its description and those of its properties, which default to the description of their type. */
 export const describedRecord = (type: GraphQLObjectType): Json =>
   withDescription(
     recordSchema(type, recordReference, (field) => field.description ?? getNamedType(field.type).description),
     type.description,
   );
 
-/** ` { id name }`: all that REST and MCP answer of a type; empty for a leaf. */
+/** ` { id name }`: all fields of a type that REST and MCP return; empty for a leaf. */
 export function selectionOfType(type: GraphQLOutputType): string {
   const named = getNamedType(type);
   if (!isObjectType(named)) return '';
@@ -90,7 +90,7 @@ const answeredFields = (type: GraphQLObjectType) =>
 export const withDescription = (schema: Json, description: string | null | undefined): Json =>
   description ? { ...schema, description } : schema;
 
-/** Replaces references by what they name: many clients do not follow them. */
+/** Replaces references by their targets: many clients do not follow them. */
 export function inlineReferences(schema: unknown, resolve: (name: string) => Json): unknown {
   if (Array.isArray(schema)) return schema.map((one) => inlineReferences(one, resolve));
   if (schema === null || typeof schema !== 'object') return schema;

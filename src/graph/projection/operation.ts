@@ -1,5 +1,5 @@
 // One root field as an operation of a surface that has admitted the caller and validated the arguments; compiled once (graphql-jit).
-// Its document is never a client's: compiled documents of clients would be unbounded.
+// Clients' documents are never compiled here: their number is unbounded.
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   astFromValue,
@@ -27,13 +27,13 @@ import { perSchema } from './per-schema.ts';
 export type RootField = GraphQLField<unknown, unknown>;
 
 export interface Outcome {
-  /** The record, without the members that are absent. */
+  /** The record, without absent members. */
   value: unknown;
-  /** Leads to the next page, where the record has no member for it. */
+  /** Cursor of the next page, for a record without a member for it. */
   nextCursor: string | null;
 }
 
-/** Executes the field for an admitted caller. @throws the problem of a resolver, 400 for a variable, or what failed in the service */
+/** Executes the field for an admitted caller. @throws the problem of a resolver, 400 for a variable, or an internal failure */
 export type Operation = (caller: Caller, requestId: string, variables: Record<string, unknown>) => Promise<Outcome>;
 
 /** The operation of a root field; compiled at its first call. */
@@ -59,14 +59,14 @@ export function createOperation(schema: GraphQLSchema, field: RootField, documen
   };
 }
 
-/** The schema without what its root fields do before their resolvers: authorization, cost, and validation of the arguments. */
+/** The schema without the guards of its root fields: authorization, cost, and validation of the arguments. */
 const withoutGuards = perSchema((schema) =>
   mapSchema(schema, {
     [MapperKind.ROOT_FIELD]: (field) => ({ ...field, resolve: resolverOf({ extensions: field.extensions! }) }),
   }),
 );
 
-/** A document that selects all of a field that REST answers, with each argument as a variable of the same default. */
+/** A document that selects all members of a field in REST, with each argument as a variable with the same default. */
 export function documentOf(kind: OperationTypeNode, name: string, field: RootField): DocumentNode {
   const list = (items: string[]) => (items.length > 0 ? `(${items.join(', ')})` : '');
   const variables = list(field.args.map((one) => `$${one.name}: ${one.type}${defaultOf(one)}`));
@@ -81,7 +81,7 @@ function causeOf(errors: readonly unknown[], refused: () => Problem | undefined)
   const error = errors[0] as GraphQLError;
   const problem = toProblem(error);
   if (problem.status < 500) return problem;
-  // GraphQL refuses a variable before a resolver runs: that error has no path, and no cause but another GraphQLError.
+  // GraphQL rejects a variable before a resolver runs: that error has no path, and no cause other than another GraphQLError.
   const isServiceError = error.originalError && error.originalError.name !== 'GraphQLError';
   const isRefusedVariable = problem.status === 500 && error.name === 'GraphQLError' && !error.path && !isServiceError;
   return isRefusedVariable ? (refused() ?? invalid(error.message)) : error;

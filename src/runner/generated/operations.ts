@@ -66,39 +66,39 @@ export type AppendFragmentsRequest = {
   leaseId: Scalars['String']['input'];
   /** From the answer of `registerSandbox`. */
   sandboxId: Scalars['String']['input'];
-  /** Of the first fragment; the others follow without a gap. */
+  /** Number of the first fragment; the others follow without a gap. */
   seq: Scalars['Int']['input'];
 };
 
 /** One thought, action or message of the agent. */
 export type AppendFragmentsRequestFragments = {
-  /** Of an action: the name of the tool. */
+  /** Name of the tool, for an action. */
   action?: InputMaybe<Scalars['String']['input']>;
   /** The text of a thought, an answer, a question, an error or a prompt. */
   body?: InputMaybe<Scalars['String']['input']>;
-  /** Of a command that has ended: its exit code. */
+  /** Exit code of a command that has ended. */
   exitCode?: InputMaybe<Scalars['Int']['input']>;
-  /** Of an action that has ended: whether it failed. */
+  /** Whether an action that has ended failed. */
   failed?: InputMaybe<Scalars['Boolean']['input']>;
   /** The steps of a plan. */
   items?: InputMaybe<Array<AppendFragmentsRequestFragmentsItems>>;
   /** What the agent does; it decides which of the other fields are present. */
   kind: SandboxFragmentKind;
-  /** Of an action: the input of the tool. */
+  /** Input of the tool, for an action. */
   parameter?: InputMaybe<Scalars['String']['input']>;
-  /** Of an action: the output of the tool. */
+  /** Output of the tool, for an action. */
   result?: InputMaybe<Scalars['String']['input']>;
   /** When it happened. */
   t: Scalars['EpochMs']['input'];
-  /** Of an action: the model’s id of this use; a later action with it brings the result. */
+  /** The model’s id of the use, for an action; a later action with the same id has the result. */
   toolUseId?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** A step of a plan. */
 export type AppendFragmentsRequestFragmentsItems = {
-  /** What the step does. */
+  /** Description of the step. */
   content: Scalars['String']['input'];
-  /** How far the step is. */
+  /** Status of the step. */
   status: Scalars['String']['input'];
 };
 
@@ -116,7 +116,7 @@ export type AppendLogRequest = {
   role: AgentRole;
   /** From the answer of `registerSandbox`. */
   sandboxId: Scalars['String']['input'];
-  /** Counts from 0 without a gap; entries that are stored already may be repeated. */
+  /** Counts from 0 without a gap; stored entries may be repeated. */
   seq: Scalars['Int']['input'];
   /** The runtime’s own id of the session. */
   sessionId: Scalars['String']['input'];
@@ -139,19 +139,19 @@ export type ArtifactKind =
   /** A recording. */
   | 'video';
 
-/** What a runtime offers when it asks for a run. */
+/** The offer of a runtime in its request for a run. */
 export type ClaimRunRequest = {
   /** The runtime’s own id of this claim: a repeated claim returns the same run. */
   claimId?: InputMaybe<Scalars['String']['input']>;
-  /** The harnesses that it can execute. */
+  /** The harnesses that the runtime can execute. */
   harnesses: Array<Scalars['Harness']['input']>;
-  /** How it keeps missions apart, such as `cell`, `container` or `none`; shown to people. */
+  /** How missions are isolated from each other, such as `cell`, `container` or `none`; shown to people. */
   isolation?: InputMaybe<Scalars['String']['input']>;
-  /** The vendors of whose models it has credentials; absent: of all that its harnesses need. */
+  /** The vendors whose models the runtime has credentials for; absent: all that its harnesses need. */
   modelVendors?: InputMaybe<Array<ModelVendor>>;
-  /** Why it does not offer a harness yet, such as an installation under way; shown to people. */
+  /** Why a harness is not offered yet, such as an installation under way; shown to people. */
   notice?: InputMaybe<Scalars['String']['input']>;
-  /** How many missions it can take at once, in all. */
+  /** Maximum number of concurrent missions. */
   places?: InputMaybe<Scalars['Int']['input']>;
   /** The name of this runtime, shown to people. */
   runtime: Scalars['String']['input'];
@@ -195,7 +195,7 @@ export type CreateArtifactUploadRequest = {
   runId: Scalars['String']['input'];
 };
 
-/** What a runtime must do: `run` continues, `stop` ends it at once. */
+/** The required action of a runtime: `run` continues, `stop` ends at once. */
 export type Desired =
   /** Continue. */
   | 'run'
@@ -240,7 +240,7 @@ export type FinishSandboxRequest = {
   leaseId: Scalars['String']['input'];
   /** From the answer of `registerSandbox`. */
   sandboxId: Scalars['String']['input'];
-  /** How it has ended. */
+  /** Status at the end. */
   status: Ending;
   /** Why it has ended, shown to people. */
   terminationReason?: InputMaybe<Scalars['String']['input']>;
@@ -262,7 +262,7 @@ export type FinishStepRequest = {
   status: Ending;
   /** A step of the run. */
   stepId: Scalars['String']['input'];
-  /** How many turns of the model it took. */
+  /** Number of model turns. */
   turns?: InputMaybe<Scalars['Int']['input']>;
 };
 
@@ -401,7 +401,7 @@ export type RegisterArtifactRequest = {
 export type RegisterEnvironmentRequest = {
   /** When it is to be taken down; absent: when a person or the runtime ends it. */
   expiresAt?: InputMaybe<Scalars['EpochMs']['input']>;
-  /** The runtime’s own id: a repeated request with it changes nothing. */
+  /** The runtime’s own id: a repeated request with the same id changes nothing. */
   key: Scalars['String']['input'];
   /** From the answer of `claimRun`. */
   leaseId: Scalars['String']['input'];
@@ -421,7 +421,7 @@ export type RegisterSandboxRequest = {
   harnessVersion?: InputMaybe<Scalars['String']['input']>;
   /** The machine that it runs on. */
   instanceType: Scalars['InstanceType']['input'];
-  /** The runtime’s own id: a repeated request with it changes nothing. */
+  /** The runtime’s own id: a repeated request with the same id changes nothing. */
   key: Scalars['String']['input'];
   /** From the answer of `claimRun`. */
   leaseId: Scalars['String']['input'];
@@ -437,7 +437,7 @@ export type RegisterSandboxRequest = {
 export type ReportBranchRequest = {
   /** The branch that it is to be merged into. */
   baseBranch: Scalars['String']['input'];
-  /** Of the pull request: what was done and why. */
+  /** Body of the pull request: the changes and their reasons. */
   body?: InputMaybe<Scalars['String']['input']>;
   /** Commits of the branch since it left the base branch. */
   commits?: InputMaybe<Scalars['Int']['input']>;
@@ -453,7 +453,7 @@ export type ReportBranchRequest = {
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** Of the pull request; absent: the title of the mission. */
+  /** Title of the pull request; absent: that of the mission. */
   title?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -505,7 +505,7 @@ export type ReportConnectionsRequestConnections = {
 
 /** A cost that a run has caused. */
 export type ReportCostRequest = {
-  /** The runtime’s own id: a repeated request with it changes nothing. */
+  /** The runtime’s own id: a repeated request with the same id changes nothing. */
   costId: Scalars['String']['input'];
   /** Whether costs are known to be missing. */
   incomplete?: InputMaybe<Scalars['Boolean']['input']>;
@@ -559,7 +559,7 @@ export type ReportPreparationRequest = {
 export type ReportSessionRequest = {
   /** The lease of its run. */
   leaseId: Scalars['String']['input'];
-  /** How the session has ended; absent while it is open. */
+  /** Outcome of the session; absent while it is open. */
   outcome?: InputMaybe<Scalars['String']['input']>;
   /** The role of the agent. */
   role: AgentRole;
@@ -581,7 +581,7 @@ export type ReportUsageRequest = {
   inputTokens: Scalars['Int']['input'];
   /** From the answer of `claimRun`. */
   leaseId: Scalars['String']['input'];
-  /** The model that answered, by its vendor’s name; a date after it is ignored. */
+  /** The model that answered, by its vendor’s name; a date at its end is ignored. */
   model: Scalars['String']['input'];
   /** Also those of thoughts. */
   outputTokens: Scalars['Int']['input'];
@@ -595,7 +595,7 @@ export type ReportUsageRequest = {
   sessionId?: InputMaybe<Scalars['String']['input']>;
   /** A step of the run. */
   stepId: Scalars['String']['input'];
-  /** The runtime’s own id: a repeated request with it changes nothing. */
+  /** The runtime’s own id: a repeated request with the same id changes nothing. */
   usageId: Scalars['String']['input'];
 };
 

@@ -2,7 +2,7 @@
 import { action, eventLine, type Json, logLine, plan, result, words } from './fragments.ts';
 import type { Listener, Tokens, Turn } from './port.ts';
 
-/** Events that say nothing which others do not say. */
+/** Ignored events: other events contain the same information. */
 const known = new Set(['system/status', 'system/thinking_tokens', 'control_response']);
 
 const tokensOf = (usage: Json = {}): Tokens => ({
@@ -16,7 +16,7 @@ const fields = Object.keys(none) as (keyof Tokens)[];
 
 export function claudeEvents(taskModel: string, on: Listener) {
   let [session, turns] = ['', 0];
-  /** Messages that were sent, and those of them that it has taken up. */
+  /** Number of messages sent, and of those that the agent has taken up. */
   let [sent, takenUp, isWorking] = [0, 0, false];
   const usage = claudeUsage(taskModel, on);
   const transcript = claudeTranscript(on);
@@ -48,7 +48,7 @@ export function claudeEvents(taskModel: string, on: Listener) {
     const denied = (event.permission_denials ?? []).map(({ tool_name }: Json) => tool_name);
     if (denied.length > 0)
       for (const fragment of words('error', `Not allowed: ${denied.join(', ')}`)) await on({ fragment });
-    // A message that came after the last call begins a turn of its own, without being asked to.
+    // A message that arrived after the last call begins another turn automatically.
     const turn = turnOf(event);
     if (turn.status === 'completed' && takenUp < sent) return;
     isWorking = false;
@@ -64,7 +64,7 @@ export function claudeEvents(taskModel: string, on: Listener) {
       isWorking = true;
       return how;
     },
-    /** The process has ended. */
+    /** Called when the process has ended. */
     async gone(why: string): Promise<void> {
       await usage.close();
       if (!isWorking) return;
@@ -120,7 +120,7 @@ function claudeTranscript(on: Listener) {
   const used = new Map<string, string>();
   return {
     async show({ model, content }: Json): Promise<void> {
-      // Its own words, such as an error of the API, which comes in `result` too.
+      // Claude Code's own text, such as an error of the API, which is also in `result`.
       if (model === '<synthetic>') return on({ log: logLine(textOf(content)) });
       for (const part of content) {
         if (part.type === 'thinking') for (const fragment of words('thought', part.thinking)) await on({ fragment });
@@ -148,7 +148,7 @@ function claudeTranscript(on: Listener) {
   };
 }
 
-/** A command that failed begins its output with its exit code. */
+/** The output of a failed command begins with its exit code. */
 const endOf = ({ is_error = false }: Json, output: string): { failed: boolean; exitCode?: number } => {
   const exitCode = is_error ? /^Exit code (\d+)/.exec(output)?.[1] : undefined;
   return { failed: is_error, ...(exitCode && { exitCode: Number(exitCode) }) };
@@ -157,7 +157,7 @@ const endOf = ({ is_error = false }: Json, output: string): { failed: boolean; e
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : ((content ?? []) as Json[]).map((part) => part.text ?? '').join('\n');
 
-/** A refusal of the vendor is a `success` with `is_error`: only the latter counts. */
+/** A vendor's refusal is a `success` with `is_error`: only the latter counts. */
 function turnOf(event: Json): Turn {
   const { is_error, subtype, terminal_reason, result, errors, structured_output } = event;
   const status = /^aborted/.test(terminal_reason ?? '') ? 'interrupted' : is_error ? 'failed' : 'completed';

@@ -45,9 +45,9 @@ function argumentsFor(task: Task): string[] {
   const denied = [...(readOnly ? writing : []), ...(hasShell(task) ? [] : ['Bash'])];
   const tools = allTools.filter((tool) => !denied.includes(tool));
   const args = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
-  // Partial messages tell the tokens of each call; whole ones repeat those that were known when the call began.
+  // Partial messages report the tokens of each call; whole ones repeat those known when the call began.
   args.push('--replay-user-messages', '--include-partial-messages', '--model', model);
-  // What is not named is denied without a question; `result.permission_denials` tells.
+  // Unlisted tools are denied without a question; `result.permission_denials` lists them.
   args.push('--permission-mode', 'dontAsk', '--setting-sources', 'project', '--strict-mcp-config');
   args.push(
     '--tools',
@@ -73,11 +73,11 @@ function environmentFor({ home, gateway }: Task): Record<string, string> {
     ANTHROPIC_BASE_URL: `${gateway.url}/anthropic`,
     ANTHROPIC_API_KEY: gateway.key,
     GATEWAY_KEY: gateway.key,
-    // Else it asks hosts of its vendor.
+    // Otherwise the program connects to hosts of its vendor.
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
     CLAUDE_CODE_MAX_RETRIES: '3',
-    // The platform's tools at once instead of behind a search for them, and one list instead of a call for each task.
+    // Makes the platform's tools available at once instead of through a search, and uses one list instead of a call for each task.
     ENABLE_TOOL_SEARCH: 'false',
     CLAUDE_CODE_ENABLE_TASKS: '0',
   };

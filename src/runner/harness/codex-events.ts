@@ -3,7 +3,7 @@ import type { Fragment } from '../contract.ts';
 import { action, eventLine, type Json, logLine, parsed, plan, result, words } from './fragments.ts';
 import type { HarnessEvent, Listener, Task, Usage } from './port.ts';
 
-/** Notifications that say nothing which others do not say. */
+/** Ignored notifications: other notifications contain the same information. */
 const known = new Set([
   'account/rateLimits/updated',
   'remoteControl/status/changed',
@@ -68,7 +68,7 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
     begun(): void {
       isWorking = true;
     },
-    /** It cannot work, or has ended. */
+    /** Called when the program cannot work, or has ended. */
     async gone(why: string): Promise<void> {
       if (isWorking) await finish('failed', why);
     },
@@ -120,16 +120,16 @@ const toolOf = ({ server, tool }: Json): string => `${server}.${tool}`;
 const toolOutput = ({ result: answer, error }: Json): string =>
   error?.message ?? (answer?.content ?? []).map((part: Json) => part.text ?? `[${part.type}]`).join('\n');
 
-/** `declined`: it was not allowed. */
+/** `declined`: the command was not allowed. */
 const commandEnd = ({ status, exitCode }: Json) => ({ failed: status === 'failed' || status === 'declined', exitCode });
 
-/** It has no output; that it was not done is one. */
+/** A change has no output, except that it was not made. */
 function fileChange({ kind, path }: Json, status: string): Fragment {
   const change = action(kind.type ?? kind, path);
   return status === 'completed' ? change : { ...change, result: `The change was ${status}.`, failed: true };
 }
 
-/** A refusal is the body of the answer, as it came. */
+/** A refusal contains the unparsed body of the response. */
 const plainly = (message: string | undefined): string | null =>
   message === undefined ? null : (parsed(message)?.error?.message ?? message);
 

@@ -1,4 +1,4 @@
-// Codex: `codex app-server`, JSON-RPC in lines on its standard input and output.
+// Codex: `codex app-server`, line-delimited JSON-RPC on its standard input and output.
 import path from 'node:path';
 import { longestEvent, startProcess } from '../isolation/process.ts';
 import { codexEvents } from './codex-events.ts';
@@ -30,7 +30,7 @@ function jsonRpc(
       if (!message) return on({ log: logLine(line) });
       const { id, method, params, result, error } = message;
       if (id === undefined) return notified(method, params);
-      // A question to a person (an approval, an input): nobody is there to answer it.
+      // A question to a person (an approval, an input), which nobody can answer.
       if (method) {
         write({ id, error: { code: -32601, message: 'Nobody is here to answer.' } });
         return on({ log: logLine(message) });
@@ -72,7 +72,7 @@ export function codex(task: Task, on: Listener): Harness {
   async function send(text: string): Promise<'steered' | 'begun'> {
     const turn = events.turn();
     if (!turn) return begin(text);
-    // The turn may have ended at this moment.
+    // The turn may just have ended.
     const steered = call('turn/steer', { threadId: thread, expectedTurnId: turn, input: input(text) });
     return steered.then(
       () => 'steered',
@@ -119,7 +119,7 @@ function openingOf(task: Task): [method: string, params: object] {
   return resume ? ['thread/resume', { threadId: resume, ...parameters }] : ['thread/start', parameters];
 }
 
-/** Settings on the command line: the agent could change those of a file. */
+/** Settings are passed on the command line: the agent could change those of a file. */
 function settingsFor({ gateway, model, mcp }: Task): string[] {
   const text = JSON.stringify;
   const provider = 'model_providers.gateway';
@@ -134,7 +134,7 @@ function settingsFor({ gateway, model, mcp }: Task): string[] {
     `${provider}.wire_api="responses"`,
     'analytics.enabled=false',
     'tools.update_plan.enabled=true',
-    // Each of these asks hosts of its own at the start.
+    // Each of these connects to other hosts at the start.
     ...['plugins', 'apps', 'remote_plugin', 'tool_suggest'].map((feature) => `features.${feature}=false`),
   ];
   for (const [name, url] of Object.entries(mcp)) {
@@ -146,7 +146,7 @@ function settingsFor({ gateway, model, mcp }: Task): string[] {
   return settings.flatMap((setting) => ['-c', setting]);
 }
 
-// CODEX_HOME is not below TMPDIR: there it makes no programs of its own.
+// CODEX_HOME is not below TMPDIR, where Codex would not create its helper programs.
 const environmentFor = ({ home, gateway }: Task): Record<string, string> => ({
   HOME: home,
   TMPDIR: path.join(home, 'tmp'),

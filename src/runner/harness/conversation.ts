@@ -1,4 +1,4 @@
-// Steering of an agent while it works: each message once and in order, interruption, and resumption.
+// Steering of an agent at work: each message once and in order, interruption, and resumption.
 import type { HeartbeatMutation } from '../generated/operations.ts';
 import type { Harness, Turn } from './port.ts';
 
@@ -7,17 +7,17 @@ export type Message = RunOrders['messages'][number];
 export type Desired = RunOrders['desired'];
 
 export interface Observer {
-  /** The agent got a prompt. */
+  /** A prompt was sent to the agent. */
   prompted(text: string): void;
-  /** It has taken the message up. */
+  /** The agent has taken up the message. */
   acknowledged(messageId: string): void;
-  /** It rests, or continues. */
+  /** The agent was interrupted, or continues. */
   interrupted(isInterrupted: boolean): void;
 }
 
 export function converse(harness: Harness, { prompted, acknowledged, interrupted }: Observer) {
   const received = new Set<string>();
-  /** The turn that has ended last; null while one runs. */
+  /** The last turn that has ended; null while one runs. */
   let ended: Turn | null = null;
   let isInterrupted = false;
   const next = inOrder(harness.ready.catch(() => {}));
@@ -35,7 +35,7 @@ export function converse(harness: Harness, { prompted, acknowledged, interrupted
   return {
     /** The last turn of the step. */
     over,
-    /** A turn has ended: the last one, unless the agent was interrupted or has begun another with a message. */
+    /** Handles the end of a turn: it is the last one, unless the agent was interrupted or has begun another with a message. */
     turnEnded(turn: Turn): void {
       ended = turn;
       if (turn.status === 'interrupted' && isInterrupted) interrupted(true);
@@ -44,7 +44,7 @@ export function converse(harness: Harness, { prompted, acknowledged, interrupted
           if (ended === turn) finish(turn);
         });
     },
-    /** An answer to a heartbeat. What the agent does not take up is sent again. */
+    /** Handles the response to a heartbeat. Messages that the agent does not take up are sent again. */
     steer(desired: Desired, messages: readonly Message[]): void {
       if (desired === 'stop') return;
       if (desired === 'interrupt') {
@@ -54,7 +54,7 @@ export function converse(harness: Harness, { prompted, acknowledged, interrupted
         return;
       }
       const isNew = messages.filter(({ messageId }) => !received.has(messageId));
-      // It continues when its turn has really ended.
+      // The agent continues once its turn has ended.
       if (isInterrupted && !ended) return;
       const isResumed = isInterrupted;
       isInterrupted = false;

@@ -1,4 +1,4 @@
-// Which harnesses this machine has: programs by setting or in PATH, of a release that the drivers were tested with.
+// Finds the harnesses of this machine: programs named by a setting or in PATH, of a release that the drivers were tested with.
 import path from 'node:path';
 import type { Vendor } from '../contract.ts';
 import { type Ask, askDirectly, inPath, isProgram } from '../isolation/programs.ts';
@@ -16,14 +16,14 @@ export interface Missing {
   why: string;
 }
 
-/** The setting with the path of the program, its name in PATH, and the vendors whose models it can ask. */
+/** The setting with the path of the program, its name in PATH, and the vendors whose models it supports. */
 export const searched: Record<AgentHarness, { setting: string; name: string; vendors: readonly Vendor[] }> = {
   'claude-code': { setting: 'CLAUDE_CODE_PROGRAM', name: 'claude', vendors: ['anthropic'] },
   codex: { setting: 'CODEX_PROGRAM', name: 'codex', vendors: ['openai'] },
   opencode: { setting: 'OPENCODE_PROGRAM', name: 'opencode', vendors: ['anthropic', 'openai'] },
 };
 
-/** Every harness, found or with the reason why not. @param installed A folder with those that a runner has installed. */
+/** Every harness, found or with the reason why not. @param installed Folder of harnesses that the runner has installed. */
 export async function discover(
   env: NodeJS.ProcessEnv,
   ask: Ask = askDirectly,
@@ -38,7 +38,7 @@ export async function discover(
   };
 }
 
-/** One that is named by its setting is the only one; one that is installed follows one in PATH. */
+/** A program named by its setting is the only candidate; an installed one follows one in PATH. */
 async function look(
   harness: AgentHarness,
   env: NodeJS.ProcessEnv,
@@ -65,7 +65,7 @@ function installedProgram(harness: AgentHarness, folder: string): string | undef
   return isProgram(program) ? program : undefined;
 }
 
-/** Asks the program for its version. */
+/** Runs the program to read its version. */
 export async function tryProgram(harness: AgentHarness, program: string, ask: Ask): Promise<Found | Missing> {
   try {
     const version = /\d+\.\d+\.\d+/.exec(await ask(path.resolve(program), ['--version']))?.[0];

@@ -1,4 +1,4 @@
-// The drivers of the harnesses that ask a model.
+// The drivers of the harnesses with a model.
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
 import { limited } from './limits.ts';

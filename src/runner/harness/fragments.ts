@@ -1,15 +1,15 @@
-// Fragments within the bounds of the platform.
+// Creates fragments within the bounds of the platform.
 import type { Fragment } from '../contract.ts';
 import { clip } from '../text.ts';
 
 /** Bounds of the platform: characters, and steps of a plan. */
 export const most = { body: 16_384, name: 200, step: 500, steps: 50, activity: 500 };
 
-/** Text that was said; a list, because it may be empty. */
+/** Text of the agent; a list, because it may be empty. */
 export const words = (kind: 'thought' | 'response' | 'error' | 'elicitation', body: string): Fragment[] =>
   body.trim() ? [{ kind, body: clip(body, most.body) }] : [];
 
-/** The use of a tool with its input, of which the telling part is shown: a command, a file, a pattern. */
+/** The use of a tool with the relevant part of its input: a command, a file, a pattern. */
 export function action(name: string, input?: unknown, toolUseId?: string): Fragment {
   const members = (input ?? {}) as Record<string, unknown>;
   const telling =
@@ -21,7 +21,7 @@ export function action(name: string, input?: unknown, toolUseId?: string): Fragm
   };
 }
 
-/** The end of a tool call, in a second fragment with the same id. `exitCode`: of a command, when it is known. */
+/** The end of a tool call, in a second fragment with the same id. `exitCode`: for a command, if known. */
 export const result = (
   name: string,
   toolUseId: string,
@@ -61,11 +61,11 @@ export function plan(items: readonly { content: string; status: string }[]): Fra
 export const logLine = (event: unknown): string =>
   `${clip(typeof event === 'string' ? event.trimEnd() : JSON.stringify(event), most.body)}\n`;
 
-/** Members of an event that say nothing to a reader. */
+/** Members of an event without information for a reader. */
 const unsaid = /^(type|subtype|uuid|id|.*(Id|_id|Ids|_ids)|timestamp|emittedAtMs)$/;
 const longestEvent = 300;
 
-/** An event that no driver knows, as one short line: its name and what it says in words and numbers. */
+/** An event unknown to the driver, as one short line: its name, and its text and numbers. */
 export function eventLine(name: string, event: Json): string {
   const said = Object.entries(event ?? {}).flatMap(([key, value]) =>
     unsaid.test(key) || !['string', 'number', 'boolean'].includes(typeof value) ? [] : `${key}=${value}`,
@@ -77,7 +77,7 @@ export function eventLine(name: string, event: Json): string {
 // biome-ignore lint/suspicious/noExplicitAny: the shapes are those of another program.
 export type Json = Record<string, any>;
 
-/** Null for what is no JSON object. */
+/** Null for text that is not a JSON object. */
 export function parsed(line: string): Json | null {
   try {
     const value = JSON.parse(line);

@@ -6,7 +6,7 @@ import { type Installable, installable } from './pinned.ts';
 export const usage = `Without arguments the runner reads a service token from standard input, and takes runs from PLATFORM_URL.
 install [${installable.join('] [')}] installs harnesses in HARNESSES_DIR: without a name, ${installable[0]}.`;
 
-/** @throws why one is not installed */
+/** @throws the reason why a harness is not installed */
 export async function runInstall(names: readonly string[], platformUrl: string, signal: AbortSignal): Promise<void> {
   const wanted = names.length > 0 ? names : [installable[0]];
   const unknown = wanted.find((name) => !installable.includes(name as Installable));

@@ -1,5 +1,5 @@
-// Installs a pinned harness with npm into a folder of the runner's. It appears there whole or not at all: it is built under another
-// name, tried, and then renamed. Runners that share the folder take turns.
+// Installs a pinned harness with npm into a folder of the runner. The installation is atomic: it is built under another name, tested, and
+// then renamed. Runners that share the folder take turns.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chmod, lstat, mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -9,16 +9,16 @@ import { promisify } from 'node:util';
 import { inPath } from '../isolation/programs.ts';
 import { installable, type Pinned, programIn } from './pinned.ts';
 
-/** Milliseconds: a slow line takes minutes for 150 MB; a lock that nobody has touched for a while belongs to a process that is gone. */
+/** Milliseconds: a slow connection takes minutes for 150 MB; a lock that was not touched for some time belongs to a dead process. */
 const [timeoutMs, stale, touching] = [30 * 60_000, 20_000, 2_000];
-/** Milliseconds between two looks at the progress. */
+/** Interval between progress checks, milliseconds. */
 const interval = 500;
 const draftPrefix = '.installing-';
 
 export interface Installation {
   folder: string;
   pinned: Pinned;
-  /** @throws why the program cannot be used */
+  /** @throws the reason why the program cannot be used */
   check(program: string): Promise<unknown>;
   /** Percent. */
   progress(percent: number): void;
@@ -26,7 +26,7 @@ export interface Installation {
   env: NodeJS.ProcessEnv;
 }
 
-/** An installation that failed: the message is for people of every organization, `detail` for the log. */
+/** A failed installation: the message is for people of every organization, `detail` for the log. */
 export class InstallFailed extends Error {
   readonly detail: string;
   constructor(message: string, detail = '') {
@@ -35,16 +35,16 @@ export class InstallFailed extends Error {
   }
 }
 
-/** Returns the program. @throws InstallFailed */
+/** Returns the path of the program. @throws InstallFailed */
 export async function install(installation: Installation): Promise<string> {
   const { folder, pinned, check, signal } = installation;
   const program = programIn(folder, pinned);
   try {
-    // Cells of other users read it.
+    // Readable for the users of cells.
     if (await mkdir(folder, { recursive: true })) await chmod(folder, 0o755);
     return await inTurn(folder, signal, async () => {
       await sweep(folder, (name) => name.startsWith(draftPrefix));
-      // Another runner may have installed it meanwhile; one that cannot be used is replaced.
+      // Another runner may have installed it meanwhile; an unusable installation is replaced.
       const isUsable = () =>
         check(program).then(
           () => true,
@@ -68,7 +68,7 @@ async function build(installation: Installation): Promise<void> {
     for (const [name, content] of Object.entries(pinned.files)) await writeFile(path.join(draft, name), content);
     await download(installation, draft);
     await rm(path.join(draft, 'cache'), { recursive: true, force: true });
-    // Whatever the umask is.
+    // Independent of the umask.
     await promisify(execFile)('chmod', ['-R', 'u+w,a+rX,go-w', draft]);
     await check(path.join(draft, pinned.program)).catch((error) => {
       throw new InstallFailed(`its program cannot be used here: ${error.message.replace(`${draft}/`, '')}`);
@@ -81,7 +81,7 @@ async function build(installation: Installation): Promise<void> {
   }
 }
 
-/** Runs npm in the folder, which takes what the lock file says and runs no script of a package. */
+/** Runs npm in the folder, which installs exactly the lock file and runs no scripts of packages. */
 async function download({ pinned, progress, signal, env }: Installation, cwd: string): Promise<void> {
   const npm = inPath('npm', `${env.PATH}${path.delimiter}${path.dirname(process.execPath)}`);
   if (!npm) throw new InstallFailed('there is no npm in PATH');
@@ -109,7 +109,7 @@ async function download({ pinned, progress, signal, env }: Installation, cwd: st
   }
 }
 
-/** Its settings and the way out, and no key of a model. */
+/** npm's settings and the proxy, without keys of models. */
 const environmentOfNpm = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
   const passed =
     /^(PATH|HOME|TMPDIR|NODE_EXTRA_CA_CERTS|(https?|no)_proxy|npm_config_(registry|userconfig|globalconfig))$/i;
@@ -133,7 +133,7 @@ const failure = (code = '', detail: string) =>
     detail.trim().slice(-2_000),
   );
 
-/** Does the work while no other runner does its own in this folder. */
+/** Does the work while no other runner works in this folder. */
 async function inTurn<T>(folder: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const lock = path.join(folder, '.lock');
   while (!(await isCreated(lock))) {
@@ -159,7 +159,7 @@ const isCreated = (folder: string): Promise<boolean> =>
     },
   );
 
-/** Other versions of the same harness. */
+/** Whether a name is another version of the same harness. */
 const isReplacedBy =
   ({ folder: current }: Pinned) =>
   (name: string): boolean =>

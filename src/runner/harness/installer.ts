@@ -1,4 +1,4 @@
-// Installs harnesses that missions need and that this machine lacks, while the runner works: as soon as a model is connected.
+// Installs harnesses that missions need and this machine lacks, while the runner works, as soon as a model is connected.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -11,15 +11,15 @@ import type { AgentHarness } from './port.ts';
 
 /** Needs of the organizations that the runner works for. */
 export interface Demand {
-  /** Vendors of models that they have connected. */
+  /** Vendors of models that the organizations have connected. */
   modelVendors: readonly Vendor[];
-  /** Harnesses that their own agents name. */
+  /** Harnesses of the organizations' own agents. */
   harnesses: readonly string[];
 }
 
 export interface Surroundings {
   env: NodeJS.ProcessEnv;
-  /** Where harnesses are installed. */
+  /** Folder of the installed harnesses. */
   folder: string;
   ask: Ask;
   signal: AbortSignal;
@@ -28,20 +28,23 @@ export interface Surroundings {
 
 interface Options extends Surroundings {
   demand(): Promise<Demand>;
-  /** Vendors of whose models the runner has credentials. */
+  /** Vendors whose models the runner has credentials for. */
   own: readonly Vendor[];
-  /** Harnesses that are there; what is installed is added. */
+  /** Available harnesses; installed ones are added. */
   found: Found[];
   pause?: number;
 }
 
-/** Milliseconds: between two questions what is needed, and after the first failure; twice as long after each further one. */
+/**
+ * Milliseconds: the interval of polling the demand, the delay after the first failure, which doubles after each further one, and its
+ * maximum.
+ */
 const [pauseMs, firstDelayMs, longestDelayMs] = [3_000, 15_000, 10 * 60_000];
 
-/** For a runner whose cells run as other users, where those cannot reach its own folder. */
+/** For a runner whose cells run as other users that cannot reach its own folder. */
 const commonFolder = '/var/lib/agent-engineering-platform/harnesses';
 
-/** Where harnesses are installed: `HARNESSES_DIR`, or in `DATA_DIR`. @param isCell Whether agents run in cells. */
+/** The folder of installed harnesses: `HARNESSES_DIR`, or below `DATA_DIR`. @param isCell Whether agents run in cells. */
 export async function installationFolder(env: NodeJS.ProcessEnv, isCell: boolean): Promise<string> {
   const folder = path.resolve(env.HARNESSES_DIR || path.join(env.DATA_DIR || '.data', 'harnesses'));
   if (!isCell || process.getuid?.() !== 0) return folder;
@@ -53,15 +56,15 @@ export async function installationFolder(env: NodeJS.ProcessEnv, isCell: boolean
 }
 
 /**
- * Harnesses to install: those that an agent names and, where none is there, one for the built-in agents. OpenCode asks the models of
- * all vendors.
+ * Harnesses to install: those of agents and, if none is available, one for the built-in agents. OpenCode supports the models of all
+ * vendors.
  */
 export function wantedHarnesses(
   { modelVendors, harnesses }: Demand,
   { own, found, env }: { own: readonly Vendor[]; found: readonly { harness: AgentHarness }[]; env: NodeJS.ProcessEnv },
 ): Installable[] {
   const provided = vendors.filter((vendor) => own.includes(vendor) || modelVendors.includes(vendor));
-  // One that is named by a setting is the operator's.
+  // A harness named by a setting is managed by the operator.
   const candidates = installable.filter((one) => {
     const { setting, vendors: usable } = searched[one];
     return !env[setting] && usable.some((vendor) => provided.includes(vendor));
@@ -104,7 +107,7 @@ export function startInstaller({ demand, own, found, pause = pauseMs, ...around 
 
   async function work(): Promise<void> {
     while (!signal.aborted) {
-      // A platform that is away, or too old to know what is needed.
+      // A platform may be unreachable, or too old to report the demand.
       const needed = await demand().catch((): Demand => ({ modelVendors: [], harnesses: [] }));
       const wanted = wantedHarnesses(needed, { own, found, env });
       for (const harness of failures.keys()) if (!wanted.includes(harness)) failures.delete(harness);
@@ -114,7 +117,7 @@ export function startInstaller({ demand, own, found, pause = pauseMs, ...around 
   }
 
   return {
-    /** Resolves once the runner leaves. */
+    /** Resolves once the runner stops. */
     ended: work(),
     /** Told to people while they wait. */
     notice: (): string | null => current ?? [...failures.values()][0]?.notice ?? null,

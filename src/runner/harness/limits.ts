@@ -1,8 +1,8 @@
-// The limit of a turn, for every harness alike: calls of the model. The turn is interrupted when it is reached, so it may go beyond
-// by one call. What a mission may cost is the platform's to decide: it computes costs from tokens, and stops the run.
+// The limit of a turn, equal for all harnesses: the number of calls of the model. The turn is interrupted when the limit is reached, so
+// it may exceed it by one call. Cost limits are the platform's: it computes costs from tokens, and stops the run.
 import type { Driver, Harness } from './port.ts';
 
-/** A driver whose turns fail with the limit that they have reached. */
+/** Wraps a driver so that a turn fails when it reaches the limit. */
 export const limited =
   (driver: Driver): Driver =>
   (task, on) => {

@@ -1,20 +1,20 @@
-// HTTP to OpenCode's server: on a loopback port, or through a socket out of its cell.
+// HTTP to OpenCode's server: on a loopback port, or through a socket from its cell.
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { type Json, parsed } from './fragments.ts';
 
-/** Linux: an open file that can only be named. */
+/** Linux: opens a file as a reference only. */
 const O_PATH = 0x200000;
-/** Milliseconds, and characters of an answer. */
+/** Time limit in milliseconds, and maximum characters of a response. */
 const [timeoutMs, longest] = [120_000, 32 * 1024 * 1024];
 
 type Take = (type: string, properties: Json) => Promise<void>;
 
 /**
- * The socket, held open: its address in /proc stays its own, whatever the agent puts into its place.
- * @throws when it is a link, or no socket
+ * The socket, held open: its address in /proc stays valid, even if the agent replaces the file.
+ * @throws for a link, and for a file that is not a socket
  */
 async function pin(socket: string): Promise<FileHandle> {
   const handle = await open(socket, O_PATH | constants.O_NOFOLLOW);
@@ -46,7 +46,7 @@ export async function openConnection(at: { port: number; socket: string | null }
       if (response.statusCode! < 300) return parsed(text) ?? {};
       throw new Error(`${method} ${path}: ${response.statusCode} ${text.slice(0, 500)}`);
     },
-    /** Resolves when the server sends its events, which are taken one after the other. */
+    /** Resolves when the server sends its events, which are processed one after the other. */
     async listen(take: Take): Promise<void> {
       const response = await ask('GET', '/event');
       void follow(response, take).catch(() => response.destroy());

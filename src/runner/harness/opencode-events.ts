@@ -3,7 +3,7 @@ import type { Fragment } from '../contract.ts';
 import { action, eventLine, type Json, logLine, plan, result, words } from './fragments.ts';
 import type { Listener, Turn } from './port.ts';
 
-/** Events that say nothing which others do not say. */
+/** Ignored events: other events contain the same information. */
 const known = new Set(['server.connected', 'server.heartbeat', 'session.created', 'session.updated', 'session.diff']);
 const isKnown = (type: string): boolean =>
   known.has(type) ||
@@ -21,7 +21,7 @@ export function opencodeEvents(model: string, on: Listener) {
 
   async function take(type: string, properties: Json): Promise<void> {
     const of = properties.sessionID ?? properties.part?.sessionID ?? properties.info?.sessionID;
-    // Sessions of tools of its own are not ours to show.
+    // Sessions of OpenCode's own tools are not shown.
     if (of && of !== session) return;
     switch (type) {
       case 'message.part.updated':
@@ -61,7 +61,7 @@ function opencodeTurn(on: Listener, takeText: () => string) {
   let turns = 0;
   let structured: unknown;
   let failure: Json | null = null;
-  /** Whether a message was sent whose turn is not over, and whether that turn has begun. */
+  /** Whether a message was sent whose turn has not ended, and whether that turn has begun. */
   let [asked, isBusy] = [true, false];
 
   async function finish(): Promise<void> {
@@ -86,13 +86,13 @@ function opencodeTurn(on: Listener, takeText: () => string) {
     async end(): Promise<void> {
       if (isBusy) await finish();
     },
-    /** Whether a turn was running. */
+    /** Records a message, and returns whether a turn was running. */
     ask(): boolean {
       const before = asked && isBusy;
       asked = true;
       return before;
     },
-    /** It cannot work, or has ended. */
+    /** Called when the program cannot work, or has ended. */
     async abandon(why: string): Promise<void> {
       if (!asked) return;
       failure = { name: 'Error', data: { message: why } };
@@ -120,7 +120,7 @@ function opencodeParts(model: string, on: Listener) {
   const isNew = (id: string): boolean => !reported.has(id) && Boolean(reported.add(id));
 
   async function text({ id, type, text, time }: Json): Promise<void> {
-    // Without its end it is not whole, or the words of the user.
+    // Without an end time, the part is incomplete, or the user's text.
     if (!time?.end || !isNew(id)) return;
     if (type === 'text') lastText = text;
     for (const fragment of words(type === 'text' ? 'response' : 'thought', text)) await on({ fragment });
@@ -129,7 +129,7 @@ function opencodeParts(model: string, on: Listener) {
   async function tool({ id, tool: name, state }: Json): Promise<void> {
     if (name === 'todowrite' || name === 'StructuredOutput') return;
     const isOver = state.status === 'completed' || state.status === 'error';
-    // A quick one is reported when it is over.
+    // A quick tool call is reported at its end.
     if ((state.status === 'running' || isOver) && isNew(id)) await on({ fragment: action(name, state.input, id) });
     if (!isOver || !isNew(`${id} output`)) return;
     const output: string = state.output ?? state.error ?? '';

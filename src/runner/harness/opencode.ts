@@ -28,7 +28,7 @@ export function opencode(task: Task, on: Listener): Harness {
     err: (line) => on({ log: logLine(line) }),
   });
   const { pid, ended, isRunning, end } = process;
-  // A call before the server says that it listens is taken, and never answered.
+  // A call before the server reports that it listens would be accepted, but never answered.
   const connected = port.then((at) => openConnection({ port: at, socket: server.socket }, password, task.cwd));
 
   async function send(text: string): Promise<'steered' | 'begun'> {
@@ -43,7 +43,7 @@ export function opencode(task: Task, on: Listener): Harness {
       parts: [{ type: 'text', text }],
     };
     await call('POST', `/session/${events.session()}/prompt_async`, body);
-    // The turn may have ended at this moment.
+    // The turn may just have ended.
     if (!wasWorking || events.turns() === turns) return wasWorking ? 'steered' : 'begun';
     events.sent();
     return 'begun';
@@ -118,7 +118,7 @@ function environmentFor(task: Task, { id, provider, route }: Model, password: st
     OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
     OPENCODE_SERVER_PASSWORD: password,
     GATEWAY_KEY: gateway.key,
-    // Each of these asks hosts of its own.
+    // Each of these connects to other hosts.
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_MODELS_FETCH: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',

@@ -1,4 +1,4 @@
-// The open harnesses that a runner can install from the package registry: the packages of each for a machine, out of one lock file.
+// The open harnesses that a runner can install from the package registry: the packages of each for a machine, from one lock file.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import lockFile from './packages/package-lock.json' with { type: 'json' };
@@ -11,7 +11,7 @@ export type Installable = (typeof installable)[number];
 interface Locked {
   version: string;
   integrity: string;
-  /** Of the registry, where the folder is named otherwise. */
+  /** The name in the registry, if the folder has another one. */
   name?: string;
   optional?: boolean;
   optionalDependencies?: Record<string, string>;
@@ -20,7 +20,7 @@ export interface Lock {
   packages: Record<string, Locked>;
 }
 export interface Pinned {
-  /** With its version, for people. */
+  /** Name with version, for display. */
   title: string;
   version: string;
   /** Folder of the installation, and the program in it. */
@@ -28,14 +28,14 @@ export interface Pinned {
   program: string;
   /** Bytes of the installed files, about: for the progress. */
   bytes: number;
-  /** Files of a project that installs nothing else. */
+  /** Files of a project that installs only this harness. */
   files: Record<'package.json' | 'package-lock.json', string>;
 }
 
 /** The package registry's name of this machine. */
 export interface Machine {
   name: string;
-  /** Whether the C library is another one than glibc. */
+  /** Whether the C library is not glibc. */
   isMusl: boolean;
   hasAvx2: boolean;
 }
@@ -54,7 +54,7 @@ const harnesses: Record<
   Installable,
   { label: string; bytes: number; program: string; packages(machine: Machine): string[] }
 > = {
-  // The program without `opencode-ai` around it, whose install script would choose among these packages.
+  // The program without the package `opencode-ai`, whose install script would choose among these.
   opencode: {
     label: 'OpenCode',
     bytes: 186e6,
@@ -69,7 +69,7 @@ const harnesses: Record<
   },
 };
 
-/** A string says why there is none for the machine. */
+/** Returns a string with the reason when there is none for the machine. */
 export function pinned(
   harness: Installable,
   machine = thisMachine(),
@@ -97,10 +97,10 @@ export function pinned(
   };
 }
 
-/** Where the program is when the harness is installed in this folder. */
+/** Path of the program of a harness installed in this folder. */
 export const programIn = (folder: string, { folder: own, program }: Pinned): string => path.join(folder, own, program);
 
-/** A project with these packages of the lock, and those that they name. None is optional: one that is missing is an error. */
+/** A project with these packages of the lock and their dependencies. None is optional: a missing one is an error. */
 function projectOf(wanted: readonly string[], lock: Lock): Pinned['files'] {
   const names = [...wanted];
   const entries: Record<string, Locked> = {};

@@ -1,31 +1,31 @@
-// The port of harnesses: a driver starts one program, and reports what the program does in the same form for all of them. Its
-// isolation is not the driver's business: `wrap` puts the program into a cell.
+// The port of harnesses: a driver starts one program, and reports its events in a common form. Drivers are independent of the isolation:
+// `wrap` runs the program in a cell.
 import type { Fragment } from '../contract.ts';
 import type { HarnessLaunch } from '../isolation/process.ts';
 
 export const harnessNames = ['shell', 'claude-code', 'codex', 'opencode'] as const;
 export type HarnessName = (typeof harnessNames)[number];
-/** A harness that asks a model. */
+/** A harness with a model. */
 export type AgentHarness = Exclude<HarnessName, 'shell'>;
 
 export interface Task extends HarnessLaunch {
   program: string;
-  /** Sessions, settings and temporary files of the harness. A session is resumed from the home that it was begun in. */
+  /** Folder of sessions, settings and temporary files of the harness. A session can be resumed only from the home that it began in. */
   home: string;
   prompt: string;
-  /** Added to the system prompt. */
+  /** Text added to the system prompt. */
   instructions: string | null;
   model: string;
   effort: string | null;
   /** JSON Schema of the answer. */
   schema: Record<string, unknown> | null;
-  /** A session to continue. */
+  /** The session to continue; null: a new one. */
   resume: string | null;
   /** Whether the agent changes no file: it gets no tool to edit with, and a cell or container mounts its checkout read-only. */
   readOnly: boolean;
-  /** Calls of the model after which the turn is interrupted; null: no limit. */
+  /** Maximum calls of the model, after which the turn is interrupted; null: no limit. */
   maxCalls: number | null;
-  /** Where its model calls go, and the key that it shows there: of the gateway, never a vendor's. */
+  /** Address and key for model calls: those of the gateway, never a vendor's. */
   gateway: { url: string; key: string };
   /** MCP servers by name, reached through the gateway with the gateway's key. */
   mcp: Record<string, string>;
@@ -35,7 +35,7 @@ export interface Task extends HarnessLaunch {
 export const hasShell = ({ readOnly, isConfined }: Task): boolean => !readOnly || isConfined;
 
 export interface Tokens {
-  /** Without those from a cache. */
+  /** Without cached tokens. */
   inputTokens: number;
   cachedInputTokens: number;
   cacheWriteTokens: number;
@@ -44,16 +44,16 @@ export interface Tokens {
 
 /** Tokens of one call of a model, never a running total. */
 export interface Usage extends Tokens {
-  /** Unique in its session, and the same when the harness tells of the call again. */
+  /** Unique in its session, and equal when the harness reports the call again. */
   usageId: string;
   model: string;
 }
 
 export interface Turn {
   status: 'completed' | 'failed' | 'interrupted';
-  /** The last words. */
+  /** The last text of the agent. */
   text: string;
-  /** The answer in the shape of `schema`; undefined: there is none. */
+  /** The answer in the shape of `schema`; undefined without one. */
   structured: unknown;
   error: string | null;
 }
@@ -69,21 +69,21 @@ export type HarnessEvent =
   | { cost: number }
   | { preview: string };
 
-/** The harness waits in its next `write` for as long as a promise takes. */
+/** The harness blocks in its next `write` until the promise resolves. */
 export type Listener = (event: HarnessEvent) => void | Promise<void>;
 
 export interface Harness {
   pid: number;
-  /** Resolves when the first prompt has been taken; rejects with the reason why not. */
+  /** Resolves when the harness has accepted the first prompt; rejects with the reason why not. */
   ready: Promise<void>;
-  /** Adds a message to the turn that runs, or begins another with it. */
+  /** Adds a message to the running turn, or begins another turn with it. */
   send(text: string): Promise<'steered' | 'begun'>;
   /** Ends the turn, which is reported as interrupted. The session continues with the next message. */
   interrupt(): Promise<void>;
   isRunning(): boolean;
-  /** How its process ended: empty when all went well, else `exit code 3` or `killed by SIGSEGV`. */
+  /** Reason of the process's end: empty for success, else `exit code 3` or `killed by SIGSEGV`. */
   ended: Promise<string>;
-  /** Ends it and all that it has started, first politely. What was printed has been taken then. */
+  /** Ends the harness and all its processes, gracefully first. Its output has been processed then. */
   end(): Promise<void>;
 }
 

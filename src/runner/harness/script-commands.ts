@@ -12,7 +12,7 @@ export type ScriptCommand =
   | { cost: number }
   | { preview: string };
 
-/** US dollars of one cost: the platform takes no more. */
+/** Maximum of one cost in US dollars, as on the platform. */
 const mostUsd = 10_000;
 
 /** Null for an ordinary line, and for a malformed command. */

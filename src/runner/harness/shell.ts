@@ -1,4 +1,4 @@
-// The shell harness: a prompt is a POSIX shell script, which `sh` executes. Its commands (script-commands.ts) are its events.
+// The shell harness: a prompt is a POSIX shell script, executed by `sh`. Its commands (script-commands.ts) are its events.
 import type { Fragment } from '../contract.ts';
 import { type Launch, startProcess } from '../isolation/process.ts';
 import { clip } from '../text.ts';
@@ -6,13 +6,13 @@ import { plan } from './fragments.ts';
 import type { Harness, Listener } from './port.ts';
 import { parseCommand } from './script-commands.ts';
 
-/** Characters of a script's own reason: the error of a step has no more than 2,000. */
+/** Maximum length of a script's own reason: the error of a step has at most 2,000 characters. */
 const longestReason = 1_500;
 
-/** Runs a script file. A script takes no messages; interrupted, it is asked to end. */
+/** Runs a script file. A script takes no messages; an interruption requests its end. */
 export function shell(task: Launch & { file: string }, on: Listener): Harness {
   const followed = followPlan();
-  /** The last reason that the script gave. */
+  /** The last reason that the script reported. */
   let error = '';
   const take = (line: string) => {
     const command = parseCommand(line);
@@ -31,7 +31,7 @@ export function shell(task: Launch & { file: string }, on: Listener): Harness {
   const { pid, ended, silent, isRunning, end } = script;
   silent.then(
     (why) => {
-      // How the plan of a script ends that was ended from outside is for the platform to say.
+      // For a script that was killed, the platform decides how its plan ends.
       const fragment = why.startsWith('killed') ? null : followed.end(why ? 'failed' : 'completed');
       if (fragment) void on({ fragment });
       const reason = why && error ? `${clip(error, longestReason)} (${why})` : why;
@@ -46,7 +46,7 @@ export function shell(task: Launch & { file: string }, on: Listener): Harness {
 
 type Items = NonNullable<Fragment['items']>;
 
-/** The plan of a script: the step that it names is in progress, and the one before is completed. */
+/** The plan of a script: the named step is in progress, and the previous one completed. */
 function followPlan() {
   let items: Items = [];
   const update = (next: Items): Fragment | null => {
@@ -57,13 +57,13 @@ function followPlan() {
     take(fragment: Fragment): void {
       if (fragment.kind === 'plan') items = fragment.items ?? [];
     },
-    /** Null for a step that the plan does not have. */
+    /** Null for a step that is not in the plan. */
     begin(step: string): Fragment | null {
       if (!items.some(({ content }) => content === step)) return null;
       const moved = (item: Items[number]) => (item.content === step ? 'in_progress' : statusAfter(item, 'completed'));
       return update(items.map((item) => ({ ...item, status: moved(item) })));
     },
-    /** Steps that it never began were skipped; a plan of which it never named a step ends as a whole. */
+    /** Steps that never began were skipped; a plan without any begun step ends as a whole. */
     end(status: 'completed' | 'failed'): Fragment | null {
       const rest = items.every((item) => item.status === 'pending') ? status : 'skipped';
       const closed = (item: Items[number]) => (item.status === 'pending' ? rest : statusAfter(item, status));

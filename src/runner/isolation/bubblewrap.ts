@@ -1,11 +1,13 @@
-// What cells of agents and the confinement of scripts have in common: the options of bubblewrap that take privileges away.
+// Options of bubblewrap that drop privileges, common to the cells of agents and the confinement of scripts.
 import { spawnSync } from 'node:child_process';
 
 const walls = ['--unshare-all', '--unshare-user', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'];
 
 let strongest: string[] | undefined;
 
-/** Without user namespaces inside where bubblewrap and the kernel can do that (0.8.0, not setuid). It is tried as missions are run. */
+/**
+ * Forbids user namespaces inside, if bubblewrap and the kernel support that (0.8.0, not setuid). Tested under the conditions of missions.
+ */
 export function strongestWalls(): string[] {
   if (strongest) return strongest;
   const stronger = [...walls, '--disable-userns'];

@@ -1,5 +1,5 @@
-// What caps memory and processes of a mission here: cgroups of the kernel where they can be had; else rlimits (getrlimit(2)) for
-// the processes, and the runner itself, which measures the memory and ends a mission that takes more than it may.
+// Limits memory and processes of missions: with cgroups of the kernel if available; otherwise with rlimits (getrlimit(2)) for the
+// processes, and by the runner itself, which measures the memory and ends a mission above its limit.
 import type { Limits } from '../contract.ts';
 import { findCgroups, type OpenCgroup } from './cgroup.ts';
 import { commandFor, type Kind, newAccount } from './confinement.ts';
@@ -7,20 +7,20 @@ import { makePlace } from './place.ts';
 import { startProcess } from './process.ts';
 
 export interface Caps {
-  /** Null: there are none. */
+  /** Null: not available. */
   cgroups: OpenCgroup | null;
-  /** Whether processes are counted by rlimits. */
+  /** Whether rlimits limit the number of processes. */
   isCounting: boolean;
-  /** Whether the size of a file is bounded by rlimits. */
+  /** Whether rlimits limit the size of a file. */
   isSizing: boolean;
-  /** Whether the machine, when it runs out of memory, takes missions first. */
+  /** Whether the kernel ends missions first when the machine runs out of memory. */
   isFirstToGo: boolean;
   description: string;
-  /** The same for the list of runtimes. */
+  /** A short form for the list of runtimes. */
   label: string;
 }
 
-/** Containers cap what runs in them themselves. */
+/** For containers, which limit their own processes. */
 export const cappedByContainers: Caps = {
   cgroups: null,
   isCounting: false,
@@ -32,15 +32,14 @@ export const cappedByContainers: Caps = {
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
 
-/** Why a mission ended that took more. */
+/** Why a mission above its memory limit ended. */
 export const overMemory = ({ memoryBytes }: Limits): string =>
   `It used more memory than it may: ${megabytes(memoryBytes)} MB.`;
 export const overDisk = ({ diskBytes }: Limits): string => `It used more disk than it may: ${megabytes(diskBytes)} MB.`;
 
 /**
- * The command that starts a program under rlimits, to be put before it inside of its confinement: from there on only its own
- * processes count. One process may ask for four times the memory, since programs reserve more than they use: that bounds what one
- * takes until it is measured.
+ * The command prefix that starts a program with rlimits inside its confinement, where only its own processes count. One process may
+ * reserve four times the memory, because programs reserve more than they use: that limits its use until it is measured.
  */
 export function prefixOf(caps: Caps, { memoryBytes, processes, diskBytes }: Limits): string[] {
   const rlimits = [
@@ -53,10 +52,10 @@ export function prefixOf(caps: Caps, { memoryBytes, processes, diskBytes }: Limi
   ];
 }
 
-/** What works here for missions that are kept apart in this way: each is tried, for real. */
+/** The limits that work for missions with this confinement; each is tested with a real process. */
 export async function chooseCaps(kind: Kind, find = findCgroups, tried = printed): Promise<Caps> {
   const cgroups = await find();
-  // Without a user of its own or a namespace a mission would be counted with everything else of this user.
+  // Without a separate user or namespace, a mission would be counted together with all other processes of this user.
   const isCountable = !cgroups && (kind !== 'none' || process.getuid?.() === 0);
   const [adjusted, counted, sized] = await Promise.all([
     tried(kind, ['choom', '-n', '1000', '--'], 'cat /proc/self/oom_score_adj'),
@@ -84,7 +83,7 @@ function describe(hasCgroups: boolean, isCounting: boolean): string {
 const bomb =
   'echo begun; for i in 1 2 3 4 5 6; do for j in 1 2 3 4 5; do sleep 9 >/dev/null 2>&1 & done; done; echo done';
 
-/** What a script prints under this prefix. */
+/** The output of a script run with this prefix. */
 async function printed(kind: Kind, prefix: string[], script: string): Promise<string> {
   if (process.platform !== 'linux') return '';
   const account = await newAccount();

@@ -54,21 +54,21 @@ Promise.all(JSON.parse(routes).map(open)).then(() => {
   child.on('exit', (code, signal) => process.exit(signal ? 128 + require('node:os').constants.signals[signal] : code));
 });`;
 
-/** Sockets of a mission; they lie in the folder that no file view of a script needs. */
+/** Sockets of a mission, in its `root` folder, which is otherwise the file view of a script. */
 export const socketsOf = ({ root }: Place) => ({
   gateway: `${root}/gateway`,
   egress: `${root}/egress`,
   server: `${root}/server`,
 });
 
-/** The folder to show, so that a program finds what belongs to it: all packages, or where it is. */
+/** The folder to mount, so that a program finds its dependencies: all packages, or the program's folder. */
 export function packagesOf(program: string): string {
   const real = realpathSync(program);
   const at = real.indexOf('/node_modules/');
   return at < 0 ? path.dirname(real) : real.slice(0, at + '/node_modules'.length);
 }
 
-/** Sockets of its own around a program. `isServer`: the harness listens on `ports.server`. */
+/** Wraps a program with separate sockets. `isServer`: the harness listens on `ports.server`. */
 export function withSocketProxy(
   node: string,
   place: Place,
@@ -86,7 +86,7 @@ export function withSocketProxy(
   return [node, '--eval', inside, routes, sockets.server, exposed, file, ...args];
 }
 
-/** The command that runs a program with these arguments in a cell, after a prefix there. `isServer`: the harness listens on `ports.server`. */
+/** The command that runs a program with these arguments in a cell, after a prefix. `isServer`: the harness listens on `ports.server`. */
 export function inCell(
   place: Place,
   program: string,

@@ -1,5 +1,5 @@
-// Control groups of Linux, version 2 (cgroups(7)): the kernel caps memory and processes of a mission in a group of its own. They
-// can be had by root, and by a runner whose group was delegated to it (systemd: `Delegate=yes`).
+// Control groups of Linux, version 2 (cgroups(7)): the kernel limits memory and processes of a mission in its own group. Available to
+// root, and to a runner with a delegated group (systemd: `Delegate=yes`).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
@@ -11,30 +11,30 @@ import type { Limits } from '../contract.ts';
 /** The group of a mission. */
 export interface Cgroup {
   folder: string;
-  /** Puts a process into it, and with that all that it will start. */
+  /** Moves a process into the group; processes that it starts will be in the group too. */
   take(pid: number): void;
-  /** Whether the kernel has ended processes of it for their memory. */
+  /** Whether the kernel has killed processes of the group for lack of memory. */
   isOverMemory(): Promise<boolean>;
-  /** Ends all that is left in it. */
+  /** Ends all remaining processes of the group. */
   close(): Promise<void>;
 }
 
 export type OpenCgroup = (name: string, limits: Omit<Limits, 'diskBytes'>) => Cgroup;
 
-/** Null: there are none for us. A mission that takes too much is tried, for real. */
+/** Null: not available to this runner. Tested with a real process that exceeds its limit. */
 export async function findCgroups(candidates = ownGroups(), isWorking = isCapping): Promise<OpenCgroup | null> {
   for (const above of candidates) {
     try {
       const open = groupsBelow(above);
       if (await isWorking(open)) return open;
     } catch {
-      // Not ours to divide.
+      // This runner may not divide the group.
     }
   }
   return null;
 }
 
-/** Our own group, and for root the uppermost one. */
+/** The runner's own group, and for root the topmost one. */
 export function ownGroups(processFolder = '/proc/self', isRoot = process.getuid?.() === 0): string[] {
   try {
     const mounts = readFileSync(`${processFolder}/mountinfo`, 'utf8').split('\n');
@@ -79,7 +79,7 @@ function groupsBelow(above: string): OpenCgroup {
   };
 }
 
-/** A group that is divided has no processes of its own: we move into a leaf. @throws when others are in it too */
+/** A divided group has no processes of its own: the runner moves into a leaf. @throws when other processes are in the group */
 function divide(above: string, leaf: string): void {
   mkdirSync(leaf, { recursive: true });
   writeFileSync(`${leaf}/cgroup.procs`, String(process.pid));
@@ -96,13 +96,13 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // The kernel keeps a group in which something runs.
+    // The kernel keeps a group with running processes.
   }
 }
 
 async function removeGroup(folder: string): Promise<void> {
   await writeFile(`${folder}/cgroup.kill`, '1', { flag: 'r+' }).catch(() => {});
-  // The kernel removes a group when the last of its processes is gone.
+  // The kernel removes a group once its last process is gone.
   for (let tries = 0; tries < 50; tries++) {
     if (
       await rmdir(folder).then(
@@ -115,13 +115,13 @@ async function removeGroup(folder: string): Promise<void> {
   }
 }
 
-/** A shell that waits until it is in its group: whatever it starts is in it too. */
+/** A shell that waits until it is in its group, so that all its processes are too. */
 export const startInGroup = (file: string, args: string[]): [program: string, args: string[]] => [
   'sh',
   ['-c', 'read -r go <&3; exec 3<&-; exec "$@"', 'gate', file, ...args],
 ];
 
-/** `tail` keeps what has no lines: it would take 200 MB. */
+/** Tests with `tail`, which buffers input without lines: it would take 200 MB. */
 async function isCapping(open: OpenCgroup): Promise<boolean> {
   const group = open('probe', { memoryBytes: 32 * 1024 ** 2, processes: 16 });
   try {

@@ -16,21 +16,21 @@ export type Kind = (typeof kinds)[number];
 
 export interface Confinement {
   kind: Kind;
-  /** For the log and for each sandbox: what a script can reach. */
+  /** The script's access, for the log and for each sandbox. */
   description: string;
 }
 
-/** What every script may read: programs, libraries and their settings. The folder of Node.js may be elsewhere. */
+/** Paths that every script may read: programs, libraries and their settings. The folder of Node.js may be elsewhere. */
 const system = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/etc', '/opt', '/nix/store'];
 const readable = [...system, path.dirname(process.execPath)];
 
-/** A command with words before it. */
+/** A command with other words before it. */
 export const withPrefix = (prefix: string[], program: string, args: string[]): [program: string, args: string[]] => {
   const [first, ...rest] = prefix;
   return first ? [first, [...rest, program, ...args]] : [program, args];
 };
 
-/** Builds the file view inside new namespaces, then drops every capability there. $1 is a folder to build it in. */
+/** Builds the file view inside new namespaces, then drops every capability there. $1 is the folder for it. */
 const unshared = `set -e
 root=$1 work=$2 writable=$3 readable=$4; shift 4
 mount -t tmpfs -o mode=755,nosuid,nodev,size=256m tmpfs "$root"
@@ -76,7 +76,7 @@ export function commandFor(
   }
 }
 
-/** Whether a script can be run in this way here: one is run, and looks whether its network is another one. */
+/** Whether this confinement works here: runs a script that checks that its network is separate. */
 export async function isOffered(kind: Kind): Promise<boolean> {
   if (kind === 'none') return true;
   if (process.platform !== 'linux') return false;
@@ -98,7 +98,7 @@ export async function isOffered(kind: Kind): Promise<boolean> {
   }
 }
 
-/** The strongest confinement that is offered. @throws when `wanted` names one that is not */
+/** The strongest available confinement. @throws when `wanted` names an unavailable one */
 export async function chooseConfinement(
   wanted = 'auto',
   isRoot = process.getuid?.() === 0,
@@ -124,10 +124,10 @@ function describe(kind: Kind, isRoot: boolean): string {
 
 /** systemd's range for users without an account. */
 const ids = { first: 61_184, last: 65_519 };
-// Not the same for two runners of one machine.
+// Random, so that two runners of one machine differ.
 let nextId = randomInt(ids.first, ids.last + 1);
 
-/** For root: a user that nothing else runs as, another one each time. Undefined for everybody else, who cannot change users. */
+/** For root: a user without processes, a different one each time. Undefined for other users, who cannot change users. */
 export async function newAccount(): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const running = await usersOfProcesses();
@@ -143,7 +143,7 @@ export async function newAccount(): Promise<Account | undefined> {
   }
 }
 
-/** As whom processes of this machine run; nobody where there is no /proc. */
+/** The users of running processes; empty without /proc. */
 async function usersOfProcesses(): Promise<Set<number>> {
   const processes = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
   const users = processes.map((pid) =>
@@ -155,7 +155,7 @@ async function usersOfProcesses(): Promise<Set<number>> {
   return new Set(await Promise.all(users));
 }
 
-/** Makes it the owner of a folder with all that is in it. Without one everything stays the runner's. */
+/** Makes the account the owner of a folder and its content. Without an account, the runner keeps it. */
 export async function chownRecursive(folder: string, account: Account | undefined): Promise<void> {
   if (account) await promisify(execFile)('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
 }

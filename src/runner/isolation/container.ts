@@ -15,17 +15,17 @@ import { makePlace, type Place } from './place.ts';
 import type { Command } from './process.ts';
 import type { Ask } from './programs.ts';
 
-/** Of one step. */
+/** The container of one step. */
 export interface Container {
   name: string;
   wrap(program: string, args: string[], env: Record<string, string>): Command;
   /** The process to measure; null where the engine is on another machine, or the container has ended before it was found. */
   firstProcess(): Promise<number | null>;
-  /** Asks the harness in it to end. */
+  /** Requests the end of the harness in it. */
   ask(): Promise<void>;
-  /** Ends it with all that runs in it. */
+  /** Ends the container with all its processes. */
   remove(): Promise<void>;
-  /** Whether it was ended for its memory; known when it is removed. */
+  /** Whether the container was killed for its memory; known once it is removed. */
   isOverMemory(): Promise<boolean>;
 }
 
@@ -33,17 +33,17 @@ const [imagePullTimeoutMs, engineTimeoutMs] = [10 * 60_000, 60_000];
 /** Between two looks for the process of a container that starts. */
 const searchMs = 250;
 
-/** @throws what is missing, or why no container can be run */
+/** @throws what is missing, or the reason why no container can be run */
 export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Containers> {
   const containers = containersFrom(env);
-  // One that writes where an agent would.
+  // Writes in the folder of an agent.
   const script = `require('fs').writeFileSync('probe', ''); console.log(process.version)`;
   const version = await askIn(containers, 'node', ['-e', script]);
   if (!/^v\d+\./.test(version)) throw new Error(`${containers.image} has no Node.js`);
   return containers;
 }
 
-/** Runs a program in a container of its own and returns what it prints. */
+/** Runs a program in a new container and returns its output. */
 export const askInContainer =
   (containers: Containers): Ask =>
   (program, args) =>
@@ -66,7 +66,7 @@ async function askIn(containers: Containers, program: string, args: string[]): P
   }
 }
 
-/** How the watchdog of a place ends the container. */
+/** Arguments with which the watchdog of a place ends the container. */
 export const watchdogArguments = ({ program }: Containers, { name }: Container): string => `${program} ${name}`;
 
 let count = 0;
@@ -90,7 +90,7 @@ export function openContainer(
     name,
     wrap(program, args, env) {
       const { PATH: _, ...passedEnv } = env;
-      // In a file of ours: a command line can be read by everyone on the machine.
+      // In a file of the runner: everyone on the machine can read a command line.
       const variables = path.join(path.dirname(place.work), `${name}.env`);
       const lines = Object.entries(passedEnv).map(([key, value]) => `${key}=${value.replaceAll('\n', ' ')}\n`);
       writeFileSync(variables, lines.join(''), { mode: 0o600 });
@@ -126,7 +126,7 @@ export function openContainer(
   };
 }
 
-/** POSIX counts blocks of 512 bytes. An engine's own `--ulimit` sets others too, which not every machine allows. */
+/** POSIX counts blocks of 512 bytes. An engine's own `--ulimit` also sets other limits, which not every machine allows. */
 const bounded = ({ diskBytes }: Limits, command: string[]): string[] => [
   ...['sh', '-c', 'ulimit -f "$0" && exec "$@"', String(Math.ceil(diskBytes / 512))],
   ...command,

@@ -1,11 +1,11 @@
-// Open files that the runner inherits from the program that starts it. Node.js passes them on to children: a script would read them
-// whatever its confinement shows it.
+// Open files that the runner inherits from its parent. Node.js passes them on to children: a script could read them despite its
+// confinement.
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 
 /** O_CLOEXEC of Linux; Node.js opens its own descriptors with it. */
 const closeOnExec = 0o2000000;
 
-/** Closes all but the standard ones; called before the runner opens any. */
+/** Closes all descriptors except the standard ones; called before the runner opens any. */
 export function closeInheritedDescriptors(): void {
   if (process.platform !== 'linux') return;
   for (const fd of readdirSync('/proc/self/fd').map(Number)) {

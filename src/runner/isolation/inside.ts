@@ -1,15 +1,15 @@
-// Opens files of a folder that a script may change at any moment, also putting a link where a file was.
+// Opens files in a folder that a script may change at any moment, for example by replacing a file with a link.
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
 export const isInside = (folder: string, file: string): boolean => file.startsWith(folder + path.sep);
 
-/** O_PATH of Linux: a file that is looked at, and not opened; Node.js has no name for it. */
+/** O_PATH of Linux: refers to a file without opening it; Node.js has no name for it. */
 const lookOnly = 0o10000000;
 
 /**
- * A regular file below the folder, opened for reading. Nothing else is opened, whatever links lead to: that may act on pipes and devices.
+ * A regular file below the folder, opened for reading. Nothing else is opened, wherever links point: that could affect pipes and devices.
  * @param folder A real path. @throws for everything else
  */
 export async function openInside(folder: string, file: string): Promise<FileHandle> {
@@ -24,7 +24,7 @@ export async function openInside(folder: string, file: string): Promise<FileHand
   }
 }
 
-/** Its location is checked before it is opened, and that it is the same file after that. */
+/** Checks the location before opening, and afterwards that the file is the same. */
 async function openReal(folder: string, file: string): Promise<FileHandle> {
   const real = await realpath(file);
   const seen = await lstat(real);

@@ -14,7 +14,7 @@ import { makePlace, type Place } from './place.ts';
 import type { HarnessLaunch, Launch } from './process.ts';
 import { type Ask, askDirectly, inPath } from './programs.ts';
 
-/** Runs a shell script where the agent works, as the agent's programs are run, and returns what it prints. */
+/** Runs a shell script in the agent's isolation and returns its output. */
 export type RunScript = (script: string, args: string[], timeoutMs: number) => Promise<string>;
 
 const levels = ['cell', 'container', 'none'] as const;
@@ -25,7 +25,7 @@ export interface Isolation {
   level: Level;
   /** For the log and for each sandbox: what a mission can reach. */
   description: string;
-  /** At the level `container`. */
+  /** Only at the level `container`. */
   containers?: Containers;
 }
 
@@ -37,9 +37,9 @@ const descriptions = {
 };
 
 /**
- * @param wanted `cell`, `container`, `none`, or undefined: a cell where there can be one.
- * @returns null when there can be no cell and nobody asked for none: agents are refused then.
- * @throws when `wanted` is not to be had
+ * @param wanted `cell`, `container`, `none`, or undefined: a cell if possible.
+ * @returns null when no cell is possible and `none` was not requested: agents are refused then.
+ * @throws when `wanted` is not available
  */
 export async function chooseIsolation(
   wanted: string | undefined,
@@ -85,7 +85,7 @@ export const hasEgress = (level: Level): boolean => level === 'cell' || level ==
 
 export const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
-/** Runs a program in a cell of its own and returns what it prints. */
+/** Runs a program in a new cell and returns its output. */
 const askInCell: Ask = async (program, args) => {
   const account = await newAccount();
   const place = await makePlace('', account);
@@ -99,7 +99,7 @@ const askInCell: Ask = async (program, args) => {
   }
 };
 
-/** Runs programs as those of agents are run. @throws also why they cannot be reached there */
+/** Runs programs in the isolation of agents. @throws also the reason why they are inaccessible there */
 export const askIn = (isolation: Isolation | null): Ask =>
   isolation?.containers
     ? reachable('container', askInContainer(isolation.containers))
@@ -107,7 +107,10 @@ export const askIn = (isolation: Isolation | null): Ask =>
       ? reachable('cell', askInCell)
       : askDirectly;
 
-/** The user and the files of an isolation are not those of the runner: errors of system calls do not tell that. */
+/**
+ * Names the inaccessible file in an error: the user and the files of an isolation differ from the runner's, which errors of system calls
+ * do not show.
+ */
 const reachable =
   (level: 'cell' | 'container', ask: Ask): Ask =>
   async (program, args) => {
@@ -123,9 +126,9 @@ const reachable =
     }
   };
 
-/** The first folder or file on the way to a program that users of missions may not enter or read; an engine mounts its packages alone. */
+/** The first folder or file in the path of a program that users of missions may not enter or read; an engine mounts only the packages. */
 function closedTo(program: string, level: 'cell' | 'container'): string | undefined {
-  // Only root's missions have users of their own.
+  // Only root's missions have separate users.
   if (process.getuid?.() !== 0) return undefined;
   const real = realpathSync(program);
   const top = level === 'container' ? packagesOf(program) : '/';
@@ -138,7 +141,7 @@ function closedTo(program: string, level: 'cell' | 'container'): string | undefi
     });
 }
 
-/** Why agents can have no cell on this machine; null: they can. */
+/** Why agents cannot have a cell on this machine; null: they can. */
 export async function obstacleToCells(): Promise<string | null> {
   if (process.platform !== 'linux' || !inPath('bwrap', process.env.PATH)) return 'there is no bubblewrap';
   return reachable('cell', askInCell)(process.execPath, ['--version']).then(
@@ -147,7 +150,7 @@ export async function obstacleToCells(): Promise<string | null> {
   );
 }
 
-/** A shell script in this place, isolated as harnesses are there, also while one of them works. */
+/** Runs shell scripts in this place, isolated like its harnesses, also while one works. */
 export const scriptIn =
   (isolation: Isolation, place: Place, account: Account | undefined, limits: Limits, prefix: string[]): RunScript =>
   async (script, args, timeout) => {
@@ -164,7 +167,7 @@ export const scriptIn =
     }
   };
 
-/** How a harness is started in this place. */
+/** The launch of a harness in this place. */
 export function launchOf(
   level: Level,
   place: Place,
@@ -182,7 +185,7 @@ export function launchOf(
   };
   return {
     cwd: place.work,
-    // In a cell and in a container it gets another PATH.
+    // In a cell or a container, PATH is replaced.
     env: {
       PATH: process.env.PATH ?? '',
       LANG: 'C.UTF-8',

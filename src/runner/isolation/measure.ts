@@ -1,4 +1,4 @@
-// How busy the processes of a mission are: from /proc on Linux, from `ps` elsewhere.
+// Measures the processes of a mission: from /proc on Linux, with `ps` elsewhere.
 import { execFile } from 'node:child_process';
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
@@ -14,12 +14,11 @@ export interface ProcessSample {
 const megabyte = 1024 * 1024;
 const run = promisify(execFile);
 
-/** Processor time is counted in hundredths of a second: a rate over less than this is noise. */
+/** Processor time is counted in hundredths of a second: a rate over a shorter time is noise. */
 const shortestMs = 500;
 
 /**
- * Samples of the group and all that it has started, each since the one before. CPU in percent of all cores.
- * `mostBytes`: what it may use.
+ * Samples of the group and all its descendants, each since the previous one. CPU in percent of all cores. `mostBytes`: the memory limit.
  */
 export function meter(group: number, mostBytes = totalmem()): () => Promise<ProcessSample> {
   let before = { t: Date.now(), cpuSeconds: 0, cpuPct: 0 };
@@ -52,7 +51,7 @@ interface Stat {
   field: string[];
 }
 
-/** A group, and what its processes have started: that may have left it. */
+/** A group, and descendants of its processes that may have left it. */
 async function statsOf(group: number): Promise<Stat[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')));
@@ -73,7 +72,7 @@ async function statsOf(group: number): Promise<Stat[]> {
   return [...members.values()];
 }
 
-/** The processes of a group, and those that they have started, on Linux. */
+/** The processes of a group, and their descendants, on Linux. */
 export const membersOf = async (group: number): Promise<number[]> => (await statsOf(group)).map(({ pid }) => pid);
 
 async function fromProc(group: number): Promise<Use> {
@@ -81,12 +80,12 @@ async function fromProc(group: number): Promise<Use> {
   const memories = await Promise.all(stats.map((one) => memoryOf(one.pid)));
   const files = await filesInMemory(stats.at(-1)?.pid);
   return {
-    // Time of children that have ended counts too: scripts are made of short ones.
+    // Includes the time of ended children: scripts consist of short ones.
     cpuSeconds: stats.reduce(
       (sum, { field }) => sum + [11, 12, 13, 14].reduce((ticks, i) => ticks + Number(field[i]), 0) / 100,
       0,
     ),
-    // What several share is counted once.
+    // Shared memory is counted once.
     bytes:
       files +
       memories.reduce((sum, { unshared }) => sum + unshared, 0) +
@@ -94,17 +93,17 @@ async function fromProc(group: number): Promise<Use> {
   };
 }
 
-/** Bytes that no other process has, and those that others may have too. Files that were read are left out: they can be dropped. */
+/** Bytes of memory that are private, and those that may be shared. Cached files are excluded: they can be dropped. */
 async function memoryOf(pid: number): Promise<{ unshared: number; shared: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1_024;
   return { unshared: of('RssAnon') + of('VmSwap'), shared: of('RssShmem') };
 }
 
-/** statfs(2): file systems that lie in memory. */
+/** statfs(2): file systems in memory. */
 const tmpfs = 0x01021994;
 
-/** Bytes of files in memory that the confinement has given a process, such as its /tmp. */
+/** Bytes of files in memory in the mounts of the confinement, such as its /tmp. */
 async function filesInMemory(pid: number | undefined): Promise<number> {
   const sizes = new Map<number, number>();
   for (const folder of ['', '/tmp', '/run', '/dev']) {
@@ -117,7 +116,7 @@ async function filesInMemory(pid: number | undefined): Promise<number> {
       ]);
       if (type === tmpfs && dev !== ours.dev) sizes.set(dev, (blocks - bfree) * bsize);
     } catch {
-      // It has ended, or has no such folder.
+      // The process has ended, or lacks the folder.
     }
   }
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);

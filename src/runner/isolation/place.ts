@@ -1,5 +1,5 @@
-// Where a mission works: a folder of its own. However its runner ends, also by SIGKILL, the folder goes and the script with it; as
-// do folders of the runner.
+// The place of a mission: a separate folder. However the runner ends, even by SIGKILL, the folder is removed and its script ended; the
+// same holds for temporary folders of the runner.
 import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,8 +10,8 @@ export interface TemporaryFolder {
   /** A real path. */
   folder: string;
   /**
-   * Sets the process group that ends with the folder (undefined or 0: none), and what is around it: `cgroup FOLDER`, or an engine of
-   * containers and the name of one.
+   * Sets the process group that ends with the folder (undefined or 0: none), and its enclosure: `cgroup FOLDER`, or a container engine
+   * and the name of a container.
    */
   guard(group: number | undefined, around?: string): void;
   remove(): Promise<void>;
@@ -20,23 +20,23 @@ export interface TemporaryFolder {
 export interface Place extends TemporaryFolder {
   /** The script. */
   file: string;
-  /** Where it begins. */
+  /** Working folder of the script. */
   work: string;
   /** Whether cells and containers mount `work` read-only. */
   isReadOnly?: boolean;
   artifacts: string;
-  /** Settings and sessions of a harness, with the folders that drivers name: nothing is written here for an agent later. */
+  /** Settings and sessions of a harness, with the folders that drivers use: the runner writes nothing here after the agent has begun. */
   home: string;
-  /** Skills of agents: the folder is the runner's and holds one of the agent's for each step. */
+  /** Skills of agents: the folder belongs to the runner and contains a folder of the agent for each step. */
   skills: string;
   /** A file of further certificate authorities of the machine, which missions may read; null: there is none. */
   trust: string | null;
-  /** An empty folder: for a file view of the script's own, or for the sockets of an agent. */
+  /** An empty folder: for the file view of a script, or for the sockets of an agent. */
   root: string;
 }
 
-// Reads which group it is; at the end of the pipe, whose other end dies with the runner, it ends that group. `rm` follows no link,
-// also when one is put in its way at that moment.
+// Reads the process group; at the end of the pipe, whose other end closes with the runner, ends that group. `rm` follows no links, even
+// if one is created concurrently.
 const watching = `while read -r one two three; do group=$one around=$two name=$three; done
 [ "\${group:-0}" = 0 ] || kill -KILL "-$group"
 case "$around" in
@@ -54,7 +54,7 @@ export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFold
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without it there is less order after a SIGKILL; missions still run.
+  // Without the watchdog, remains of a SIGKILL are not cleaned up; missions still run.
   for (const source of [watchdog, watchdog.stdin]) source.on('error', () => {});
   const gone = new Promise((resolve) => watchdog.once('exit', resolve).once('error', resolve));
   return {
@@ -67,7 +67,7 @@ export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFold
   };
 }
 
-/** @param account Owns the place: the user that the script runs as, when that is another than ours. */
+/** @param account Owner of the place: the user of the script, if that is not the runner's. */
 export async function makePlace(
   script: string,
   account?: { uid: number; gid: number },
@@ -84,7 +84,7 @@ export async function makePlace(
   await Promise.all(inHome.map((one) => mkdir(one, { mode: 0o700 })));
   folders.push(...inHome);
   if (account) {
-    // The script may traverse its folder, and change only what is in it.
+    // The script may traverse its folder, and change only its contents.
     await Promise.all([file!, ...folders].map((one) => chown(one, account.uid, account.gid)));
     await chmod(folder, 0o711);
   }

@@ -1,4 +1,4 @@
-// The process of a harness: its lines, its input, and its end with all that it has started.
+// The process of a harness: its lines, its input, and its end with all its descendants.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
@@ -10,65 +10,65 @@ import type { Cgroup } from './cgroup.ts';
 import { startInGroup } from './cgroup.ts';
 import { membersOf } from './measure.ts';
 
-/** For output that is left when a program has ended: somewhat longer than calls to an unreachable platform are retried. */
+/** Time limit for remaining output of a program that has ended: somewhat longer than calls to an unreachable platform are retried. */
 const drainTimeoutMs = 60_000;
-/** For a program to exit by itself at the end of its input. */
+/** Time for a program to exit by itself at the end of its input. */
 const exitGraceMs = 1_000;
 
-/** Characters of an event: longer ones are taken in pieces, which no driver understands. */
+/** Maximum characters of an event: longer ones arrive in pieces, which no driver understands. */
 export const longestEvent = 32 * 1024 * 1024;
 
-/** `env`: of the program itself, when that is another than the harness. */
+/** `env`: the environment of the program itself, if the harness runs inside another program. */
 export type Command = [program: string, args: string[], env?: Record<string, string>];
 
 export interface Launch {
   /** Working directory. */
   cwd: string;
-  /** All that it gets of the environment, in addition to what its driver sets. */
+  /** The environment, in addition to the variables of the driver. */
   env: Record<string, string>;
-  /** Whom it runs as; undefined: as the runner. */
+  /** The user of the process; undefined: that of the runner. */
   account: Account | undefined;
-  /** Milliseconds from asking it to end to ending it. */
+  /** Milliseconds from the request to end until it is killed. */
   graceMs: number;
-  /** The command that runs a program with these arguments, in a cell or as it is. */
+  /** The command that runs a program with these arguments, in a cell or unchanged. */
   wrap(program: string, args: string[], env: Record<string, string>): Command;
   /** The container of the program; absent when it is a child process. */
   container?: { ask(): Promise<void>; remove(): Promise<void> } | undefined;
-  /** Caps its memory and processes; undefined: something else does, or nothing. */
+  /** Limits its memory and processes; undefined: without a cgroup. */
   group?: Cgroup | undefined;
-  /** Whether `wrap` puts a program around it, whose end ends all that was started in it. */
+  /** Whether `wrap` runs it in another program, whose end ends all processes in it. */
   isConfined: boolean;
 }
 
 /** Launch of a harness, which may be a server. */
 export interface HarnessLaunch extends Launch {
-  /** Where a harness that is a server listens, and the socket that leads there from outside of its cell. */
+  /** The port of a harness that is a server, and the socket that reaches it from outside of its cell. */
   server: { port: number; socket: string | null };
 }
 
 export interface Process {
   pid: number;
   ended: Promise<string>;
-  /** As `ended`, when all that it printed has been taken. */
+  /** Like `ended`, but after all its output has been processed. */
   silent: Promise<string>;
   isRunning(): boolean;
-  /** A line of its input. */
+  /** Writes a line to its input. */
   write(line: string): void;
   end(): Promise<void>;
-  /** The end of what it printed on standard error. */
+  /** The end of its output on standard error. */
   errors(): string;
 }
 
 export interface Program {
   program: string;
   args: string[];
-  /** Beside `env` of the launch. */
+  /** Added to `env` of the launch. */
   env?: Record<string, string>;
-  /** Whether it reads its input, at whose end it ends. */
+  /** Whether the program reads its input, and ends when that ends. */
   hasInput: boolean;
-  /** Characters after which a line is taken in pieces: a program need not ever end one. */
+  /** Characters after which a line is processed in pieces: a program may never end one. */
   longestLine: number;
-  /** Get line by line; the program waits in its next `write` for as long as that takes. */
+  /** Called for each line; the program blocks in its next `write` meanwhile. */
   out(line: string): void | Promise<void>;
   err(line: string): void | Promise<void>;
 }
@@ -93,7 +93,7 @@ export function startProcess(
   let errors = '';
   const counted = (take: Program['out']) => async (line: string) => {
     reading.taking++;
-    // Not a `finally` on its answer: that may be no promise.
+    // Not a `finally` on the result, which may not be a promise.
     try {
       await take(line);
     } finally {
@@ -110,7 +110,7 @@ export function startProcess(
   );
   child.stdin?.on('error', () => {});
 
-  /** Waits for what was printed: until all is taken, or nothing comes for a while. A platform that is slow is waited for. */
+  /** Waits until all output is processed, or no more arrives for some time. A slow platform is waited for. */
   async function drain(): Promise<void> {
     const until = Date.now() + drainTimeoutMs;
     for (let before = -1; (before !== reading.chunks || reading.taking > 0) && Date.now() < until; ) {
@@ -135,12 +135,12 @@ export function startProcess(
     if (hasInput && isRunning()) await Promise.race([once(child, 'exit'), wait(exitGraceMs)]);
     if (container) await container.ask();
     else if (!isConfined) signal('SIGTERM');
-    // The leader is the program that confines them: when it ends, all end at once.
+    // The leader is the confining program: when it ends, all others end at once.
     else for (const pid of await membersOf(child.pid)) if (pid !== child.pid) signal('SIGTERM', pid);
     await Promise.race([outputsRead, wait(graceMs)]);
     await container?.remove();
     signal('SIGKILL');
-    // Who has left the group can hold the output open for ever.
+    // A process that has left the group can keep the output open forever.
     await drain();
     for (const output of outputs) output.destroy();
   }
@@ -163,7 +163,7 @@ export function startProcess(
   };
 }
 
-/** The exit code of a shell for a signal: 128 plus its number. */
+/** The signal of a shell's exit code: 128 plus its number. */
 const signalOf = (code: number): string | undefined =>
   Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 
@@ -177,7 +177,7 @@ async function readLines(
   let rest = '';
   for await (const bytes of output) {
     reading.chunks++;
-    // NUL is no text.
+    // NUL is not valid text.
     const [first, ...others] = decoder.write(bytes).replaceAll('\0', '\u2400').split('\n');
     rest += first!;
     for (const line of others) {

@@ -1,4 +1,4 @@
-// Programs of this machine: where they are, and what they print.
+// Programs of this machine: their location and output.
 import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
-/** Runs a program as the agents' programs are run, and returns what it prints. */
+/** Runs a program in the isolation of agents' programs, and returns its output. */
 export type Ask = (program: string, args: string[]) => Promise<string>;
 
 /** A cold start takes four seconds. */
 const timeoutMs = 30_000;
 
 export const askDirectly: Ask = async (program, args) => {
-  // Some write there even when they only say their version; an account of a service may have no home.
+  // Some programs write to their home even to print their version; a service's account may have none.
   const home = await mkdtemp(path.join(tmpdir(), 'home-'));
   const env = { PATH: process.env.PATH, HOME: home };
   try {

@@ -4,7 +4,7 @@ import { BlockList, isIP } from 'node:net';
 const specialV4 =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 ' +
   '192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3';
-// Within 2000::/3, the only space in use.
+// Special ranges within 2000::/3, the only space in use.
 const specialV6 = '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20';
 
 function listOf(family: 'ipv4' | 'ipv6', subnets: string): BlockList {
@@ -29,7 +29,7 @@ export function isPublic(address: string): boolean {
 export const isLoopback = (address: string): boolean =>
   isIP(address) === 4 ? loopback4.check(address, 'ipv4') : isIP(address) === 6 && loopback6.check(address, 'ipv6');
 
-/** Whether a platform on this machine alone is served, whose organizations may name loopback addresses. */
+/** Whether the platform is on this machine; its organizations may then name loopback addresses. */
 export const isOnLoopback = (url: string): boolean => {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   return host === 'localhost' || isLoopback(host);

@@ -1,14 +1,14 @@
-// Answers of models on their way to an agent: bounded, since a harness may work for minutes on an event of ten megabytes, and told in
-// the form of the vendor's own errors.
+// Forwards responses of models to an agent: bounded, because a harness may work for minutes on an event of ten megabytes; a response
+// above the bound ends with an error in the vendor's own format.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 
-/** Bytes: of an event or of an answer that does not stream, and of a stream. Ordinary answers have a tenth of it. */
+/** Bytes: of an event or of a response that does not stream, and of a stream. Ordinary responses have a tenth of that. */
 export const bounds = { event: 4 * 1024 * 1024, stream: 64 * 1024 * 1024 };
 
 export const tooLong = 'The answer of the model is longer than the runner lets through.';
 
-/** The last events of a stream that is cut off, by the path of the request. Clients of the vendors do not ask again after these. */
+/** The last events of an aborted stream, by the path of the request. The vendors' clients do not retry after these. */
 function lastWords(path: string): string {
   const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`;
   if (path.endsWith('/responses')) {
@@ -20,7 +20,7 @@ function lastWords(path: string): string {
   return `event: error\n${event({ type: 'error', error })}`;
 }
 
-/** Lets whole lines through: one that is too long is dropped, and ends the stream with an error. */
+/** Passes whole lines through: a too long one is dropped, and ends the stream with an error. */
 function boundedStream(path: string): Transform {
   const held: Buffer[] = [];
   let [line, all, isOver] = [0, 0, false];
@@ -32,7 +32,7 @@ function boundedStream(path: string): Transform {
       line = end > 0 ? bytes.length - end : line + bytes.length;
       if (line > bounds.event || all > bounds.stream) {
         isOver = true;
-        // An event that was begun has no data, and is none.
+        // An incomplete event has no data, and is ignored.
         this.push(`\n${lastWords(path)}`);
         this.push(null);
         return done();
@@ -49,7 +49,7 @@ function boundedStream(path: string): Transform {
 
 const ofConnection = ['connection', 'set-cookie', 'content-length', 'transfer-encoding'];
 
-/** Sends the answer on; one that is too long as an error. What breaks off upstream breaks off here. */
+/** Forwards the response; a too long one as an error. An upstream abort is forwarded. */
 export function sendOn(
   answer: IncomingMessage,
   to: ServerResponse,
@@ -69,7 +69,7 @@ export function sendOn(
     to.writeHead(answer.statusCode!, forwardedHeaders);
     const through = boundedStream(path);
     through.pipe(to);
-    // Nothing of what is left is waited for.
+    // The rest of the response is discarded.
     through.once('end', cut);
     answer.pipe(through);
     return;

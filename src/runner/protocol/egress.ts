@@ -1,5 +1,6 @@
-// Connections to addresses that an organization has chosen, of its model or its source host: to public ones only, by https on port 443. Host names are
-// resolved here and the connection goes to a checked address, which defeats DNS rebinding. The rules are those of the platform.
+// Connections to addresses that an organization has chosen, of its model or its source host: only to public ones, by https on port 443.
+// Host names are resolved here and the connection uses a checked address, which prevents DNS rebinding. The rules equal those of the
+// platform.
 import { lookup as systemLookup } from 'node:dns';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
@@ -8,13 +9,13 @@ import { promisify } from 'node:util';
 import { isLoopback, isPublic } from '../network/addresses.ts';
 
 export interface Egress {
-  /** Its connections are shared with nobody else: an address that was not checked may have the same name. */
+  /** An agent of its own: a pooled connection to the same name may have an unchecked address. */
   agent: HttpAgent | HttpsAgent;
-  /** Why no request may be sent; null: the agent checks the rest. */
+  /** Why no request may be sent; null: allowed, subject to the checks of the agent. */
   refusal: string | null;
 }
 
-/** @param allowLoopback Also loopback addresses, over http too, at any port. */
+/** @param allowLoopback Also allows loopback addresses, over http too, at any port. */
 export function openEgress(base: string, allowLoopback: boolean, resolve = systemLookup): Egress {
   const { isHttps, refusal, mayReach } = rulesOf(base, allowLoopback);
   const lookup = ((name, options, done) => {
@@ -28,7 +29,7 @@ export function openEgress(base: string, allowLoopback: boolean, resolve = syste
   return { agent: new (isHttps ? HttpsAgent : HttpAgent)({ keepAlive: true, lookup }), refusal };
 }
 
-/** Addresses of the host that programs of ours may connect to. @throws when one of them is refused */
+/** Addresses of the host that the runner's programs may connect to. @throws when one of them is refused */
 export async function checkedAddresses(
   base: string,
   allowLoopback: boolean,
@@ -47,7 +48,7 @@ function rulesOf(base: string, allowLoopback: boolean) {
   const host = hostname.replace(/^\[|\]$/g, '');
   const mayReach = (address: string): boolean =>
     allowLoopback && isLoopback(address) ? true : isPublic(address) && protocol === 'https:' && port === '';
-  // No name is looked up for an address.
+  // An address needs no name resolution.
   const isRefused = Boolean(username || password) || !/^https?:$/.test(protocol) || (isIP(host) > 0 && !mayReach(host));
   return {
     host,

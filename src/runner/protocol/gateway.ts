@@ -1,5 +1,5 @@
-// The only way out for an agent: its model calls and those to the platform's MCP server. The gateway puts in the real
-// credentials, which the agent never sees; what it shows here is a key that holds for its mission alone.
+// The only network access of an agent: its model calls and those to the platform's MCP server. The gateway adds the real credentials,
+// which the agent never sees; the agent's key is valid only for its mission.
 import { randomBytes } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
 import { type Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -10,18 +10,18 @@ import { sendOn } from './answers.ts';
 import type { AdmittedCall, Meter } from './meter.ts';
 import { isPaid, readUsage } from './usage.ts';
 
-/** Where requests go, and with which credentials. */
+/** Destination of requests, with credentials. */
 export interface Upstream {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   base: string;
   headers: Record<string, string>;
-  /** For addresses that somebody else has chosen. */
+  /** For addresses chosen by others. */
   agent?: Agent;
-  /** Ends what is under way. */
+  /** Aborts pending requests. */
   signal?: AbortSignal;
-  /** Why nothing may be sent there. */
+  /** Why no request may be sent there. */
   refusal?: string | null;
-  /** Told of each answer's status. */
+  /** Called with the status of each response. */
   answered?(status: number): void;
 }
 
@@ -32,11 +32,11 @@ export interface Upstreams {
   mcp: Record<string, Upstream>;
 }
 
-/** The header that carries a key. */
+/** The header for a vendor's key. */
 export const keyHeader = (vendor: Vendor, key: string): Record<string, string> =>
   vendor === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
 
-/** The credentials of models from the environment. Null: neither a key nor an address of its own. */
+/** The credentials of models from the environment. Null without a key and without a custom address. */
 export function modelsFrom(env: NodeJS.ProcessEnv): Pick<Upstreams, 'anthropic' | 'openai'> {
   const of = (vendor: Vendor, address: string): Upstream | null => {
     const name = vendor.toUpperCase();
@@ -47,14 +47,14 @@ export function modelsFrom(env: NodeJS.ProcessEnv): Pick<Upstreams, 'anthropic' 
   return { anthropic: of('anthropic', 'https://api.anthropic.com'), openai: of('openai', 'https://api.openai.com/v1') };
 }
 
-/** Method and path, and what of the path is sent on. Clients of Anthropic say /v1 themselves; OpenAI's base address contains it. */
+/** Method and path, with the part of the path to forward. Anthropic's clients send /v1 themselves; OpenAI's base address contains it. */
 const routes: [RegExp, keyof Upstreams][] = [
   [/^POST \/anthropic(\/v1\/messages(?:\/count_tokens)?)(\?[\w=&-]*)?$/, 'anthropic'],
   [/^POST \/openai\/v1(\/(?:responses|chat\/completions))()$/, 'openai'],
   [/^(?:GET|POST|DELETE) \/mcp\/([A-Za-z0-9_-]+)()$/, 'mcp'],
 ];
 
-/** Of one connection, or replaced by the gateway. */
+/** Headers of a single connection, and headers that the gateway replaces. */
 const dropped = [
   'authorization',
   'x-api-key',
@@ -63,15 +63,15 @@ const dropped = [
   'keep-alive',
   'cookie',
   'proxy-authorization',
-  // Answers are inspected.
+  // Responses are inspected.
   'accept-encoding',
   'te',
 ];
 
 export interface Gateway {
-  /** Shown as `x-api-key` or as bearer token. */
+  /** Sent as `x-api-key` or as bearer token. */
   key: string;
-  /** Where it listens when not on a socket. */
+  /** The port when not listening on a socket. */
   port: number;
   close(): Promise<void>;
 }
@@ -103,7 +103,7 @@ export async function openGateway(
     if (socket) server.listen(socket, resolve);
     else server.listen(0, '127.0.0.1', resolve);
   });
-  // The agent may be another user; it reaches no folder but its own.
+  // The agent may run as another user; it can reach only its own folder.
   if (socket) await chmod(socket, 0o666);
   return {
     key,
@@ -207,7 +207,7 @@ function forward(
     if (path) return sendOn(answer, to, path, (message) => refuse(to, 400, message, 'invalid_request_error'));
     const { connection: _, 'set-cookie': __, ...forwardedHeaders } = answer.headers;
     to.writeHead(answer.statusCode!, forwardedHeaders);
-    // An answer that breaks off upstream breaks off here.
+    // Forwards an upstream abort.
     answer.on('error', () => to.destroy()).pipe(to);
   });
   onward.on('error', (error) => {
@@ -229,7 +229,7 @@ function watchUsage(answer: IncomingMessage, call: AdmittedCall): void {
   answer.once('close', () => call.end(answer.statusCode! >= 400 ? 'refused' : usage.result(call.outputTokens)));
 }
 
-/** In a form that clients of both vendors understand. */
+/** An error in a format that clients of both vendors understand. */
 function refuse(response: ServerResponse, status: number, message: string, type = 'gateway_error'): void {
   const error = { type, message };
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ type: 'error', error }));

@@ -7,7 +7,7 @@ import type { ProcessSample } from '../isolation/measure.ts';
 import type { Platform } from './platform.ts';
 import type { Preview } from './preview.ts';
 
-/** Samples of one heartbeat: the platform takes 120. */
+/** Maximum samples of one heartbeat: the platform accepts 120. */
 const samplesAtOnce = 120;
 
 interface Sample extends ProcessSample {
@@ -21,15 +21,15 @@ export interface State {
   /** Whether the state has changed since the last heartbeat. */
   changed: boolean;
   preview: Preview | null;
-  /** Messages that the agent has taken up, until the platform knows. */
+  /** Messages that the agent has taken up, until the platform has received the acknowledgement. */
   acknowledged: string[];
-  /** Takes what people want of the agent. */
+  /** Handles people's requests to the agent. */
   steer(desired: Desired, messages: readonly Message[]): void;
-  /** Takes the revision of the organization's model connectors. */
+  /** Handles the revision of the organization's model connectors. */
   updateModels(revision: string | null): void;
 }
 
-/** Keeps the lease while a step is prepared: a large repository takes longer than a lease lasts. @throws when the run is stopped */
+/** Keeps the lease while a step is prepared: a large repository may take longer than a lease lasts. @throws when the run is stopped */
 export async function keepLease<T>(platform: Platform, lease: RunLease, pace: Pace, work: Promise<T>): Promise<T> {
   const done = new AbortController();
   const { signal } = done;
@@ -45,7 +45,7 @@ export async function keepLease<T>(platform: Platform, lease: RunLease, pace: Pa
   return Promise.race([work, beating]).finally(() => done.abort());
 }
 
-/** Sends heartbeats until `done` aborts, also during uploads; `measure` returns null when there is nothing to measure. */
+/** Sends heartbeats until `done` aborts, also during uploads; `measure` returns null without a measurement. */
 export function startHeartbeat(
   platform: Platform,
   lease: RunLease,
@@ -58,7 +58,7 @@ export function startHeartbeat(
   let samples: Sample[] = [];
   let stop: (why: string) => void;
   let last = 0;
-  // Sooner while an agent can be spoken to.
+  // Shorter while the agent takes messages.
   let interval = pace.heartbeat;
 
   async function sendHeartbeat(): Promise<void> {
@@ -94,7 +94,7 @@ export function startHeartbeat(
     }
   }
 
-  /** Resolves with `stopped` when the platform wants that, and rejects when it has taken the run away. */
+  /** Resolves with `stopped` when the platform requests that, and rejects when it has reassigned the run. */
   let beating: Promise<void>;
   const stopped = new Promise<string>((resolve, reject) => {
     stop = resolve;

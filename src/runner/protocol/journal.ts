@@ -1,16 +1,16 @@
-// Journal of a mission: log pieces and live fragments, each with its sequence number, and costs. They are sent in batches, so that a
-// chatty script makes few calls; one that is faster than the platform waits.
+// Journal of a mission: log pieces and live fragments, each with its sequence number, and costs. Sent in batches, so that a verbose
+// script makes few calls; a script that is faster than the platform blocks.
 import type { Fragment, RunLease, Session } from '../contract.ts';
 import { appendFragments, appendLog, reportCost, reportUsage } from '../generated/operations.ts';
 import type { Usage } from '../harness/port.ts';
 import type { Platform } from './platform.ts';
 
-/** Characters of one piece, fragments of one call and dollars of one cost: the platform takes 65,536, 50 and 10,000. */
+/** Characters of one piece, fragments of one call and dollars of one cost: the platform accepts 65,536, 50 and 10,000. */
 const [pieceLength, fragmentsAtOnce, usdAtOnce] = [30_000, 50, 10_000];
-/** Characters and fragments that may wait to be sent. */
+/** Maximum characters and fragments in the queue. */
 const [enoughText, enoughFragments] = [300_000, 500];
 
-/** A text in pieces, none of which ends within a character. */
+/** Splits a text into pieces, none of which ends within a character. */
 function* pieces(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const end = at + pieceLength;
@@ -36,7 +36,7 @@ export function openJournal(
   const batches = openBatches(flushEvery, async () => {
     const [log, pendingFragments, used] = [text, fragments, usages];
     [text, fragments, usages] = ['', [], []];
-    // First: what is lost with the runner should not be what was paid for.
+    // Sent first: costs are the most important report to keep if the runner is lost.
     for (const usage of used) await sendUsage(usage);
     if (log) await write('session', log);
     await sendFragments(pendingFragments);
@@ -67,7 +67,7 @@ export function openJournal(
       usages.push(one);
       batches.schedule();
     },
-    /** Resolves as soon as there is room for more. */
+    /** Resolves as soon as the queue has room. */
     async room(): Promise<void> {
       if (text.length >= enoughText || fragments.length >= enoughFragments) await batches.flush();
     },
@@ -76,7 +76,7 @@ export function openJournal(
       batches.stop();
       await batches.flush();
     },
-    /** Sends nothing more. */
+    /** Stops sending. */
     stop: batches.stop,
   };
 }

@@ -1,5 +1,5 @@
-// The models of a mission: the connectors of its organization, and for other vendors the runner's own credentials. A connector that
-// the organization revokes is cut: what is under way ends, and so does a step that has used it.
+// The models of a mission: the connectors of its organization, and for other vendors the runner's own credentials. A connector that the
+// organization revokes is cut off: pending calls end, and so does a step that has used it.
 import { type RunLease, type Vendor, vendors } from '../contract.ts';
 import { reportModelRejected } from '../generated/operations.ts';
 import { isOnLoopback } from '../network/addresses.ts';
@@ -9,7 +9,7 @@ import type { Connector, Platform } from './platform.ts';
 
 /** Models of one step. */
 export interface StepModels {
-  /** Takes the revision of a heartbeat's answer. */
+  /** Handles the revision in the response to a heartbeat. */
   update(revision: string | null): void;
   /** Resolves with the reason when the step cannot continue. */
   failed: Promise<string>;
@@ -22,7 +22,7 @@ interface Connected {
   isUsed: boolean;
 }
 
-/** @param upstreams Of the gateway: changed here. */
+/** @param upstreams Upstreams of the gateway, which are changed here. */
 export function openModels(
   platform: Platform,
   lease: RunLease,
@@ -59,7 +59,7 @@ export function openModels(
   function lose(vendor: Vendor, { connector, cut, isUsed }: Connected): void {
     const why = `The model connector ${connector.name} was revoked.`;
     connected.delete(vendor);
-    // Not the runner's own credentials: the organization has not asked for those in the middle of a step.
+    // The runner's own credentials are no replacement: the organization has not chosen them for a running step.
     upstreams[vendor] = { base: '', headers: {}, refusal: why };
     cut.abort();
     if (isUsed) fail(why);
@@ -78,7 +78,7 @@ export function openModels(
   }
 
   return {
-    /** Before a step. @throws when the platform has no credentials that can be read */
+    /** Called before a step. @throws when the platform has no readable credentials */
     async begin(): Promise<StepModels> {
       const answer = await platform.models(lease);
       revision = answer.revision;

@@ -1,5 +1,5 @@
-// The platform as a runtime sees it: GraphQL mutations, and signed addresses for bytes. A call whose answer got lost is made
-// again: every report says who it is (a lease, a key, a sequence number), so that the second time changes nothing.
+// The platform's interface for a runtime: GraphQL mutations, and signed addresses for bytes. A call whose response got lost is repeated:
+// every report is identified (by a lease, a key, a sequence number), so that a repetition changes nothing.
 import { createWriteStream } from 'node:fs';
 import { type FileHandle, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -26,7 +26,7 @@ export class RequestRejected extends Error {
   }
 }
 
-/** The platform gave no answer that could be used, within the time for retries. */
+/** The platform gave no usable response within the time for retries. */
 export class PlatformUnreachable extends Error {}
 
 /**
@@ -51,16 +51,16 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
   const { again, isAway } = createRetries(stopping, clock);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
-  /** A mutation with its one argument; what is retryable is tried again, unless `once`. */
+  /** A mutation with its one argument; retryable errors are retried, unless `once`. */
   const mutate = <Answer, Input>(
     operation: Operation<{ answer: Answer }, { input: Input }>,
     input: Input,
     once = false,
   ): Promise<Answer> => ask(operation, { input }, once);
 
-  /** The MCP servers for the agent of the current step, with the credentials for them. */
+  /** The MCP servers for the agent of the current step, with their credentials. */
   const mcpServers = (lease: RunLease) => ask(runMcpServers, lease);
-  /** The model connectors of the organization, with their keys: for the gateway alone. */
+  /** The model connectors of the organization, with their keys: only for the gateway. */
   const models = (lease: RunLease) => ask(runModels, lease);
   /** Harnesses that missions need, for a runner that installs them. */
   const demand = () => ask(harnessDemand, {}, true);
@@ -76,7 +76,7 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
       const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body, signal });
       const answer = await response.json();
       const problem = answer.errors?.[0]?.extensions?.problem ?? (response.ok ? undefined : answer);
-      // `internal`: the platform has failed, which may pass.
+      // `internal`: a failure of the platform, which may be temporary.
       if (problem && !problem.retryable && problem.code !== 'internal' && response.status < 500)
         throw new RequestRejected(problem.code, problem.description);
       if (!answer.data) throw new Error(problem?.description ?? `the platform answered ${response.status}`);
@@ -84,12 +84,12 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
     });
   }
 
-  /** Gives the key of the uploaded content. Each try has an address of its own: of one that broke off nothing is left. */
+  /** Returns the key of the uploaded content. Each attempt has a new address: an aborted one leaves nothing behind. */
   const upload = (lease: RunLease, name: string, file: FileHandle): Promise<string> =>
     again(false, async () => {
       const address = await mutate(createArtifactUpload, lease);
       const bytes = (await file.stat()).size;
-      // It may still grow: what is sent is what was announced.
+      // The file may still grow: exactly the announced bytes are sent.
       const range = { start: 0, end: bytes - 1, autoClose: false };
       const body = bytes > 0 ? (Readable.toWeb(file.createReadStream(range)) as BodyInit) : '';
       const headers = { 'content-length': String(bytes) };
@@ -100,7 +100,7 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
       throw new RequestRejected(String(response.status), `${name}: ${description}`);
     });
 
-  /** Writes what is at the address into a new file. False: it is gone. */
+  /** Downloads the content into a new file. Returns false when it no longer exists. */
   const download = (address: string, file: string): Promise<boolean> =>
     again(false, async () => {
       const response = await fetch(address, { signal: AbortSignal.timeout(10 * 60_000) });

@@ -1,4 +1,4 @@
-// A preview environment, as far as one machine can have one: a folder, served on a port of its own for as long as the run lasts.
+// A preview environment on a single machine: a folder, served on a separate port for the duration of the run.
 import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import type { Platform } from './platform.ts';
 export interface Preview {
   environmentId: string;
   address: string;
-  /** A second time changes nothing. */
+  /** A repeated call changes nothing. */
   close(): Promise<void>;
 }
 
@@ -23,8 +23,8 @@ const types: Record<string, string> = {
 };
 
 /**
- * Serves a folder of the run, and nothing that a link leads to outside of it.
- * @param key Of the sandbox that it belongs to: who takes the run after us opens one of its own.
+ * Serves a folder of the run, without the targets of links outside of it.
+ * @param key Key of the sandbox that the preview belongs to: a runner that takes over the run opens another preview.
  * @param work The folder of the run: a real path. @throws when `folder` is not in it
  */
 export async function openPreview(
@@ -58,7 +58,7 @@ export async function openPreview(
   const move = (environmentId: string, status: EnvironmentMove) =>
     platform.mutate(moveEnvironment, { environmentId, status });
   try {
-    // Should we be killed, the platform knows when it is over.
+    // If the runner is killed, the platform knows when the preview expires.
     const input = { ...lease, key, workerName, expiresAt: Date.now() + lifetime };
     const { environmentId } = await platform.mutate(registerEnvironment, input);
     await move(environmentId, 'active');

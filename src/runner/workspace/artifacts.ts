@@ -10,7 +10,7 @@ import { clip } from '../text.ts';
 
 type Described = [kind: ArtifactKind, contentType: string];
 
-/** Bytes of known formats, in hexadecimal digits; a dot is any. */
+/** Signatures of known formats, in hexadecimal digits; a dot matches any digit. */
 const signatures: [RegExp, ...Described][] = [
   [/^89504e470d0a1a0a/, 'screenshot', 'image/png'],
   [/^ffd8ff/, 'screenshot', 'image/jpeg'],
@@ -40,7 +40,7 @@ async function describe(content: FileHandle, ending: string): Promise<Described>
 
 function isText(head: Buffer): boolean {
   try {
-    // A character may be cut off at the end.
+    // The last character may be cut off.
     return !new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true }).includes('\0');
   } catch {
     return false;
@@ -71,14 +71,14 @@ async function readFrom(content: FileHandle): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** Uploads every file of the folder under its path there and removes it: the next step of the run has the same folder. */
+/** Uploads every file of the folder under its path and removes it: the next step of the run has the same folder. */
 export async function uploadArtifacts(
   platform: Platform,
   lease: RunLease,
   { leaseId: _, ...origin }: Session,
   folder: string,
 ): Promise<void> {
-  // Links are left where they are: what they lead to is not the script's work.
+  // Links are skipped: their targets are not the script's work.
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   for (const file of files.map(({ parentPath, name }) => path.join(parentPath, name)).sort()) {
     const caption = clip(path.relative(folder, file), 500);

@@ -1,4 +1,4 @@
-// Upload of checkpoints, each when it differs from the last one of its step.
+// Uploads checkpoints, each only if it differs from the last one of its step.
 import { open, rm } from 'node:fs/promises';
 import type { RunLease, Step } from '../contract.ts';
 import { reportCheckpoint } from '../generated/operations.ts';

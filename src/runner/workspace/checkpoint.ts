@@ -1,5 +1,5 @@
-// Checkpoints: all files of a workspace as a commit, and the session files of its harnesses as another, in one bundle of git. It is
-// made where the agent works, in its cell: outside of it git never runs in what an agent has had.
+// Checkpoints: all files of a workspace as a commit, and the session files of its harnesses as another, in one git bundle. Created in the
+// agent's cell: outside of it, git never runs in files that an agent has had.
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, open, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import type { RunScript } from '../isolation/isolation.ts';
 import type { Place } from '../isolation/place.ts';
 import { git } from './git.ts';
 
-/** Beyond these there is no checkpoint: the platform takes 512 MiB. */
+/** Above this size there is no checkpoint: the platform accepts 512 MiB. */
 const maxBundleBytes = 256 * 1024 * 1024;
 const timeoutMs = 120_000;
 
@@ -39,7 +39,7 @@ echo "$tree $head $sessions"`;
 
 export interface CheckpointBundle {
   commitSha: string;
-  /** Of the runner; the caller removes it. */
+  /** File of the runner; the caller removes it. */
   file: string;
   /** Equal when nothing has changed. */
   state: string;
@@ -47,7 +47,7 @@ export interface CheckpointBundle {
 
 /**
  * @param base A commit that the repository of the project has: the bundle begins after it.
- * @param folder Of the runner, for the bundle.
+ * @param folder Folder of the runner, for the bundle.
  * @throws when the workspace is too large, or cannot be read
  */
 export async function takeCheckpoint(
@@ -84,7 +84,7 @@ async function copyInside(folder: string, from: string, to: string): Promise<voi
   }
 }
 
-/** A bundle that was downloaded. */
+/** A downloaded bundle. */
 export interface Bundle {
   file: string;
   commitSha: string;
@@ -102,7 +102,7 @@ async function checkIsBundle(file: string): Promise<void> {
     throw new Error('it is not a bundle of git');
 }
 
-/** Takes the bundle into a repository of the runner. @throws when that lacks commits which the bundle begins after */
+/** Fetches the bundle into a repository of the runner. @throws when that lacks commits which the bundle is based on */
 export async function unpack(repository: string, bundle: Bundle): Promise<void> {
   await checkIsBundle(bundle.file);
   const refs = [`+refs/checkpoint/work:${workOf(bundle)}`, `+refs/checkpoint/sessions:${sessionsOf(bundle)}`];
@@ -118,13 +118,13 @@ export async function forget(repository: string | null, bundle: Bundle): Promise
   for (const ref of [workOf(bundle), sessionsOf(bundle)]) await git(repository, ['update-ref', '-d', ref]);
 }
 
-/** The files without a repository: of a project that has none. */
+/** Writes the files without a repository, for a project that has none. */
 export async function writeFiles(repository: string, bundle: Bundle, folder: string): Promise<void> {
   const where = ['--git-dir', repository, '--work-tree', folder];
   await git(repository, [...where, 'read-tree', '--reset', '-u', workOf(bundle)]);
 }
 
-/** Writes session files into the home of the harnesses, as they expect them there. @returns the ids of the sessions */
+/** Writes session files into the home of the harnesses, in the layout that they expect. @returns the ids of the sessions */
 export async function writeSessions(repository: string, bundle: Bundle, { home, work }: Place): Promise<string[]> {
   const listed = await git(repository, ['ls-tree', '-r', '-z', '--name-only', sessionsOf(bundle)]);
   const ids: string[] = [];
@@ -140,7 +140,7 @@ export async function writeSessions(repository: string, bundle: Bundle, { home, 
   return ids;
 }
 
-/** Claude Code looks for the sessions of its folder, under the name of that; Codex for all. */
+/** Claude Code reads the sessions of its folder, stored under the folder's name; Codex reads all. */
 function sessionOf(name: string, work: string): { id: string; file: string } | null {
   const claude = /^\.claude\/projects\/[^/]+\/([\w-]+)\.jsonl$/.exec(name)?.[1];
   if (claude) return { id: claude, file: `.claude/projects/${work.replace(/[^a-zA-Z0-9]/g, '-')}/${claude}.jsonl` };

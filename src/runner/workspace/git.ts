@@ -1,24 +1,24 @@
-// The git program in repositories of the runner's own: never in a checkout that an agent has had, whose settings may name programs.
+// Runs git in repositories of the runner: never in a checkout that an agent has had, whose settings may name programs.
 import { execFile } from 'node:child_process';
 import type { lookup } from 'node:dns';
 import path from 'node:path';
 import { checkedAddresses } from '../protocol/egress.ts';
 
-/** Where git fetches from and pushes to: by http(s), or a folder of the operator's. */
+/** The remote of fetches and pushes: by http(s), or a folder of the operator. */
 export interface Remote {
   url: string;
   username: string | null;
   password: string | null;
-  /** Whether its host may be this machine, also by http. */
+  /** Whether the host may be this machine, also by http. */
   allowLoopback: boolean;
   /** For tests. */
   resolve?: typeof lookup;
 }
 
 export interface GitOptions {
-  /** Null: git works on this machine alone. */
+  /** Null: git works only on this machine. */
   remote?: Remote | undefined;
-  /** A file of settings that commands which git starts itself read too. */
+  /** A settings file that is also read by commands that git starts itself. */
   globalConfig?: string;
 }
 
@@ -49,7 +49,7 @@ export async function git(
   });
 }
 
-/** Nothing of the machine's or a person's settings, and no question to a person. */
+/** Ignores settings of the machine and of persons, and disables questions. */
 const usual = {
   PATH: process.env.PATH ?? '',
   LANG: 'C.UTF-8',
@@ -65,10 +65,10 @@ interface Reach {
 }
 const reachOfFolders: Reach = { GIT_ALLOW_PROTOCOL: 'file' };
 
-/** The host's addresses are checked here, and git connects to them alone: it neither resolves the name nor follows a redirect. */
+/** Checks the host's addresses, and limits git to them: it neither resolves the name nor follows a redirect. */
 async function reachOf({ url, username, password, allowLoopback, resolve }: Remote): Promise<Reach> {
   const { origin, protocol, hostname, port } = new URL(url);
-  // git must find the same host in it.
+  // git must find the same host in the address.
   if (!url.startsWith(`${origin}/`) || hostname.endsWith('.')) throw new Error(`${url} is not a plain address`);
   const addresses = await checkedAddresses(url, allowLoopback, resolve);
   if (!allowLoopback) await checkVersion();
@@ -80,7 +80,7 @@ async function reachOf({ url, username, password, allowLoopback, resolve }: Remo
     ...(isName && {
       'http.curloptResolve': `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}:${addresses.join(',')}`,
     }),
-    // In the environment: a command line can be read by everyone on the machine.
+    // In the environment: everyone on the machine can read a command line.
     ...(password && { 'http.extraHeader': `Authorization: Basic ${login}` }),
   };
 }

@@ -1,5 +1,5 @@
-// The instructions of an agent, and where each part of them comes from: the agent's settings, a file of the repository, the platform,
-// and the mission.
+// The instructions of an agent, and the origin of each part: the agent's settings, a file of the repository, the platform, and the
+// mission.
 import type { Step } from '../contract.ts';
 import type { AgentHarness } from '../harness/port.ts';
 import { git } from './git.ts';
@@ -9,13 +9,13 @@ const fileName = 'AGENTS.md';
 const maxCharacters = 32_000;
 
 export interface PromptPart {
-  /** `agent`: its instructions; `AGENTS.md`; `skills`: what they are for; `history`: what has happened so far; `mission`. */
+  /** `agent`: its instructions; `AGENTS.md`; `skills`: their purpose; `history`: the events so far; `mission`. */
   spanId: string;
   text: string;
   promptScope: 'mission' | 'repo-contributed';
 }
 
-/** As it was when the mission began: what an agent writes into the file is for later missions. Null without one. */
+/** The file at the beginning of the mission: an agent's changes to it apply to later missions. Null without one. */
 export const readInstructions = (repository: string, commit: string): Promise<string | null> =>
   git(repository, ['cat-file', 'blob', `${commit}:${fileName}`]).then(
     (text) => text.slice(0, maxCharacters).toWellFormed().trim() || null,
@@ -34,7 +34,7 @@ export function systemPrompt(
   return [agentInstructions, repositoryText, skills].filter(Boolean).join('\n\n') || null;
 }
 
-/** The parts of the user's turn. A session that is resumed knows what has happened. */
+/** The parts of the user's turn. A resumed session already contains the history. */
 export function turnParts({ prompt, resumePrompt, preamble }: Step, isResumed: boolean): PromptPart[] {
   const mission = {
     spanId: 'mission',

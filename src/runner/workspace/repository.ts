@@ -1,5 +1,5 @@
-// The repository of a run, checked out for its agents; what they commit is pushed, and reported with its difference as an artifact.
-// A project without one that git reaches has an empty folder. Both begin from a checkpoint where there is one.
+// The repository of a run, checked out for its agents; their commits are pushed, and reported with their diff as an artifact. A project
+// without a repository that git can reach has an empty folder. Both begin from a checkpoint if there is one.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -23,7 +23,7 @@ export interface Checkout {
   instructions: string | null;
   /** A commit that the repository of the project has; null without one. */
   base: string | null;
-  /** Pushes what was committed since the last time, if anything was. */
+  /** Pushes the commits since the last call, if any. */
   deliver(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface CheckoutSettings {
   lease: RunLease;
   place: Place;
   account: Account | undefined;
-  /** A folder of the runner's, where mirrors stay from mission to mission. */
+  /** A folder of the runner that keeps mirrors between missions. */
   mirrors: string;
   /** The name of the agent that commits. */
   author: string;
@@ -74,14 +74,14 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
   };
 }
 
-/** Null when there is none, or it is lost. */
+/** Null without a checkpoint, or when its content is missing. */
 async function fetchBundle(platform: Platform, { mirrors, checkpoint }: CheckoutSettings): Promise<Bundle | null> {
   if (!checkpoint) return null;
   const file = path.join(mirrors, `${randomUUID()}.bundle`);
   return (await platform.download(checkpoint.url, file)) ? { file, commitSha: checkpoint.commitSha } : null;
 }
 
-/** A project without a repository: its files are restored, and pushed nowhere. */
+/** For a project without a repository: its files are restored, but not pushed. */
 async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Promise<Checkout> {
   const { place, account, mirrors } = settings;
   let [sessions, restored]: [string[], true | string | null] = [[], null];
@@ -131,7 +131,7 @@ async function deliver(
   if (!delivery) return;
   const { headSha, size, diff } = delivery;
   const file = path.join(place.artifacts, 'change.diff');
-  // The folder is the agent's: what it has put in the way is not followed.
+  // The folder belongs to the agent: a link or folder in its place is removed, not followed.
   await rm(file, { force: true, recursive: true });
   await writeFile(file, diff, { flag: 'wx' });
   await platform.mutate(reportBranch, { ...lease, headSha, baseBranch, ...size });

@@ -1,21 +1,21 @@
-// Workspaces that are kept for a while after their mission, when the operator asks for that: to inspect what an agent had.
+// Keeps workspaces for some time after their mission, if the operator chooses so, for inspection.
 import { cp, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 
 export interface Retention {
-  /** A folder of the runner's. */
+  /** A folder of the runner. */
   folder: string;
   keepMs: number;
 }
 
-/** Moves the workspace there, under the id of its run. What is older goes. */
+/** Moves the workspace there, under the id of its run. Older ones are removed. */
 export async function retain({ folder, keepMs }: Retention, work: string, runId: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const to = path.join(folder, runId);
   await rm(to, { recursive: true, force: true });
   await rename(work, to).catch(async (error) => {
     if (error.code !== 'EXDEV') throw error;
-    // Links are copied as links: what they lead to is not the agent's.
+    // Links are copied as links: their targets are not the agent's.
     await cp(work, to, { recursive: true, verbatimSymlinks: true });
   });
   const now = new Date();
@@ -23,7 +23,7 @@ export async function retain({ folder, keepMs }: Retention, work: string, runId:
   await sweep({ folder, keepMs });
 }
 
-/** Removes what was kept for long enough. */
+/** Removes workspaces after their retention. */
 export async function sweep({ folder, keepMs }: Retention): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const kept = path.join(folder, name);

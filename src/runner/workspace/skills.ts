@@ -1,5 +1,5 @@
-// The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are cloned into a folder next to the agent's
-// own; its prompt has the name and description of each, and it reads the rest when it needs it.
+// The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are cloned into a folder beside the agent's own;
+// its prompt has the name and description of each, and it reads the rest when needed.
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Account, RunLease } from '../contract.ts';
@@ -11,7 +11,7 @@ import { openOrigin } from './repository.ts';
 import type { Origin } from './workspace.ts';
 
 export interface Skills {
-  /** For the agent's instructions; null without any. */
+  /** Text for the agent's instructions; null without skills. */
   text: string | null;
   /** For the log: one line per repository. */
   description: string;
@@ -21,7 +21,7 @@ const fileName = 'SKILL.md';
 const maxSkills = 100;
 const maxCharacters = 1_000;
 
-/** Clones the newest state of each repository (`<owner>/<repo>`). The log names those that cannot be cloned. */
+/** Clones the latest state of each repository (`<owner>/<repo>`). The log names those that cannot be cloned. */
 export async function installSkills(
   platform: Platform,
   lease: RunLease,
@@ -30,12 +30,12 @@ export async function installSkills(
   account: Account | undefined,
 ): Promise<Skills> {
   if (repositories.length === 0) return { text: null, description: '' };
-  // A new one for each step: an agent owns its own, and nothing is written where it has been.
+  // A new folder for each step: an agent owns its folder, and nothing is written into a used one.
   const folder = await mkdtemp(path.join(parent, 'step-'));
   const lines: string[] = [];
   const entries: string[] = [];
   for (const [i, name] of repositories.entries()) {
-    // Not by its name, which people choose.
+    // Not the repository's name, which people choose.
     const checkout = path.join(folder, String(i));
     try {
       await fetchTo(checkout, await openOrigin(platform, { ...lease, skillRepo: name }));
@@ -62,7 +62,7 @@ async function fetchTo(folder: string, origin: Origin): Promise<void> {
   await rm(path.join(folder, '.git'), { recursive: true });
 }
 
-/** A line for each: name, description, file. */
+/** One line per skill: name, description, file. */
 async function skillsIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && entry.name === fileName);

@@ -1,5 +1,5 @@
-// The repository of a mission: a mirror, which is the runner's, and a checkout, which is the agent's. What an agent has had is hostile:
-// git never runs in it. Its commits are fetched into the mirror and pushed from there, so that no login is in its reach.
+// The repository of a mission: a mirror of the runner, and a checkout of the agent. Files that an agent has had are untrusted: git never
+// runs in them. Its commits are fetched into the mirror and pushed from there, so that no credentials are within its reach.
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -17,12 +17,12 @@ export interface Origin extends Remote {
 }
 
 export interface WorkspaceSettings {
-  /** A folder of the runner's, where mirrors stay from mission to mission. */
+  /** A folder of the runner that keeps mirrors between missions. */
   mirrors: string;
   /** An empty folder, for the agent. */
   checkout: string;
   origin: Origin;
-  /** Whose the checkout is; undefined: the runner's. */
+  /** The owner of the checkout; undefined: the runner's user. */
   account: Account | undefined;
   /** The checkpoint to begin from, where its commits follow those of the branch. */
   checkpoint: Bundle | null;
@@ -36,7 +36,7 @@ export interface Delivery {
   headSha: string;
   /** Changes of the branch since it left its base. */
   size: { commits: number; files: number; insertions: number; deletions: number };
-  /** All that the branch changes, for people: cut off beyond `maxDiffCharacters`. */
+  /** All changes of the branch, for display: cut off after `maxDiffCharacters`. */
   diff: string;
 }
 
@@ -47,9 +47,12 @@ export interface Workspace {
   base: string;
   /** The commit of the checkout at its beginning. */
   startSha: string;
-  /** Whether it began from the checkpoint; else why not. */
+  /** Whether the checkout began from the checkpoint; otherwise the reason. */
   restored: true | string | null;
-  /** Pushes the commits of the branch. Null: there are no new ones. @throws when the branch was changed by others, or the checkout is no longer one */
+  /**
+   * Pushes the commits of the branch. Returns null without new ones. @throws when others have changed the branch, or the checkout is no
+   * longer valid
+   */
   deliver(): Promise<Delivery | null>;
 }
 
@@ -60,20 +63,20 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   const { branch, defaultBranch: base, url } = origin;
   const mirror = path.join(settings.mirrors, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.git`);
   const [work, theirs] = [`refs/missions/${branch}`, `refs/origin/${branch}`];
-  // In the mirror's own folder: written by no other mission at the same time.
+  // In the mirror's own folder, which no other mission writes at the same time.
   const globalConfig = path.join(mirror, 'gitconfig');
 
   await alone(mirror, () => fetchMirror(mirror, globalConfig, origin));
-  // A mission that was interrupted continues where it was.
+  // An interrupted mission continues from its state.
   const begun = await commitOf(mirror, theirs);
   const baseSha = await commitOf(mirror, `refs/origin/${base}`);
   const start = begun ?? baseSha;
   if (!start) throw new Error(`The repository has no branch ${base}.`);
 
   const restored = settings.checkpoint && (await take(mirror, settings.checkpoint, begun));
-  // The folder is empty yet: nothing in it is the agent's.
+  // The folder is still empty: nothing in it is the agent's.
   const inCheckout = (...args: string[]) => git(checkout, args, { globalConfig });
-  // A clone of its own: a worktree's .git would lie in the mirror.
+  // A separate clone: the .git of a worktree would be in the mirror.
   await inCheckout('init', '--quiet', '--initial-branch', branch);
   await inCheckout('fetch', '--quiet', '--no-tags', mirror, `+refs/origin/${base}:refs/heads/${base}`, start);
   let startSha = start;
@@ -81,7 +84,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
     const files = workOf(settings.checkpoint);
     await inCheckout('fetch', '--quiet', '--no-tags', mirror, files);
     await inCheckout('reset', '--quiet', '--hard', 'FETCH_HEAD');
-    // What was not committed is not committed again.
+    // Restores uncommitted files as uncommitted.
     await inCheckout('reset', '--quiet', 'FETCH_HEAD^');
     startSha = (await commitOf(mirror, `${files}^`))!;
   } else await inCheckout('reset', '--quiet', '--hard', start);
@@ -118,7 +121,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
 
 async function fetchMirror(mirror: string, globalConfig: string, origin: Origin): Promise<void> {
   await mkdir(mirror, { recursive: true, mode: 0o700 });
-  // The checkout is another user's: neither git nor its upload-pack would work in it.
+  // The checkout belongs to another user: neither git nor its upload-pack would work in it.
   await replaceFile(globalConfig, '[safe]\n\tdirectory = *\n');
   await git(mirror, ['init', '--quiet', '--bare']);
   await git(mirror, ['fetch', '--quiet', '--prune', origin.url, '+refs/heads/*:refs/origin/*'], { remote: origin });
@@ -141,13 +144,15 @@ async function diffOf(mirror: string, from: string, to: string, mask: Mask): Pro
 
 async function sizeOf(mirror: string, from: string, to: string): Promise<Delivery['size']> {
   const commits = await git(mirror, ['rev-list', '--count', `${from}..${to}`]);
-  // ` 2 files changed, 3 insertions(+), 1 deletion(-)`; a part that is zero is left out.
+  // ` 2 files changed, 3 insertions(+), 1 deletion(-)`; zero parts are omitted.
   const changes = await git(mirror, ['diff', '--shortstat', '--no-ext-diff', '--no-textconv', from, to]);
   const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(changes)?.[1] ?? 0);
   return { commits: Number(commits), files: count('file'), insertions: count('ins'), deletions: count('del') };
 }
 
-/** The checkpoint in the mirror, or why nothing begins from it. Commits that others have pushed meanwhile are kept. */
+/**
+ * Fetches the checkpoint into the mirror. Returns the reason when it cannot be used: commits that others have pushed meanwhile are kept.
+ */
 async function take(mirror: string, checkpoint: Bundle, begun: string | null): Promise<true | string> {
   try {
     await alone(mirror, () => unpack(mirror, checkpoint));
@@ -167,7 +172,9 @@ const commitOf = (mirror: string, ref: string): Promise<string | null> =>
     () => null,
   );
 
-/** An agent could let its repository borrow from another one on this machine, which the runner may read and the agent may not. */
+/**
+ * Rejects a checkout whose repository borrows objects from another one on this machine, which the runner may read and the agent may not.
+ */
 async function checkIsOrdinary(checkout: string): Promise<void> {
   const gitFolder = path.join(checkout, '.git');
   const isFolder = await lstat(gitFolder).then((entry) => entry.isDirectory());
@@ -181,7 +188,7 @@ const borrowing: ReadonlySet<string> = new Set(['alternates', 'http-alternates',
 
 const last = new Map<string, Promise<unknown>>();
 
-/** One after the other for the same mirror. */
+/** Serializes work on the same mirror. */
 function alone<T>(mirror: string, work: () => Promise<T>): Promise<T> {
   const mine = (last.get(mirror) ?? Promise.resolve()).then(work, work);
   const settled = mine.catch(() => {}).finally(() => last.get(mirror) === settled && last.delete(mirror));

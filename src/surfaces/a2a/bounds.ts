@@ -1,7 +1,7 @@
-// What one call of an agent-to-agent client may hold (limits.ts has the bounds of what it starts).
+// Bounds of one call of an agent-to-agent client (limits.ts has the bounds of the runs that it starts).
 import { seconds } from '#foundation/clock.ts';
 
-/** Parts of a message, characters of ids that clients choose, how long a call waits for the end of its task, tasks of a page. */
+/** Parts of a message, characters of ids that clients choose, how long a call waits for the end of its task, tasks per page. */
 export const a2a = {
   parts: 20,
   id: { min: 1, max: 200 },
@@ -9,5 +9,5 @@ export const a2a = {
   pageSize: { min: 1, max: 100, default: 50 },
 } as const;
 
-/** Characters of the address of a push notification, and of a secret that is sent along. */
+/** Characters of the address of a push notification, and of a secret sent with it. */
 export const a2aPush = { url: { min: 1, max: 2_000 }, secret: { min: 1, max: 4_000 } } as const;

@@ -1,4 +1,4 @@
-// The agent card (A2A 1.0 §4.4, with the members that readers of 0.3 expect, §5.5 there), signed with the service's key (§8.4).
+// The agent card (A2A 1.0 §4.4, with the members that clients of 0.3 expect, §5.5 there), signed with the service's key (§8.4).
 import { canonicalizeAgentCard } from '@a2a-js/sdk';
 import { catalog } from '#access/scopes.ts';
 import { signText } from '#domain/identity/oauth/keys.ts';
@@ -6,7 +6,7 @@ import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 
 const transport = 'JSONRPC';
 
-/** What a message may ask for; `metadata` and data parts have these members. */
+/** The skills of the agent; `metadata` and data parts of messages have these members. */
 const skills = [
   {
     id: 'run-mission',
@@ -44,7 +44,7 @@ const skills = [
 
 /** The card with a signature that clients verify with the published keys. */
 export async function signedCard(card: ReturnType<typeof agentCard>) {
-  // It takes the card as it is on the wire; the type says otherwise.
+  // The function takes the card in its wire format, which its type does not state.
   const signature = await signText(canonicalizeAgentCard(card as never), { typ: 'JOSE' });
   return { ...card, signatures: [signature] };
 }
@@ -73,7 +73,7 @@ export function agentCard(version: string) {
     defaultInputModes: ['text/plain', 'application/json'],
     defaultOutputModes: ['text/plain'],
     skills,
-    // Each scheme is written as 1.0 has it (by its member) and as 0.3 has it (by its type).
+    // Each scheme is written in the form of 1.0 (by its member) and of 0.3 (by its type).
     securitySchemes: {
       bearer: { type: 'http', ...bearer, httpAuthSecurityScheme: bearer },
       oauth2: {

@@ -1,5 +1,5 @@
-// Problems as the errors of the agent-to-agent protocol (A2A 1.0 §3.3.2). What the protocol has no name for is a JSON-RPC server
-// error with the problem's own description.
+// Problems as the errors of the agent-to-agent protocol (A2A 1.0 §3.3.2). A problem without an equivalent in the protocol is a JSON-RPC
+// server error with the problem's own description.
 import {
   A2AError,
   JsonRpcTransportError,
@@ -12,17 +12,17 @@ import { addresses } from '#foundation/http/addresses.ts';
 import { isTooBusy, type Problem, toProblem } from '#foundation/problem.ts';
 import { errorsPath } from '#foundation/problem-codes.ts';
 
-/** The code of JSON-RPC 2.0 §5.1 for errors that servers define. */
+/** The first code that JSON-RPC 2.0 §5.1 reserves for errors of servers. */
 const serverError = -32_000;
 
-/** A call whose failure is told. */
+/** A call whose failures are reported. */
 export interface Failing {
   report(error: unknown): void;
-  /** Why it failed, when it did. */
+  /** The cause of a failure. */
   problem?: Problem;
 }
 
-/** The protocol's error for anything thrown. The call reports the faults of the service, and keeps the problem for `withDetails`. */
+/** The protocol's error for any thrown value. Internal errors are reported, and the problem is kept for `withDetails`. */
 export function a2aErrorOf(error: unknown, call: Failing): Error {
   if (error instanceof A2AError) return error;
   const problem = toProblem(error);
@@ -31,7 +31,7 @@ export function a2aErrorOf(error: unknown, call: Failing): Error {
   return translated(problem);
 }
 
-/** The JSON-RPC error with the record of the problem behind it among its details (google.rpc.Status). */
+/** The JSON-RPC error, with the problem's record among its details (google.rpc.Status). */
 export function withDetails(error: unknown, { problem }: Failing): unknown {
   if (!problem) return error;
   const detail = { '@type': `${addresses().baseHost}${errorsPath}`, ...problem.details };

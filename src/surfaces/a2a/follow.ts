@@ -1,4 +1,4 @@
-// Follows a task: its present state, then each change, until it is final, the caller is no longer authorized, or nobody reads.
+// Follows a task: its present state, then each change, until it is final, the caller is no longer authorized, or the reader disconnects.
 import { type StreamResponse, type Task, TaskState } from '@a2a-js/sdk';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
@@ -6,14 +6,14 @@ import { readTask, taskStates } from '#domain/work/a2a/tasks.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import { watch } from '#foundation/postgres/changes.ts';
 
-/** How old the last look-up of the caller may be when a task is read. */
+/** Maximum age of the caller's look-up when a task is read. */
 const maxCheckAgeMs = seconds(1);
 
-/** What a call holds while it follows a task. */
+/** The context of a call that follows a task. */
 export interface Followed {
   /** Looks the caller up again. @throws 401 */
   authenticate(): Promise<Caller>;
-  /** Aborted when nobody reads any longer, and after the longest lifetime. */
+  /** Aborted when the reader disconnects, and after the maximum lifetime. */
   signal: AbortSignal;
 }
 
@@ -30,7 +30,7 @@ export async function* followTask(
   for await (const _ of watch([runId], signal)) {
     if (now() - checkedAt >= maxCheckAgeMs) {
       [present, checkedAt] = [await authenticate(), now()];
-      // Whoever started the task may follow this call to its end, as long as it may start one.
+      // The caller that started the task may follow this call to its end, while it may start one.
       admit(present, present.scopes.has('missions:read') ? 'missions:read' : 'missions:run');
     }
     const task = await readTask(present, runId, { artifacts: true });
@@ -39,7 +39,7 @@ export async function* followTask(
   }
 }
 
-/** The events of a stream: the task first, then its new artifacts and its new states (A2A 1.0 §3.1.2). */
+/** The events of a stream: the task first, then its new artifacts and states (A2A 1.0 §3.1.2). */
 export async function* eventsOfTask(tasks: AsyncIterable<Task>): AsyncGenerator<StreamResponse, void, undefined> {
   let before: Task | undefined;
   for await (const task of tasks) {

@@ -30,7 +30,7 @@ import { eventsOfTask, type Followed, followTask, isFinalTask } from './follow.t
 import { checkShape } from './order.ts';
 import { type Answer, receive } from './send.ts';
 
-/** What the methods know of their call, in addition to its parameters. */
+/** Context of a call, in addition to its parameters. */
 export interface Call extends Followed, Failing {
   caller: Caller;
 }
@@ -58,7 +58,7 @@ export function createHandler(): A2ARequestHandler {
   return {
     ...pushMethods(),
     getAgentCard: () => Promise.reject(new ExtendedAgentCardNotConfiguredError()),
-    // The card promises none (A2A 1.0 §3.3.4, 0.3 §7.10).
+    // The card announces no extended card (A2A 1.0 §3.3.4, 0.3 §7.10).
     getAuthenticatedExtendedAgentCard: (_, { requestedVersion }) =>
       Promise.reject(
         requestedVersion === '0.3'
@@ -127,7 +127,7 @@ const pushMethods = (): Pick<
 
   getTaskPushNotificationConfig: method(async ({ caller }, params) => {
     const configs = await listPushConfigs(caller, checkShape(id, params.taskId, 'taskId'));
-    // 0.3 may leave the id out: the first one is meant.
+    // Version 0.3 may omit the id, which selects the first configuration.
     const found = params.id ? configs.find((one) => one.id === params.id) : configs[0];
     if (!found) throw notFound('push notification configuration');
     return withoutSecrets(found);
@@ -143,13 +143,13 @@ const pushMethods = (): Pick<
   ),
 });
 
-/** The task of a run, when it is final, waits for its client, or the call has waited long enough. */
+/** The task of a run, once it is final, waits for its client, or the call's waiting time is over. */
 async function settled({ caller, ...followed }: Call, runId: string): Promise<Task> {
   const signal = AbortSignal.any([followed.signal, AbortSignal.timeout(a2a.blockingMs)]);
   let latest: Task | undefined;
   for await (const task of followTask(caller, runId, { ...followed, signal })) {
     latest = task;
-    // The client is waited for, and not the task.
+    // The task waits for the client.
     if (task.status?.state === TaskState.TASK_STATE_INPUT_REQUIRED) break;
   }
   return latest ?? readTask(caller, runId, { artifacts: true });
@@ -157,11 +157,11 @@ async function settled({ caller, ...followed }: Call, runId: string): Promise<Ta
 
 async function start({ caller }: Call, { message, configuration }: SendMessageRequest): Promise<Answer> {
   const push = configuration?.taskPushNotificationConfig;
-  // Before anything is started.
+  // Checked before anything is started.
   const config = push && readConfig(push);
   if (config) await requirePublicAddress(config.url);
   const answer = await receive(caller, message);
-  // A repeated message replaces its configuration.
+  // A repeated message replaces its own configuration.
   const configId = config?.id ?? message?.messageId;
   if (config && configId && 'runId' in answer)
     await savePushConfig(caller, { ...config, id: configId, runId: answer.runId });
@@ -183,7 +183,7 @@ async function list(caller: Caller, params: ListTasksRequest): Promise<ListTasks
   return { tasks: page.data, nextPageToken: page.nextCursor ?? '', pageSize: limit, totalSize: page.total };
 }
 
-/** A method whose problems are errors of the protocol. */
+/** Wraps a method so that its problems become errors of the protocol. */
 const method =
   <P, R>(run: (call: Call, params: P) => Promise<R>) =>
   async (params: P, context: ServerCallContext): Promise<R> => {
@@ -222,7 +222,7 @@ function readConfig(config: TaskPushNotificationConfig): Omit<PushConfig, 'id' |
   };
 }
 
-/** Secrets are write-only. */
+/** The configuration without its secrets, which are write-only. */
 const withoutSecrets = ({ id: configId, runId, url, authentication }: PushConfig): TaskPushNotificationConfig => ({
   tenant: '',
   id: configId,

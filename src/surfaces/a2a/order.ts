@@ -1,4 +1,4 @@
-// What a message asks for: its text, and the members of its metadata and data parts (see the skills of the agent card).
+// Parses a message: its text, and the members of its metadata and data parts (see the skills of the agent card).
 import type { Message, Part } from '@a2a-js/sdk';
 import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ const Members = z.object({
 
 export interface Asked extends z.output<typeof Members> {
   messageId: string;
-  /** Null when the client leaves it to us. */
+  /** Null when the client leaves the choice to the service. */
   contextId: string | null;
   taskId: string | null;
   text: string;

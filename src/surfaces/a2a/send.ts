@@ -1,4 +1,4 @@
-// Messages that start tasks, those to the agent of a task that is not finished, and the one that asks for a run's state.
+// Messages that start tasks, messages to the agent of an unfinished task, and requests for a run's state.
 import { randomUUID } from 'node:crypto';
 import { type Message, Role, type Task } from '@a2a-js/sdk';
 import { z } from 'zod';
@@ -18,7 +18,10 @@ import { type Asked, checkShape, readMessage } from './order.ts';
 
 export type Answer = { runId: string } | { message: Message };
 
-/** Starts the task of a message, or hands it to the agent of its task, once per message id; or answers the state of a run. @throws problems and errors of the protocol */
+/**
+ * Starts the task of a message or delivers it to the agent of its task, once per message id; or returns the state of a run. @throws
+ * problems and errors of the protocol
+ */
 export async function receive(caller: Caller, message: Message | undefined): Promise<Answer> {
   const asked = readMessage(message);
   if (asked.runId) return { message: await stateOf(caller, asked.runId, asked) };
@@ -30,7 +33,7 @@ export async function receive(caller: Caller, message: Message | undefined): Pro
   return { runId: await receiveMessage(caller, { messageId, contextId, text, order }) };
 }
 
-/** Gives the message to the agent of the task. False: the task is finished. */
+/** Delivers the message to the agent of the task. Returns false for a finished task. */
 async function steer(caller: Caller, runId: string, asked: Asked): Promise<boolean> {
   const run = await findRun(caller, runId);
   const { messageId, text, approvePlan: approves } = asked;
@@ -64,7 +67,7 @@ const previousTask = async (caller: Caller, asked: Asked): Promise<Task | undefi
 async function projectOfContext(caller: Caller, { contextId }: Asked): Promise<string | undefined> {
   if (!contextId) return undefined;
   const { data } = await runsOfContext(caller, contextId, { limit: 1 });
-  // A run that the caller does not reach tells it nothing.
+  // A caller gets no information on a run that it does not reach.
   if (!data[0]) return undefined;
   return findRun(caller, data[0]).then(
     ({ projectId }) => projectId,

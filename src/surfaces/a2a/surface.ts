@@ -1,4 +1,4 @@
-// The agent-to-agent endpoint at {a2a_url}: a resource of its own, with the agent card beside it for anyone (A2A 1.0 §8.2, §9;
+// The agent-to-agent endpoint at {a2a_url}: a separate resource, with a public agent card (A2A 1.0 §8.2, §9;
 // docs/contract.md#tokens-and-resources).
 import { once } from 'node:events';
 import { A2A_VERSION_HEADER, formatSSEEvent, SSE_HEADERS } from '@a2a-js/sdk';
@@ -28,7 +28,7 @@ export interface A2aSettings extends CallerSettings {
 const commentIntervalMs = seconds(15);
 const wellKnown = '/.well-known/agent-card.json';
 
-/** The scope of each method, in the names of 1.0 and 0.3. Whoever is identified may call the others, which only answer errors. */
+/** The scope of each method, in the names of 1.0 and 0.3. Any identified caller may call the others, which only return errors. */
 const scopes: Readonly<Record<string, Scope>> = {
   SendMessage: 'missions:run',
   'message/send': 'missions:run',
@@ -50,7 +50,7 @@ const scopes: Readonly<Record<string, Scope>> = {
   'tasks/pushNotificationConfig/list': 'missions:read',
   'tasks/pushNotificationConfig/delete': 'missions:read',
 };
-/** Those that hold a connection: a slot is taken for each. */
+/** Methods that keep a connection open: each takes a slot. */
 const waits = new Set([
   'SendMessage',
   'message/send',
@@ -60,7 +60,7 @@ const waits = new Set([
   'tasks/resubscribe',
 ]);
 
-/** Of calls that do not wait: an abort for each that has ended costs as much as a statement. */
+/** For calls that do not wait: a separate abort for each call costs as much as a statement. */
 const neverAborted = new AbortController().signal;
 
 const jsonRpcError = (code: number, message: string, id: unknown = null, reason?: string) => ({
@@ -101,7 +101,7 @@ const isRequest = (body: unknown): body is Request => {
 export function createA2a(settings: A2aSettings) {
   const { host, pathname: endpoint } = new URL(addresses().a2a);
   const card = agentCard(settings.version);
-  // RFC 8615 puts it at the host; clients that are configured with {a2a_url} itself look below it.
+  // RFC 8615 places it at the root of the host; clients configured with {a2a_url} itself search below that.
   const cards = new Set([wellKnown, endpoint.replace(/\/$/, '') + wellKnown]);
   const handler = createHandler();
   const transports = { '1.0': new JsonRpcTransportHandler(handler), '0.3': new LegacyJsonRpcTransportHandler(handler) };
@@ -120,7 +120,7 @@ export function createA2a(settings: A2aSettings) {
     const body = parseJson(await readText(exchange, bytes.jsonBody));
     if (body === undefined) return answerRpc(exchange, invalidJson);
     if (!isRequest(body)) return answerRpc(exchange, invalidRequest);
-    // Without the header it is 0.3 (A2A 1.0 §3.6).
+    // Without the header, the version is 0.3 (A2A 1.0 §3.6).
     const version = String(exchange.req.headers[A2A_VERSION_HEADER.toLowerCase()] || '0.3');
     if (version !== '1.0' && version !== '0.3') return answerRpc(exchange, versionNotSupported(body.id));
     const scope = Object.hasOwn(scopes, body.method) ? scopes[body.method] : undefined;
@@ -145,7 +145,7 @@ export function createA2a(settings: A2aSettings) {
     await (isCard ? answerCard(exchange) : answerMessage(exchange));
   }
 
-  /** An endpoint on a host of its own may be that host's root, which elsewhere is the console's. */
+  /** An endpoint on a separate host may be that host's root, which elsewhere belongs to the console. */
   const owns = (path: string, requestHost: string | undefined): boolean =>
     cards.has(path) || (path === endpoint && (endpoint !== '/' || requestHost === host));
   return { name: 'a2a', owns, handle: framed(handle, { ...settings, refuse: refuseFor('a2a') }) };
@@ -163,12 +163,12 @@ function createCalls(settings: A2aSettings) {
     report: (error) => settings.report(exchange, error),
   });
 
-  /** A call that waits. What it holds is released when its socket closes. */
+  /** A call that waits. Its resources are released when its socket closes. */
   function openCall(exchange: Exchange, caller: Caller): Call {
     const ended = new AbortController();
     const free = takeSlot(caller);
     const since = now();
-    // Also while nothing changes: the caller may have lost its credential.
+    // Runs even while nothing changes: the caller may have lost its credential.
     const recheck = async () => {
       if (now() - since >= subscriptions.lifetimeMs) return ended.abort();
       await settings.authenticate(exchange).catch((error) => toProblem(error).status < 500 && ended.abort());
@@ -190,7 +190,7 @@ function createCalls(settings: A2aSettings) {
 const answerRpc = (exchange: Exchange, response: unknown): void =>
   answerJson(exchange, 200, response, { 'cache-control': 'no-store' });
 
-/** Server-sent events. An error before the first of them is an answer of its own. */
+/** Server-sent events. An error before the first event is an ordinary response. */
 async function answerStream(
   exchange: Exchange,
   events: AsyncGenerator<unknown>,
@@ -207,7 +207,7 @@ async function answerStream(
   const comments = setInterval(() => res.write(': \n\n'), commentIntervalMs);
   try {
     for (; !step.done && !res.destroyed; step = await events.next()) {
-      // A slow reader is waited for: changes meanwhile are coalesced.
+      // Waits for a slow reader: changes meanwhile are coalesced.
       if (!res.write(formatSSEEvent(step.value))) await Promise.race([once(res, 'drain'), once(res, 'close')]);
     }
   } catch (error) {

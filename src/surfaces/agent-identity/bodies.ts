@@ -1,4 +1,4 @@
-// Reading the JSON bodies of the agent endpoints, and the members that several answers share.
+// Parses the JSON bodies of the agent endpoints; also the members common to several responses.
 import type { z } from 'zod';
 import type { ClaimCeremony } from '#domain/identity/agent-identities/claim.ts';
 import { invalidAgentRequest } from '#domain/identity/agent-identities/errors.ts';
@@ -21,7 +21,7 @@ export async function readObject(exchange: Exchange): Promise<Members> {
   return body as Members;
 }
 
-/** @throws invalid_request, naming each member and what it must be */
+/** @throws invalid_request, naming each invalid member and its requirement */
 export function checked<S extends z.ZodType>(body: unknown, record: S): z.output<S> {
   const parsed = record.safeParse(body);
   if (!parsed.success) throw invalidAgentRequest(describeIssues(parsed.error));
@@ -36,7 +36,7 @@ export const ceremonyMembers = ({ userCode, verificationUri, expiresIn, expiresA
   interval,
 });
 
-/** What an agent needs to be claimed. */
+/** The data for claiming an agent. */
 export const claimableMembers = ({ claimToken, claimExpiresAt }: Claimable) => ({
   claim_url: `${baseUrl()}/agent/identity/claim`,
   claim_token: claimToken,

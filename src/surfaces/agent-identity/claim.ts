@@ -9,7 +9,7 @@ import { InitiateClaimRequest } from './records.ts';
 
 export const answerClaim: Handler = async (exchange) => {
   const body = await readObject(exchange);
-  // Some agents call the address by the word of the registration.
+  // Some agents use the name from the registration, `login_hint`.
   const { claim_token, email } = checked({ email: body.login_hint, ...body }, InitiateClaimRequest);
   if (!emailAddress.safeParse(email).success) throw invalidAgentRequest('email: must be an email address.');
   const claim = await startClaim(claim_token, { email, address: exchange.address });

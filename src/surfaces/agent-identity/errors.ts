@@ -1,11 +1,11 @@
-// Answers errors as `AgentAuthError`. A problem that is not the agents' own (rate, size, availability) also carries the members of
-// `Error`, for clients that read either (docs/contract.md#agent-errors).
+// Sends errors as `AgentAuthError`. A problem outside that protocol (rate, size, availability) also has the members of `Error`, for
+// clients that read either (docs/contract.md#agent-errors).
 import { AgentAuthError } from '#domain/identity/agent-identities/errors.ts';
 import { apiResourceMetadata } from '#foundation/http/addresses.ts';
 import { answerJson, type Exchange } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 
-/** Answers an error of the agents' own protocol; returns false for any other. */
+/** Sends an error of the agents' protocol; returns false for any other. */
 export function refuseAgentError(exchange: Exchange, error: unknown): boolean {
   if (!(error instanceof AgentAuthError)) return false;
   const { status, description, maxAge } = error;
@@ -26,9 +26,7 @@ interface ErrorBody {
   max_age?: number;
 }
 
-/**
- * A 401 has two challenges: that of docs/contract.md#challenges, and that of every 401 of the API (docs/contract.md#challenges).
- */
+/** A 401 has two challenges: that of the agent endpoints, and that of every 401 of the API (docs/contract.md#challenges). */
 export function answerError(exchange: Exchange, status: number, body: ErrorBody): void {
   answerJson(exchange, status, body, status === 401 ? { 'www-authenticate': challenges(body) } : {});
 }
@@ -42,7 +40,7 @@ function challenges({ error, error_description, max_age }: ErrorBody): string[] 
   return [`AgentAuth ${parameters.join(', ')}`, `Bearer resource_metadata="${apiResourceMetadata()}"`];
 }
 
-/** Fit for a quoted string in a header (RFC 9110 §5.6.4). */
+/** Escaped for a quoted string in a header (RFC 9110 §5.6.4). */
 const quotable = (text: string): string => text.replace(/[^\x20-\x7e]+/g, ' ').replace(/["\\]/g, '\\$&');
 
 function errorCode({ status }: Problem): string {

@@ -1,5 +1,5 @@
-// POST /agent/event/notify: security events, pushed by trusted providers (RFC 8935). 202 means that an event was accepted, not
-// that it changed something; senders repeat after a 5xx.
+// POST /agent/event/notify: security events, pushed by trusted providers (RFC 8935). 202 means that an event was accepted, possibly
+// without effect; senders repeat after a 5xx.
 import { eventError, VerificationError } from '#domain/identity/agent-identities/id-jag/reasons.ts';
 import { receiveSecurityEvent } from '#domain/identity/agent-identities/security-events.ts';
 import { answer, answerJson, type Exchange, type Handler, mediaType, readText } from '#foundation/http/http.ts';
@@ -22,7 +22,7 @@ export function createEvents(report: Report): Handler {
   return framed(answerEvent, { report, refuse, refuseOwn });
 }
 
-/** Errors have a body of their own here (RFC 8935 §2.3). */
+/** Errors have a separate body format here (RFC 8935 §2.3). */
 function refuse(exchange: Exchange, { status, body, headers }: Problem): void {
   const err = status < 500 ? 'invalid_request' : 'temporarily_unavailable';
   answerError(exchange, status, err, body.description, headers);

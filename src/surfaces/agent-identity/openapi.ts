@@ -1,10 +1,10 @@
-// The agent endpoints as OpenAPI 3.1 fragments, from the records that their bodies are checked with.
+// The agent endpoints as OpenAPI 3.1 fragments, from the records that validate their bodies.
 import { z } from 'zod';
 import * as records from './records.ts';
 
 type Json = Record<string, unknown>;
 
-/** A ceremony inside another record is a reference to its component. */
+/** Replaces a ceremony inside another record by a reference to its component. */
 const referCeremony =
   (record: z.ZodType) =>
   ({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: Json }): void => {
@@ -23,7 +23,7 @@ export const agentIdentitySchemas: Json = Object.fromEntries(
     InitiateClaimResponse: records.InitiateClaimResponse,
     SecurityEventError: records.SecurityEventError,
   }).map(([name, record]) => {
-    // As input: there no schema closes itself, and members that are not named are ignored.
+    // In input mode, schemas are open: unnamed members are ignored.
     const { $schema, ...schema } = z.toJSONSchema(record, { io: 'input', override: referCeremony(record) });
     return [name, schema];
   }),

@@ -1,5 +1,5 @@
-// The records of the agent endpoints as zod objects (docs/contract.md#agent-registration): bodies are checked with them, and the
-// OpenAPI document prints them. Unknown members are ignored.
+// The records of the agent endpoints as zod objects (docs/contract.md#agent-registration), for the validation of bodies and for the
+// OpenAPI document. Unknown members are ignored.
 import { z } from 'zod';
 import { registrationKinds } from '#domain/identity/agent-identities/model.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
@@ -50,7 +50,7 @@ export const ClaimCeremony = z
       .string()
       .regex(/^\d{6}$/)
       .describe('Six digits, which the person types at the verification_uri.'),
-    verification_uri: z.url().describe('Where the person signs in, types the code and chooses the access.'),
+    verification_uri: z.url().describe('The page on which the person signs in, types the code and chooses the access.'),
     expires_in: z.int().describe('Lifetime of the code in seconds.'),
     expires_at: isoTime,
     interval: z.int().describe('Seconds between polls of the token endpoint.'),
@@ -58,14 +58,14 @@ export const ClaimCeremony = z
   .describe('A code that the agent shows its person, and where the person types it.');
 
 const claimable = {
-  claim_url: z.url().optional().describe('Where a claim is started.'),
+  claim_url: z.url().optional().describe('The endpoint that starts a claim.'),
   claim_token: z.string().optional().describe('Returned once: for the claim endpoint, and for polling.'),
   claim_token_expires: isoTime.optional(),
-  post_claim_scopes: scopes.optional().describe('What a person can be expected to grant.'),
+  post_claim_scopes: scopes.optional().describe('Scopes that a person can be expected to grant.'),
   claim: ClaimCeremony.optional().describe('The code for the person, where a claim has been started.'),
 };
 
-const registrationType = z.enum(registrationKinds).describe('How the agent registered.');
+const registrationType = z.enum(registrationKinds).describe('The way in which the agent registered.');
 
 export const AgentRegistrationResponse = z
   .object({

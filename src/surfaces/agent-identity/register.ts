@@ -1,5 +1,5 @@
 // POST /agent/identity: an agent registers itself, in one of three ways (docs/contract.md#agent-registration; auth.md v0.6). No
-// credential is needed, so the source address is what is counted.
+// credential is needed, so the rate is counted by source address.
 import { z } from 'zod';
 import { registrationKinds } from '#domain/identity/agent-identities/model.ts';
 import {
@@ -20,7 +20,7 @@ const anyKind = z.object({ type: z.enum(registrationKinds) });
 
 export function createAgentRegistration(perHour: number): Handler {
   const throttle = createSharedThrottle('agent-register', perHour, 3_600, 'Too many agents were registered from here.');
-  /** Before anything is created, and before any signature is verified. */
+  /** Counted before anything is created, and before any signature is verified. */
   const count = ({ address }: Exchange) => throttle.take(networkOf(address));
 
   return async (exchange) => {

@@ -1,9 +1,9 @@
-// The whole content of an artifact, for a surface that answers it inside a message.
+// The whole content of an artifact, for a surface that includes it in a message.
 import type { Caller } from '#access/principal.ts';
 import { readContent } from '#domain/work/artifacts/content.ts';
 import { findArtifact } from '#domain/work/artifacts/operations.ts';
 
-/** Null when the storage has lost it; the caller has checked its size. @throws 404 */
+/** Null when the content is missing from the storage; the caller has checked its size. @throws 404 */
 export async function readWholeContent(caller: Caller, artifactId: string): Promise<Buffer | null> {
   const content = await readContent(await findArtifact(caller, artifactId));
   if (!content) return null;

@@ -1,7 +1,7 @@
-// Response headers for an artifact's content. Its type is what its uploader claims: only media that no browser executes are shown
-// in place, everything else is a file to save. None of it may act as a page of this origin.
+// Response headers for an artifact's content, whose type is the uploader's claim: only media that no browser executes are shown inline,
+// everything else is a file to save. No content may act as a page of this origin.
 
-/** Shown in place: media without scripts. SVG, HTML, XML and PDF are not among them. */
+/** Shown inline: media without scripts. SVG, HTML, XML and PDF are not among them. */
 const harmless: Record<string, string> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
@@ -14,7 +14,7 @@ const harmless: Record<string, string> = {
   'audio/wav': 'wav',
   'text/plain': 'txt',
 };
-/** Saved under a name that programs know. */
+/** Saved with an extension that programs recognize. */
 const saved: Record<string, string> = {
   'application/json': 'json',
   'application/pdf': 'pdf',
@@ -26,7 +26,7 @@ const saved: Record<string, string> = {
   'text/markdown': 'md',
 };
 
-/** The file name does not contain the caption, which could hold anything. */
+/** The file name omits the caption, which is arbitrary text. */
 export function presentation(contentType: string, name: string): Record<string, string> {
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
   const isInline = Object.hasOwn(harmless, type);

@@ -52,7 +52,7 @@ async function send(exchange: Exchange, file: SentFile, expiry: number): Promise
     etag,
     'accept-ranges': 'bytes',
     'cache-control': `private, max-age=${Math.floor((expiry - now()) / 1_000)}, immutable`,
-    // Viewers of traces are pages of other origins. No credential is involved.
+    // Trace viewers are pages of other origins. No credential is involved.
     'access-control-allow-origin': '*',
     ...file.presentation,
   };

@@ -1,11 +1,11 @@
-// Answers a problem to a client that may still be sending. Closing its connection at once would discard an answer that it has
-// not read (RFC 9112 §9.6): the answer is sent, and what still arrives is discarded for a moment before the exchange ends.
+// Sends a problem to a client that may still be sending. Closing its connection at once would discard a response that it has not read
+// (RFC 9112 §9.6): the response is sent, and further data is discarded for a moment before the exchange ends.
 import { finished } from 'node:stream';
 import { seconds } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 
-/** How long a body is still read after its answer. */
+/** How long a body is still read after its response. */
 const lingerMs = seconds(5);
 
 export function refuseUpload({ req, res }: Exchange, { status, body, headers }: Problem): void {

@@ -1,12 +1,12 @@
-// The byte range that a request names (RFC 9110 §14). One range is served; several, or an unknown unit, are answered with the
-// whole content, which a server may always do.
+// The byte range of a request (RFC 9110 §14). One range is served; for several, or an unknown unit, the response is the whole content,
+// which is always permitted.
 import type { ByteRange } from '#foundation/storage/storage.ts';
 
-/** Undefined means the whole content; null a range that begins after its end (416). */
+/** Undefined for the whole content; null for a range that begins after its end (416). */
 export function rangeOf(header: string | undefined, size: number): ByteRange | null | undefined {
   const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(/[ \t]/g, '') ?? '') ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined;
-  // `-5`: the last five.
+  // `-5`: the last five bytes.
   if (from === '')
     return Number(to) === 0 || size === 0 ? null : { first: Math.max(0, size - Number(to)), last: size - 1 };
   if (to !== '' && Number(to) < Number(from)) return undefined;

@@ -51,6 +51,6 @@ export function createArtifacts({ report }: { report: Report }) {
   return { name: 'artifacts', owns, handle: framed(handle, { report, refuse: refuseUpload }) };
 }
 
-/** Whether the client disconnected while it was sending or reading, which is not a failure of the service. */
+/** Whether the client disconnected while sending or reading, which is not a failure of the service. */
 const isAborted = ({ req }: Exchange, error: unknown): boolean =>
   (req.destroyed && !req.complete) || (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';

@@ -8,7 +8,7 @@ import { answerJson, type Exchange } from '#foundation/http/http.ts';
 import { forbidden, invalid, tooLarge, unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 
-/** How long a client may send nothing: longer than a pause of its network, shorter than the hold on the content. */
+/** Maximum silence of a client: longer than a pause of its network, shorter than the hold on the content. */
 const silenceMs = minutes(1);
 
 export const maxPerOrganization = 16;
@@ -43,9 +43,9 @@ function admit({ req, search }: Exchange, contentKey: string): void {
   if (Number(length) > bytes.artifact) throw tooLarge(bytes.artifact);
 }
 
-/** The body as it arrives. A client that is silent for too long is disconnected; the time that the storage takes does not count. */
+/** The body as received. A client that is silent for too long is disconnected; time spent in the storage does not count. */
 async function* arriving(req: IncomingMessage): AsyncGenerator<Uint8Array> {
-  // Reading may end early, and the answer still needs the connection.
+  // Reading may end early, and the response still needs the connection.
   const chunks = req.iterator({ destroyOnReturn: false });
   try {
     for (;;) {

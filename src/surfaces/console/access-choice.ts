@@ -1,6 +1,6 @@
 // The fields in which a person selects the access of an agent or client: organization, project, scopes, expiry
-// (docs/contract.md#claim-page). All of them are sent with the approval, so what is approved is what the form shows; never more
-// than the person's role in the selected organization holds.
+// (docs/contract.md#claim-page). All of them are sent with the approval, so that exactly the displayed selection is approved, within the
+// person's role in the selected organization.
 import { z } from 'zod';
 import { presetScopes, scopesOfRole } from '#access/scopes.ts';
 import type { OwnOrganization } from '#domain/organization/organizations/operations.ts';
@@ -16,7 +16,7 @@ import { scopeBoxes } from './scope-boxes.ts';
 
 interface Place {
   organization: OwnOrganization;
-  /** The newest ones. */
+  /** The newest projects. */
   projects: Row<Project>[];
   hasMoreProjects: boolean;
 }
@@ -24,11 +24,11 @@ interface Place {
 export interface AccessOffer {
   /** The organizations to choose from; the person's current one comes first. */
   places: readonly [Place, ...Place[]];
-  /** The requested scopes that the person's role holds in any of them. */
+  /** The requested scopes that the person's role holds in any of the organizations. */
   scopes: ReadonlySet<string>;
   /** The other requested scopes. */
   withheld: string[];
-  /** Whether not every role holds all of `scopes`. */
+  /** Whether some roles do not hold all of `scopes`. */
   isUneven: boolean;
 }
 
@@ -39,7 +39,7 @@ export async function offerAccess(
 ): Promise<AccessOffer | null> {
   const isCurrent = ({ id }: OwnOrganization) => id === caller.orgId;
   const organizations = [...all.filter(isCurrent), ...all.filter((one) => !isCurrent(one))];
-  // Each is a query: beyond the first organizations, projects are not listed.
+  // Each takes a query: projects are listed only for the first organizations.
   const places = await Promise.all(
     organizations.map((organization, i) => placeOf(caller, organization, i < previewSizes.perParent)),
   );
@@ -76,7 +76,7 @@ const choice = z.object({
   expires_in_days: z.coerce.number(`must be an integer ${min} to ${max}`).int().min(min).max(max),
 });
 
-/** The fields that such a form sends besides its own. */
+/** The form fields of the selection. */
 export const accessChoice = choice.shape;
 
 /** The selected scopes. */
@@ -101,7 +101,7 @@ export const chosenAccess = (form: URLSearchParams): Chosen => ({
 export const isFormError = (error: unknown): error is Problem =>
   error instanceof Problem && [400, 401, 404].includes(error.status);
 
-/** At most as many as one credential may hold. */
+/** At most the number that one credential may hold. */
 const suggested = (scopes: ReadonlySet<string>): string[] =>
   scopes.size > tokens.scopesPerToken ? presetScopes('all', scopes) : [...scopes];
 

@@ -28,7 +28,7 @@ const read = (name: string): Promise<Buffer> => readFile(path.join(packageFolder
 interface Manifest {
   script: string;
   style: string;
-  /** What pages load when they are first opened. */
+  /** The files that pages load first. */
   chunks: string[];
 }
 
@@ -58,12 +58,12 @@ const files = assets<string>(
 export const answerApplicationFile = (exchange: Exchange): Promise<boolean> =>
   files.answer(exchange, exchange.path.slice(applicationBase.length));
 
-/** What the person may do now: in a closed organization, read. */
+/** The effective scopes of the person: in a closed organization, only reading. */
 const scopesOf = ({ caller }: Visitor) => [...caller.scopes].filter((scope) => admits(caller, scope));
 
-/** A page of an organization. `find` says whether it has the record of an address. @throws 404 otherwise */
+/** A page of an organization. `find` checks that the organization has the record of an address. @throws 404 otherwise */
 export interface OrganizationRoute {
-  /** Below that of the organization. `:id` stands for the id of a record. */
+  /** Address below that of the organization. `:id` is the id of a record. */
   address: string;
   GET(exchange: Exchange, visitor: OrganizationVisitor, id: string): Promise<void>;
   POST?(exchange: Exchange, visitor: OrganizationVisitor, id: string, form: URLSearchParams): Promise<void>;
@@ -74,7 +74,7 @@ type RecordAddress = Extract<PageAddress, `${string}:id${string}`>;
 
 type FindTitle = (caller: Caller, id: string) => Promise<string>;
 
-/** The titles of the records that have a page. @throws 404 for one that is not there, or is another organization's */
+/** The titles of records that have a page. @throws 404 for an unknown record, and for another organization's */
 const recordTitles: Record<RecordAddress, FindTitle> & Partial<Record<PageAddress, FindTitle>> = {
   '/projects/:id': async (caller, id) => (await findProject(caller, id)).name,
   '/projects/:id/settings': async (caller, id) => (await findProject(caller, id)).name,
@@ -105,7 +105,7 @@ async function answerApplication(exchange: Exchange, visitor: OrganizationVisito
   const { script, style } = await manifest();
   const address = await files.addresses();
   const { id, slug } = visitor.organization;
-  // The heading has its place before the application has it.
+  // Reserves the space of the heading before the application renders it.
   const body = html`<div id="application" data-csrf="${visitor.csrf}" data-org="${id}" data-base="${organizationPath(slug)}"
       data-person="${visitor.person.id}" data-now="${now()}"
       data-api="${addresses().baseHost}/v1" data-scopes="${scopesOf(visitor).join(' ')}"><h1>${title}</h1></div>

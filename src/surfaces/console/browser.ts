@@ -30,7 +30,7 @@ export function browserOf(exchange: Exchange, email: string): SignInBrowser {
 /** The secret that this browser's codes and challenges are bound to, or null. */
 export const browserSecret = (exchange: Exchange): string | null => cookieOf(exchange, secretCookie);
 
-/** The secret of this browser, created when it has none; its cookie lasts as long as what is bound to it. */
+/** The secret of this browser, created if absent; its cookie lasts as long as the codes and challenges bound to it. */
 export function keepBrowserSecret(exchange: Exchange): string {
   const secret = browserSecret(exchange) ?? newSecret('');
   setCookie(exchange, secretCookie, secret, lifetimesMs.signInCode);

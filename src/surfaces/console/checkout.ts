@@ -1,5 +1,5 @@
-// The page of a checkout: at the built-in provider it takes test money, says so, and pays with one button. From other providers a
-// person comes back to it.
+// The page of a checkout: with the built-in provider it takes test money, says so, and pays with one button. Other providers redirect the
+// person back to it.
 import { admit, admits } from '#access/gate.ts';
 import { findCheckout, payInTestMoney } from '#domain/money/billing/checkout.ts';
 import { builtinProvider } from '#domain/money/billing/provider.ts';

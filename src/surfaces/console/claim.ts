@@ -1,5 +1,5 @@
-// The claim page: an agent names this person as its owner; the person types the code that the agent shows and selects its access,
-// or denies (docs/contract.md#claims; docs/contract.md#claim-page). What the agent says about itself is marked as unverified.
+// The claim page: an agent names this person as its owner; the person types the code that the agent shows and selects its access, or
+// denies (docs/contract.md#claims; docs/contract.md#claim-page). The agent's data about itself is marked as unverified.
 import { z } from 'zod';
 import { approveClaim, claimPageState, denyClaim, type OpenClaim } from '#domain/identity/agent-identities/approval.ts';
 import { defaultScopes } from '#domain/identity/oauth/authorization-request.ts';
@@ -57,14 +57,14 @@ export const decideClaim: Handler = personsForm(async (exchange, visitor, form) 
       });
     } catch (error) {
       if (!isFormError(error)) throw error;
-      // If the claim has ended with this attempt, `answerClaim` throws that.
+      // If this attempt has ended the claim, `answerClaim` throws that.
       return answerClaim(exchange, visitor, { attemptToken, chosen: chosenAccess(form) }, error);
     }
     await answerDone(exchange, visitor, 'Done', 'The agent has access. You can close this page.');
   });
 });
 
-/** Shows an error page, with the sign-out button, for a claim that this person cannot, or can no longer, decide. */
+/** Shows an error page, with the sign-out button, for a claim that this person cannot decide, or can no longer decide. */
 async function answerOrExplain(exchange: Exchange, visitor: Visitor, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -1,6 +1,6 @@
 // The authorization page: a person decides on a client's request for access (RFC 6749 §4.1, RFC 9207;
-// docs/contract.md#authorization-page). It is shown every time, because anybody can use a public client's id. An untrusted redirect
-// address is never redirected to.
+// docs/contract.md#authorization-page). It is shown every time, because anybody can use a public client's id. The page never redirects to
+// an untrusted address.
 import { z } from 'zod';
 import {
   type AuthorizationRequest,
@@ -57,7 +57,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
     async showConsent(exchange) {
       const query = new URLSearchParams(exchange.search);
       const visitor = await visitorOf(exchange);
-      // Reading the request may fetch the client's document, and only a signed-in person causes that.
+      // Reading the request may fetch the client's document, which only a signed-in person may cause.
       if (!visitor && isDocumentAddress(query.get('client_id') ?? '')) return signInFirst(exchange);
       const request = await read(exchange, query);
       if ('error' in request) return sendBack(exchange, request.redirectUri, errorAddress(request));
@@ -153,7 +153,7 @@ function aboutClient({ client, redirectUri, resource }: AuthorizationRequest): H
 function placeOf(redirectUri: string): { name: string; sources: string[] } {
   const { protocol, host, origin } = new URL(redirectUri);
   if (!/^https?:$/.test(protocol)) return { name: `an app on this device (${protocol})`, sources: [protocol] };
-  // A policy cannot name an IPv6 address. Clients redirect further, and Chromium checks every redirect against the policy.
+  // A policy cannot contain an IPv6 address. Clients redirect further, and Chromium checks every redirect against the policy.
   return { name: host, sources: [host.startsWith('[') ? protocol : origin, 'https:'] };
 }
 

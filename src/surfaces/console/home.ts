@@ -1,4 +1,4 @@
-// The account: the person, their organizations and invites, and the forms that change them. Sign-in leads to the overview, and here
+// The account: the person, their organizations and invites, and the forms that change them. Sign-in redirects to the overview, or here
 // for a person without an organization.
 import { z } from 'zod';
 import { chooseOrganization } from '#domain/identity/sessions/operations.ts';
@@ -18,7 +18,7 @@ import { passkeyPageScript } from './passkey-form.ts';
 import { passkeyOffer } from './passkeys.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
-/** Where a person begins: the overview of their organization, or the account, where they create or join one. */
+/** Redirects a person to the overview of their organization, or to the account, where they create or join one. */
 export const showHome: Handler = personsPage(async (exchange, { organization }) =>
   seeOther(exchange, organization ? overviewOf(organization) : accountAddress),
 );

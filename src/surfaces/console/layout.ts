@@ -1,5 +1,5 @@
-// The frame of every page, and its headers: only our own styles, images and scripts, no framing, no cache, and no referrer, since
-// addresses of pages can carry secrets.
+// The frame of every page, and its headers: only the service's own styles, images and scripts, no framing, no cache, and no referrer,
+// because addresses of pages can contain secrets.
 import { admits, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { SessionInUse } from '#domain/identity/sessions/operations.ts';
@@ -11,15 +11,15 @@ import type { Problem } from '#foundation/problem.ts';
 import { accountAddress, type MenuGroup, nearestPage, pageEntries, personPages } from './pages.ts';
 import { files } from './style.ts';
 
-/** The signed-in person whom a page is for. */
+/** The signed-in person of a page. */
 export interface Visitor {
   caller: Caller;
   person: SessionInUse['person'];
-  /** Those that the person may read, in the order in which they joined them. */
+  /** The organizations that the person may read, in the order of joining. */
   organizations: readonly OwnOrganization[];
-  /** The one that the caller acts in: that of the address, or else the one last chosen. */
+  /** The caller's organization: that of the address, or else the one last chosen. */
   organization: OwnOrganization | null;
-  /** Stands in every form as `csrf_token`. */
+  /** The field `csrf_token` of every form. */
   csrf: string;
 }
 
@@ -31,11 +31,11 @@ export interface ConsolePage {
   body: Html;
   /** The signed-in person: the bar shows their email and the sign-out button. */
   visitor?: Visitor | null;
-  /** Other origins that a form of this page may lead to: that of a client's redirect address. */
+  /** Other origins that a form of this page may redirect to: that of a client's redirect address. */
   formTargets?: readonly string[];
   /** The passkey script, which fetches the WebAuthn options. */
   script?: 'passkey.js' | undefined;
-  /** The addresses of the files of a page that the browser renders. It may call the API and show contents of artifacts. */
+  /** The files of a page that the browser renders. It may call the API and show contents of artifacts. */
   app?: { script: string; style: string };
 }
 
@@ -46,10 +46,10 @@ const groupNames = { work: null, organization: 'Organization', you: 'You' } as c
   unknown
 >;
 
-/** An address, its name, and the rules of which one admits; without any it is for every person. */
+/** An address, its name, and its rules, any of which admits; without rules it is open to every person. */
 type Place = readonly [address: string, name: string, scopes?: readonly Rule[]];
 
-/** The places of the menu by group. Without an organization they lead to pages that say so. */
+/** The menu's entries by group. Without an organization they link to pages that say so. */
 function placesOf({ organization }: Visitor): readonly (readonly [name: string | null, places: Place[]])[] {
   const base = organization ? organizationPath(organization.slug) : '/console';
   const placesOfGroup = (group: MenuGroup): Place[] =>
@@ -73,7 +73,7 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<ConsolePage> = {
     "style-src 'self'",
     ...(script === 'passkey.js' ? ["connect-src 'self'"] : []),
     ...(app ? ["connect-src 'self'", `img-src ${media()}`, `media-src ${media()}`] : ["img-src 'self'"]),
-    // Chromium holds the redirect after a form to this as well.
+    // Chromium applies this also to the redirect after a form.
     `form-action ${["'self'", ...formTargets].join(' ')}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",
@@ -146,11 +146,11 @@ ${body}
 `;
 }
 
-/** What the frame of a signed-in person's page shows. */
+/** The data of the menu on a signed-in person's page. */
 interface Menu {
   visitor: Visitor;
   path: string;
-  /** Not where a person grants access: those pages run no script at all, and have no menu on a phone. */
+  /** False where a person grants access: those pages run no script, and have no menu on a phone. */
   hasScript: boolean;
 }
 
@@ -160,7 +160,7 @@ const menuOf = (visitor: Visitor, path: string): Menu => ({
   hasScript: !/^\/(oauth|claim|v1)\b/.test(path),
 });
 
-/** The current organization, and links to the same page of the others; the application moves them along. */
+/** The current organization, and links to the same page of the others; the application updates them. */
 function switcher({ visitor: { organization, organizations }, path }: Menu): Html | null {
   if (!organization) return null;
   const base = organizationPath(organization.slug);
@@ -178,7 +178,7 @@ const personBar = (visitor: Visitor) => html`<div class="person">
 <form method="post" action="/sign-out">${csrfField(visitor)}<button class="quiet">Sign out</button></form>
 </div>`;
 
-/** The page itself is marked, and the list is marked on what belongs to it: the answer to one of its forms. */
+/** Marks the page itself, or the list that it belongs to, such as the result of one of its forms. */
 const markOf = (path: string, place: string): 'page' | 'true' | null =>
   path === place ? 'page' : path.startsWith(`${place}/`) ? 'true' : null;
 
@@ -194,10 +194,10 @@ const navigation = ({ visitor, path }: Menu): Html => html`<div class="menu" id=
 ${personBar(visitor)}
 </div></div>`;
 
-/** Stands in every form of a signed-in person. */
+/** The hidden field in every form of a signed-in person. */
 export const csrfField = ({ csrf }: Visitor): Html => html`<input type="hidden" name="csrf_token" value="${csrf}">`;
 
-/** What went wrong with a form, read out by screen readers as soon as the page is there. */
+/** The error of a form, announced by screen readers as soon as the page is loaded. */
 export const formError = (message: string | null | undefined): Html | null =>
   message ? html`<p class="note error" role="alert" id="form-error">${message}</p>` : null;
 

@@ -1,5 +1,5 @@
-// The page of the development mailbox, which receives mail while no mail server is set up. It shows sign-in codes, so only this
-// machine can open it, only for a service on this machine, and only with the secret that is printed at the start.
+// The page of the development mailbox, which receives mail while no mail server is configured. It shows sign-in codes, so it opens only
+// on this machine, for a service on this machine, and with the secret that is printed at the start.
 
 import { hours, isoTime } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -13,7 +13,7 @@ import { visitorOf } from './visitor.ts';
 
 const loopback = /^((::ffff:)?127(\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
 
-/** The peer, the Host and our own address must all be loopback: a request through a proxy or a rebound name is not local. */
+/** The peer, the Host and the service's address must all be loopback: a request through a proxy or a rebound name is not local. */
 export function mailboxIsOpenTo({ address, req }: Exchange): boolean {
   const host = `http://${req.headers.host}`;
   return (
@@ -29,7 +29,7 @@ export async function showMailbox(exchange: Exchange): Promise<void> {
   if (!mailboxIsOpenTo(exchange)) throw notFound('page');
   const key = new URLSearchParams(exchange.search).get('key');
   if (opensMailbox(key)) {
-    // The secret leaves the address, which browsers remember.
+    // Removes the secret from the address, which browsers remember.
     setCookie(exchange, 'mailbox', key, hours(12));
     return seeOther(exchange, '/development/mailbox');
   }

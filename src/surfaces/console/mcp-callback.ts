@@ -17,7 +17,7 @@ const arrival = z.object({
   iss: boundedText(text.redirectUri).optional(),
 });
 
-/** What an error of the authorization server says is a stranger's words: they are not shown (RFC 9207, section 2.4). */
+/** The authorization server's error text is untrusted and is not shown (RFC 9207, section 2.4). */
 export const showMcpCallback = personsPage(async (exchange, visitor) => {
   const answer = new URLSearchParams(exchange.search);
   if (answer.has('error'))
@@ -31,6 +31,6 @@ export const showMcpCallback = personsPage(async (exchange, visitor) => {
   seeOther(exchange, ownPath(returnTo));
 });
 
-/** Who we are, for authorization servers that read it instead of registering us. */
+/** The service's client metadata, for authorization servers that read it instead of registering clients. */
 export const showMcpClient: Handler = (exchange) =>
   answerJson(exchange, 200, clientDocument(), { 'cache-control': 'public, max-age=3600' });

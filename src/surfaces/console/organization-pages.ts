@@ -1,4 +1,4 @@
-// The pages of an organization, at `/console/o/{slug}/…`. Addresses without an organization, as older links have them, redirect.
+// The pages of an organization, at `/console/o/{slug}/…`. Addresses without an organization, from older links, redirect.
 import { findCheckout } from '#domain/money/billing/checkout.ts';
 import { findOrder } from '#domain/money/billing/operations.ts';
 import { organizationPath } from '#foundation/http/addresses.ts';
@@ -78,10 +78,10 @@ async function inOwn(
   seeOther(exchange, pageOf(organization.slug, within) + searchOf(exchange));
 }
 
-/** The number of a person's organizations in which the record of an old address is looked for. */
+/** Maximum number of a person's organizations that are searched for the record of an old address. */
 const maxLookedThrough = 20;
 
-/** Leads to the person's organization that has the record, or else to the one last chosen. */
+/** Redirects to the person's organization that has the record, or else to the one last chosen. */
 const redirectOld = ({ find }: OrganizationRoute, within: string, id: string): Handler =>
   personsPage(async (exchange, visitor) => {
     const { organization: current, organizations } = visitor;

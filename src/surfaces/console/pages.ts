@@ -1,21 +1,21 @@
-// The pages of the console, by address: the server, the router of the browser, the menu and the palette read this one table. It
-// imports nothing, because both the server and the browser load it.
+// The pages of the console, by address: shared by the server, the browser's router, the menu and the palette. Imports nothing, because
+// both the server and the browser load it.
 
 export type MenuGroup = 'work' | 'organization' | 'you';
 
 interface PageEntry {
-  /** The title of a page of a record is the record's. */
+  /** The page title; the page of a record has the record's title. */
   title?: string;
-  /** Any of them admits. */
+  /** Any one of them admits the person. */
   scopes: readonly string[];
-  /** The group of the menu that lists the page, by `label` in place of its title. */
+  /** The menu group of the page, which is listed by `label` instead of its title. */
   menu?: MenuGroup;
   label?: string;
-  /** Actions of the palette that begin on the page. A page that is itself an action has its title here. */
+  /** Palette actions that begin on the page. A page that is itself an action has its title here. */
   actions?: readonly (readonly [scope: string, name: string])[];
 }
 
-/** Pages of an organization, below `/console/o/{slug}`. `:id` stands for the id of a record. */
+/** Pages of an organization, below `/console/o/{slug}`. `:id` is the id of a record. */
 export const organizationPages = {
   '/overview': { title: 'Overview', scopes: ['missions:read'], menu: 'work' },
   '/projects': { title: 'Projects', scopes: ['projects:read'], menu: 'work' },
@@ -103,7 +103,7 @@ export const pageEntries = Object.entries(organizationPages) as [PageAddress, Pa
 
 export const accountAddress = '/console/account';
 
-/** Pages of a person, whatever organization. */
+/** Pages of a person, independent of the organization. */
 export const personPages = [
   ['/console/sessions', 'Sessions'],
   ['/console/passkeys', 'Passkeys'],
@@ -114,7 +114,7 @@ export const personPages = [
 export const patternOf = (address: string, base = ''): RegExp =>
   new RegExp(`^${base}${address.replace(':id', '([^/?#]+)')}$`);
 
-/** The page of another organization that is nearest to one of this: the same, or the list of the record. */
+/** The closest page of another organization: the same page, or the list of the record. */
 export function nearestPage(address: string): PageAddress {
   const names = [address, `/${address.split('/')[1]}`];
   const isFixed = (name: string): name is PageAddress => name in organizationPages && !name.includes(':');

@@ -1,4 +1,4 @@
-// The forms through which a browser creates a passkey or signs in with one (passkey-script.ts), and what they send back.
+// The forms in which a browser creates a passkey or signs in with one (passkey-script.ts), and the data that they send.
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { z } from 'zod';
 import { arePasskeysPossible } from '#domain/organization/people/passkeys.ts';
@@ -7,10 +7,10 @@ import { invalid } from '#foundation/problem.ts';
 import { plainText } from '#graph/validation.ts';
 import { fieldsOf } from './visitor.ts';
 
-/** For `script` of a page with such a form. */
+/** The option `script` of a page with such a form. */
 export const passkeyPageScript = (): 'passkey.js' | undefined => (arePasskeysPossible() ? 'passkey.js' : undefined);
 
-/** Hidden until the script finds that the browser supports it. `fields`: hidden fields that both requests send. */
+/** Hidden until the script detects support in the browser. `fields`: hidden fields that both requests send. */
 export const passkeyForm = (
   kind: 'create' | 'sign-in',
   action: string,
@@ -45,7 +45,7 @@ const asserted = credential.extend({
   }),
 });
 
-/** A new passkey as the browser describes it (RegistrationResponseJSON). @throws 400 */
+/** A new passkey in the browser's format (RegistrationResponseJSON). @throws 400 */
 export const createdPasskey = (form: URLSearchParams): RegistrationResponseJSON => credentialOf(form, created);
 
 /** A signed challenge (AuthenticationResponseJSON). @throws 400 */

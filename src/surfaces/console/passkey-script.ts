@@ -1,4 +1,4 @@
-// The script of pages with passkeys: the bundle of @simplewebauthn/browser, then ours. It fetches the options, runs the WebAuthn
+// The script of pages with passkeys: the bundle of @simplewebauthn/browser, then this one. It fetches the options, runs the WebAuthn
 // ceremony, and submits the result as a form.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';

@@ -4,7 +4,7 @@ import { type Html, html } from '#foundation/http/html.ts';
 
 type Actions = Record<string, readonly [description: string, requiredRole: string]>;
 
-/** Checkboxes named `scopes`, for the `offered` scopes only; empty groups are left out. */
+/** Checkboxes named `scopes`, only for the `offered` scopes; empty groups are omitted. */
 export const scopeBoxes = (offered: ReadonlySet<string>, ticked: ReadonlySet<string>): Html =>
   html`<div class="groups">${Object.entries(scopeGroups).map(([key, group]) => {
     const boxes = Object.entries<Actions[string]>(group.actions)

@@ -1,4 +1,4 @@
-// The page of a sign-in link. Opening it only shows a button: programs that scan mails and chats open links, and must not use up
+// The page of a sign-in link. Opening the page only shows a button: programs that scan mails and chats open links, and must not consume
 // this one.
 import { z } from 'zod';
 import { findSignInLink, useSignInLink } from '#domain/organization/people/sign-in-links.ts';
@@ -32,5 +32,5 @@ export async function enterLink(exchange: Exchange): Promise<void> {
   await signIn(exchange, person, returnTo ?? '/console');
 }
 
-/** `a•••@example.com`: recognizable for its owner, and of little use to a finder of the link. */
+/** `a•••@example.com`: recognizable for its owner, but of little use to others who find the link. */
 const masked = (email: string): string => email.replace(/^(.).*(@[^@]*)$/, '$1•••$2');

@@ -1,4 +1,4 @@
-// Sign-in by an emailed code, and sign-out. Links, passkeys and the upstream provider have files of their own; all call `signIn`.
+// Sign-in by an emailed code, and sign-out. Links, passkeys and the upstream provider are in separate files; all call `signIn`.
 import { z } from 'zod';
 import { endSession, openSession } from '#domain/identity/sessions/operations.ts';
 import { emailAddress } from '#domain/organization/people/email.ts';
@@ -20,7 +20,7 @@ import { fieldsOf, ownPath, personsForm, readOwnForm, visitorOf } from './visito
 const emailForm = z.object({ email: emailAddress });
 const codeForm = emailForm.extend({ code: plainText() });
 
-/** Sign-in with the operator's OpenID provider (upstream.ts, which is loaded where there is one). */
+/** Sign-in with the operator's OpenID provider (upstream.ts, loaded only if one is configured). */
 export const upstreamPaths = { start: '/sign-in/upstream', return: '/sign-in/upstream/return' };
 
 /** `upstream`: the issuer of the provider to offer (upstream.ts), or null. */
@@ -36,7 +36,7 @@ export function createSignIn(upstream: string | null): {
       return answerEmailForm(exchange, upstream, 200, { email: '', returnTo });
     },
 
-    /** The same answer whether or not the address has an account: the first sign-in creates one. */
+    /** The response is the same with or without an account: the first sign-in creates one. */
     async sendCode(exchange) {
       const form = await readOwnForm(exchange);
       const entered = { email: form.get('email') ?? '', returnTo: ownPath(form.get('return_to')) };
@@ -88,9 +88,9 @@ export const signOut: Handler = personsForm(async (exchange, { caller }) => {
   seeOther(exchange, '/sign-in');
 });
 
-/** Opens a session for the person behind this browser and redirects. */
+/** Opens a session for the person in this browser and redirects. */
 export async function signIn(exchange: Exchange, person: Row<Person>, returnTo: string): Promise<void> {
-  // A session that this browser still has is replaced, never taken over: nobody can plant one beforehand.
+  // An existing session of this browser is replaced, never reused: nobody can plant one beforehand.
   const former = await visitorOf(exchange);
   if (former) await endSession(former.caller, former.caller.credentialId);
   const { req, address } = exchange;

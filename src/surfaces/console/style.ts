@@ -1,5 +1,5 @@
-// The console's one style sheet and its mark: plain CSS, light and dark, from phone to desk. Colours keep a contrast of at
-// least 4.5:1 for text and 3:1 for edges of controls (WCAG 2.2, 1.4.3 and 1.4.11).
+// The console's style sheet and logo: plain CSS, light and dark, from phone to desktop. Colors keep a contrast of at least 4.5:1 for text
+// and 3:1 for edges of controls (WCAG 2.2, 1.4.3 and 1.4.11).
 import { assets } from '#foundation/http/assets.ts';
 import { passkeyScript } from './passkey-script.ts';
 import { consoleScript } from './script.ts';

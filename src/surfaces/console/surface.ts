@@ -1,4 +1,4 @@
-// The console: pages for people. Lists all of its paths; errors are pages too.
+// The console: pages for people. Lists all of its paths; errors are also pages.
 import { callbackPath, clientPath } from '#domain/execution/mcp-servers/authorization.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
@@ -29,7 +29,7 @@ import { visitorOf } from './visitor.ts';
 
 export interface ConsoleSettings {
   report: Report;
-  /** The operator's OpenID provider, if there is one. */
+  /** The operator's OpenID provider, if configured. */
   upstreamSignIn?: UpstreamSettings | null;
 }
 
@@ -74,7 +74,7 @@ function pagesOf(issuer: string | null): Map<string, Methods> {
     ['/oauth/authorize', { GET: showConsent, POST: decideConsent }],
     ['/claim', { GET: showClaim }],
     ['/claim/complete', { POST: decideClaim }],
-    // The same form at the path that auth.md names.
+    // The same form at the path specified by auth.md.
     ['/v1/agent/identity/claim/complete', { POST: decideClaim }],
     ['/development/mailbox', { GET: showMailbox }],
   ]);
@@ -116,7 +116,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
   };
 }
 
-/** With the navigation for signed-in persons; a 5xx page does not look up the session, since that may be what failed. */
+/** Includes the navigation for signed-in persons; a 5xx page does not look up the session, which may be the part that failed. */
 async function answerProblem(exchange: Exchange, problem: Problem): Promise<void> {
   const visitor = problem.status < 500 ? await visitorOf(exchange).catch(() => null) : null;
   await answerProblemPage(exchange, problem, visitor);

@@ -1,5 +1,5 @@
-// Times for people. The server does not know a visitor's time zone, so a page shows days, or how long ago; the exact instant is in
-// the element's `datetime`, and in UTC in its title.
+// Times for display. The server does not know a visitor's time zone, so a page shows days or ages; the exact instant is in the element's
+// `datetime`, and in UTC in its title.
 import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 
@@ -13,7 +13,7 @@ const element = (epochMs: number, words: string): Html =>
 /** `23 Nov 2026`. */
 export const day = (epochMs: number): Html => element(epochMs, date.format(epochMs));
 
-/** `just now`, `5 minutes ago`, `3 hours ago`; the day for what is older than one. */
+/** `just now`, `5 minutes ago`, `3 hours ago`; the date for times more than a day ago. */
 export function ago(epochMs: number): Html {
   const age = now() - epochMs;
   if (age < minutes(2)) return element(epochMs, 'just now');

@@ -1,6 +1,6 @@
-// Sign-in with the operator's own OpenID provider (OpenID Connect Core §3.1: authorization code flow with PKCE, state and nonce).
-// The provider proves only an email address: the account is the one with that address.
-// openid-client sends requests itself, past outbound.ts: the operator chooses the provider, which may be in a private network.
+// Sign-in with the operator's own OpenID provider (OpenID Connect Core §3.1: authorization code flow with PKCE, state and nonce). The
+// provider proves only an email address: the account is the one with that address. openid-client sends requests itself, without
+// outbound.ts: the operator chooses the provider, which may be in a private network.
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -36,7 +36,7 @@ import { signIn, upstreamPaths } from './sign-in.ts';
 import { ownPath } from './visitor.ts';
 
 const timeoutSeconds = 5;
-/** How long the provider's metadata is kept. */
+/** How long the provider's metadata is cached. */
 const metadataCacheMs = hours(1);
 
 export interface UpstreamSettings {
@@ -47,7 +47,7 @@ export interface UpstreamSettings {
 
 const cookie = 'upstream';
 
-/** What the response must match, sealed in a cookie: only the browser that started the sign-in can finish it. */
+/** The values that the response must match, sealed in a cookie: only the browser that started the sign-in can finish it. */
 const startedSignIn = z.object({
   state: z.string(),
   nonce: z.string(),
@@ -73,7 +73,7 @@ export function createUpstream(settings: UpstreamSettings): { startSignIn: Handl
   );
 
   return {
-    /** GET, because `form-action` allows only our own pages. A cross-site link to it only signs visitors in as themselves. */
+    /** GET, because `form-action` allows only the service's own pages. A cross-site link to it only signs visitors in as themselves. */
     async startSignIn(exchange) {
       await throttle.take(networkOf(exchange.address));
       const config = await provider();
@@ -179,7 +179,7 @@ async function claimsOf(
   }
 }
 
-/** The page does not show the cause. The log gets its message only: the library's errors also hold claims and bodies. */
+/** The page does not show the cause. Only its message is logged: the library's errors also contain claims and bodies. */
 const failed = (error: unknown) =>
   Object.assign(badGateway('The sign-in provider returned an invalid response. Try again, or use an emailed code.'), {
     cause: new Error(messageOf(error)),

@@ -1,4 +1,4 @@
-// Identifies the person behind a request, and checks that a form comes from one of our pages. Wraps every page that needs a person.
+// Identifies the person of a request, and checks that a form comes from one of the service's pages. Wraps every page that needs a person.
 import type { z } from 'zod';
 import { chooseOrganization } from '#domain/identity/sessions/operations.ts';
 import { type OwnOrganization, organizationsOf } from '#domain/organization/organizations/operations.ts';
@@ -20,7 +20,7 @@ export const organizationOfSlug = (
 ): OwnOrganization | undefined =>
   organizations.find((own) => own.slug === slug) ?? organizations.find((own) => own.formerSlugs.includes(slug));
 
-/** The person behind the request, or null. The organization of the address, where it is one of theirs, is chosen from then on. */
+/** The person of the request, or null. If the address names one of their organizations, it becomes the chosen one. */
 export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
   const visitor = await visitorIn(exchange, null);
   const slug = visitor && slugOfAddress(exchange.path);
@@ -30,7 +30,7 @@ export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
   return visitorIn(exchange, organization.id);
 }
 
-/** The person behind the request, acting in one of their organizations; null: the one last chosen. @throws 404 */
+/** The person of the request, acting in one of their organizations; null: the one last chosen. @throws 404 */
 export async function visitorIn(exchange: Exchange, orgId: string | null): Promise<Visitor | null> {
   const found = await sessionOf(exchange, orgId);
   if (!found) return null;
@@ -41,7 +41,7 @@ export async function visitorIn(exchange: Exchange, orgId: string | null): Promi
   return { caller, person: session.person, csrf: csrfToken(session.id), organizations, organization };
 }
 
-/** A page for a signed-in person; anybody else is redirected to the sign-in, and from there back. */
+/** A page for a signed-in person; anybody else is redirected to the sign-in, and back afterwards. */
 export const personsPage =
   (show: (exchange: Exchange, visitor: Visitor) => Promise<void>): Handler =>
   async (exchange) => {
@@ -49,13 +49,13 @@ export const personsPage =
     return visitor ? show(exchange, visitor) : signInFirst(exchange);
   };
 
-/** Redirects to the sign-in, and from there back to this page. */
+/** Redirects to the sign-in, and back to this page afterwards. */
 export function signInFirst(exchange: Exchange): void {
   const { path, search } = exchange;
   seeOther(exchange, signInAddress(search ? `${path}?${search}` : path));
 }
 
-/** Handles a form that a signed-in person sent from one of our pages. Any other form is a 403 before its fields are read. */
+/** Handles a form that a signed-in person sent from one of the service's pages. Any other form is a 403 before its fields are read. */
 export const personsForm =
   (act: (exchange: Exchange, visitor: Visitor, form: URLSearchParams) => Promise<void>): Handler =>
   async (exchange) => {
@@ -66,7 +66,7 @@ export const personsForm =
     await act(exchange, visitor, form);
   };
 
-/** Reads a form that one of our pages sent. @throws 403 for a form of another site */
+/** Reads a form sent by one of the service's pages. @throws 403 for a form of another site */
 export async function readOwnForm(exchange: Exchange): Promise<URLSearchParams> {
   if (!sameOrigin(exchange.req)) throw foreignForm();
   if (mediaType(exchange) !== 'application/x-www-form-urlencoded') {
@@ -78,7 +78,7 @@ export async function readOwnForm(exchange: Exchange): Promise<URLSearchParams> 
 const foreignForm = () =>
   forbidden('This form did not come from one of our pages. Go back, reload the page and try again.');
 
-/** The fields of a form; of repeated fields the last. @throws 400 that names each invalid field */
+/** The fields of a form; of repeated fields the last. @throws 400 naming each invalid field */
 export function fieldsOf<S extends z.ZodObject>(form: URLSearchParams, shape: S): z.output<S> {
   const parsed = shape.safeParse(Object.fromEntries(form));
   if (!parsed.success) throw invalid.fields(fieldErrorsOf(parsed.error));
@@ -88,13 +88,13 @@ export function fieldsOf<S extends z.ZodObject>(form: URLSearchParams, shape: S)
 const signInAddress = (returnTo: string): string => `/sign-in?return_to=${encodeURIComponent(returnTo)}`;
 
 /**
- * The path to redirect to after sign-in: one of our own, or the console. Parsed as browsers do, because `/\evil.example` and
- * `//evil.example` look like paths and are not.
+ * The path to redirect to after sign-in: one of the service's own, or the console. Parsed as in browsers, because `/\evil.example` and
+ * `//evil.example` resemble paths but are not.
  */
 export function ownPath(value: string | null): string {
   const { issuer } = addresses();
   const url = value && URL.canParse(value, issuer) ? new URL(value, issuer) : null;
   if (!url || url.origin !== new URL(issuer).origin || !/^https?:$/.test(url.protocol)) return '/console';
-  // `https://own.example//evil.example` is our origin, yet its path alone would lead away.
+  // `https://own.example//evil.example` has this origin, but its path alone would redirect elsewhere.
   return `/${url.href.slice(url.origin.length).replace(/^\/+/, '')}`;
 }

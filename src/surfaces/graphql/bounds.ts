@@ -1,5 +1,5 @@
-// Limits a document before it is executed (tokens, depth, aliases, directives; limits.ts) and who may read the schema. Documents of
-// REST are sofa's and are not checked here.
+// Limits a document before it is executed (tokens, depth, aliases, directives; limits.ts), and the callers that may read the schema.
+// Documents of REST are sofa's and are not checked here.
 import { EnvelopArmor } from '@escape.tech/graphql-armor';
 import { GraphQLError, type ValidationContext, type ValidationRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
@@ -7,11 +7,11 @@ import type { Caller } from '#access/principal.ts';
 import { agentNotClaimed } from '#foundation/problem.ts';
 import { graphql } from '#limits.ts';
 
-/** Parsed documents that are kept in memory, and the longest text, in characters, that is. */
+/** Number of parsed documents cached in memory, and the maximum length of their text, in characters. */
 const cachedDocuments = 200;
 const maxCachedLength = 4_000;
 
-/** Armor's rules with the limits of the service. Their errors are reported with those of validation and name the bound. */
+/** Armor's rules with the limits of the service. Their errors are reported with those of validation and contain the bound. */
 export function boundPlugins(): Plugin[] {
   const reporting = {
     propagateOnRejection: false,
@@ -31,7 +31,7 @@ export function boundPlugins(): Plugin[] {
   return plugins as Plugin[];
 }
 
-/** Keeps a value for each of the latest documents, except long ones: in memory a document is many times its text. */
+/** Caches a value for each of the latest documents, except long ones: in memory a document is many times the size of its text. */
 export function documentCache<V>(size: number = cachedDocuments) {
   const kept = new Map<string, V>();
   return {

@@ -8,15 +8,15 @@ import { deliveryMs, disconnectAfter, type Exchange } from '#foundation/http/htt
 import { Problem } from '#foundation/problem.ts';
 import { bytes, graphql } from '#limits.ts';
 
-/** In points of cost, about a kilobyte each: what a process executes and sends at once, and the share of one organization. */
+/** In points of cost, about a kilobyte each: the capacity of a process for concurrent operations, and the share of one organization. */
 const capacity = { all: 128_000, perKey: 32_000 };
-/** What one execution counts as: 32 small ones of an organization are under way at once, and no answer may be larger. */
+/** Bounds of the cost of one execution: 32 small ones of an organization run concurrently, and no response may be larger. */
 const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
 
 export const createExecutions = (queue = { perKey: 200, all: 1_000, waitMs: seconds(5) }): Capacity =>
   createCapacity({ ...capacity, queue, description: 'Too many operations of this organization are being executed.' });
 
-/** Takes the place of an execution that costs so much; with a signal it waits for it. @throws 503 */
+/** Takes the capacity for an execution of this cost; with a signal, waits for it. @throws 503 */
 export const takeExecution = (executions: Capacity, caller: Caller, cost: number, signal?: AbortSignal) =>
   executions.take(
     caller.orgId ?? caller.userId ?? caller.credentialId,
@@ -25,7 +25,7 @@ export const takeExecution = (executions: Capacity, caller: Caller, cost: number
   );
 
 export interface RequestBudget {
-  /** The cost of all operations that were priced so far. */
+  /** The cost of all operations priced so far. */
   readonly cost: number;
   /** Why the request is refused as a whole (429, 503). */
   readonly refusal: Problem | undefined;
@@ -33,12 +33,12 @@ export interface RequestBudget {
   admit(cost: number): Promise<boolean>;
   /** The same for a subscription: counted against the rate limit, while each of its events is admitted separately. */
   count(cost: number): Promise<boolean>;
-  /** The response is about to be sent and has so many bytes. */
+  /** Called before the response is sent, with its size in bytes. */
   answer(size: number): void;
 }
 
 export interface BudgetSettings {
-  /** The operations of the request; one point of the rate is counted for each already. */
+  /** The operations of the request; each has counted one point of the rate already. */
   operations: number;
   executions: Capacity;
   /** Counts points against the caller's rate; throws 429. */

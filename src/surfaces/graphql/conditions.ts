@@ -1,11 +1,11 @@
-// The conditions of a document, @include and @skip: a plan is compiled for each choice of its variables, without the fields that the
-// choice leaves out, so that it tests nothing while it writes.
+// The conditions of a document, @include and @skip: a plan is compiled for each combination of their variables, without the excluded
+// fields, so that it tests no conditions.
 import { type ASTNode, BREAK, type DirectiveNode, type DocumentNode, Kind, type ValueNode, visit } from 'graphql';
 
-/** A document with more variables in its conditions has no plan: each doubles the plans that there may be. */
+/** Maximum number of variables in conditions for a plan: each doubles the number of possible plans. */
 const maxVariables = 4;
 
-/** The variables of the conditions; null where there are too many of them, or other directives. */
+/** The variables of the conditions; null when there are too many, or other directives. */
 export function variablesOfConditions(document: DocumentNode): string[] | null {
   const names = new Set<string>();
   let isPlain = true;
@@ -21,7 +21,7 @@ export function variablesOfConditions(document: DocumentNode): string[] | null {
   return isPlain ? [...names] : null;
 }
 
-/** The document for a choice, without directives. Selections may be left empty. */
+/** The document for one combination, without directives. Selections may become empty. */
 export function chosen(document: DocumentNode, choice: Readonly<Record<string, unknown>>): DocumentNode {
   const isTrue = (condition: ValueNode) =>
     condition.kind === Kind.VARIABLE

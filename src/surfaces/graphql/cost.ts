@@ -1,5 +1,5 @@
-// The cost of an operation: a point per field, more for one that may hold a long text, and what lies below a list as often as
-// the list may be long. Counted from the document and its variables before anything is executed; reported in `extensions.cost`.
+// The cost of an operation: a point per field, more for a field with long text, and the fields of a list multiplied by its maximum
+// length. Computed from the document and its variables before anything is executed; reported in `extensions.cost`.
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import type { ExecutionArgs } from 'graphql';
 import {
@@ -29,8 +29,8 @@ export interface Cost {
 const isList = (type: GraphQLOutputType) => isListType(getNullableType(type));
 
 /**
- * Prices the lists that page: what lies below a field with a `limit` counts `limit` times. The list inside its page is the
- * same list and does not multiply again. Every other list counts as the builder's default length.
+ * Prices paged lists: the fields below a field with a `limit` count `limit` times. The list inside its page is the same list and does not
+ * multiply again. Every other list counts with the builder's default length.
  */
 export function pricePages(schema: GraphQLSchema): void {
   const objects = Object.values(schema.getTypeMap()).filter(isObjectType);
@@ -46,7 +46,7 @@ export function pricePages(schema: GraphQLSchema): void {
   }
 }
 
-/** The cost of the chosen operation; undefined when there is none to choose. Throws GraphQL's complaint about a variable. */
+/** The cost of the chosen operation; undefined without one. Throws GraphQL's error about a variable. */
 export function costOf(
   { schema, context: ctx }: ReturnType<typeof pricedSchema>,
   { document, operationName, variableValues }: Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>,
@@ -67,10 +67,10 @@ const withCost = <R extends object>(result: R, cost: Cost): R => ({
   extensions: { ...(result as Answer).extensions, cost },
 });
 
-/** Refuses requests that cost too much or are over what their caller may take, and tells the cost of each operation. */
+/** Refuses requests that cost too much or exceed their caller's rate, and reports the cost of each operation. */
 export function costPlugin(schema: GraphQLSchema): Plugin<{ budget: RequestBudget }> {
   const priced = pricedSchema(schema);
-  /** The cost of an admitted operation, or the answer to one that is not. */
+  /** The cost of an admitted operation, or the response to a refused one. */
   async function weigh(
     args: ExecutionArgs,
     admit: (budget: RequestBudget, cost: number) => Promise<boolean>,

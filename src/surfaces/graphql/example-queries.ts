@@ -1,4 +1,4 @@
-// The tabs that GraphiQL opens with: one operation for each common task. A test validates them against the schema.
+// The initial tabs of GraphiQL: one operation for each common task. A test validates them against the schema.
 
 export interface ExampleQuery {
   query: string;

@@ -1,5 +1,5 @@
-// GraphiQL at GET /graphql: a page for trying queries, all of it from this server. It holds no data; what it sends needs a
-// credential like any other request.
+// GraphiQL at GET /graphql: a page for trying queries, served completely from here. The page contains no data; its requests need a
+// credential like any other.
 import { assets } from '#foundation/http/assets.ts';
 import { html, htmlText } from '#foundation/http/html.ts';
 import { answerHtml, type Exchange } from '#foundation/http/http.ts';
@@ -21,9 +21,9 @@ const files = assets(base, async () => {
   };
 });
 
-// The editor loads its workers by label, from this server instead of the blobs of yoga's own page. Headers, and with them tokens,
-// are not kept in the browser's storage. Queries are sent by GET, which needs no CSRF header with a session's cookie; a mutation
-// does (`X-CSRF-Token`, under Headers). A link with a query opens that query alone.
+// The editor loads its workers by label, from this server instead of the blobs of yoga's own page. Headers, and with them tokens, are not
+// stored in the browser. Queries use GET, which needs no CSRF header with a session's cookie; a mutation does (`X-CSRF-Token`, under
+// Headers). A link with a query opens only that query.
 const start = `
 const root = document.getElementById('root');
 const workers = { editorWorkerService: root.dataset.editorWorker, json: root.dataset.jsonWorker, graphql: root.dataset.graphqlWorker };
@@ -80,7 +80,7 @@ export async function answerGraphiql(exchange: Exchange): Promise<void> {
   });
 }
 
-/** Answers a file of the page; returns false for any other path. */
+/** Sends a file of the page; returns false for any other path. */
 export async function answerPageFile(exchange: Exchange): Promise<boolean> {
   return exchange.path.startsWith(`${base}/`) && files.answer(exchange, exchange.path.slice(base.length + 1));
 }

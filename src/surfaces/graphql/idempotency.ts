@@ -1,7 +1,7 @@
-// Idempotency-Key on a mutation that is sent on its own: who repeats it, because the answer was lost, gets the answer of the first
-// time. As on a POST of REST (foundation/postgres/idempotency.ts): all fields of the operation are one transaction, and only a success is
-// recorded; after an error nothing was written. A field that is committed in steps must be the only one. The transaction begins when the operation is executed: what waits for its
-// organization's capacity keeps no connection from others.
+// Idempotency-Key on a mutation that is sent on its own: a repetition, after a lost response, gets the response to the first call. As on
+// a POST of REST (foundation/postgres/idempotency.ts): all fields of the operation are one transaction, and only a success is recorded;
+// after an error nothing was written. A field that is committed in steps must be the only one. The transaction begins with the execution:
+// an operation that waits for its organization's capacity holds no connection.
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -18,7 +18,7 @@ import { once } from '#foundation/postgres/idempotency.ts';
 import { invalid } from '#foundation/problem.ts';
 import { acceptedJson, type Operations } from './requests.ts';
 
-/** The key of a request, and what became of it. */
+/** The key of a request, and its outcome. */
 export interface Keyed {
   readonly key: string;
   /** Why the mutation was not executed. */
@@ -26,13 +26,13 @@ export interface Keyed {
   replayed?: boolean;
 }
 
-/** Undefined where no key counts: without one, and for a batch. Queries pay no heed to it. */
+/** Undefined when no key applies: without one, and for a batch. Queries ignore the key. */
 export function idempotencyKeyOf({ req }: Exchange, operations: Operations): Keyed | undefined {
   const key = req.headers['idempotency-key'];
   return typeof key === 'string' && !Array.isArray(operations) ? { key } : undefined;
 }
 
-/** Leaves the transaction with a result that holds errors. */
+/** Ends the transaction with a result that contains errors. */
 class Unrecorded extends Error {
   readonly result: ExecutionResult;
   constructor(result: ExecutionResult) {
@@ -48,7 +48,7 @@ interface Repeatable {
   keyed?: Keyed | undefined;
 }
 
-/** Executes a mutation with a key once. Comes after the plugins that choose how operations are executed. */
+/** Executes a mutation with a key once. Must follow the plugins that select how operations are executed. */
 export function idempotencyPlugin(): Plugin<object, Repeatable> {
   return {
     onExecute({ args: { document, operationName, contextValue }, executeFn, setExecuteFn }) {
@@ -61,7 +61,7 @@ export function idempotencyPlugin(): Plugin<object, Repeatable> {
   };
 }
 
-/** The fields of an operation itself, also those that a directive leaves out. */
+/** Number of top-level fields of an operation, including those excluded by a directive. */
 function countFields({ selectionSet }: OperationDefinitionNode, { definitions }: DocumentNode): number {
   const count = ({ selections }: SelectionSetNode): number =>
     selections.reduce((sum, one) => {
@@ -84,7 +84,7 @@ async function executeOnce(
   const input = { query, operationName, variables };
   const request = { credentialId, orgId, key: keyed.key, route: 'POST /graphql', path: exchange.path, input, isAlone };
   try {
-    // Events cannot be repeated.
+    // A stream of events cannot be repeated.
     if (!acceptedJson(exchange))
       throw invalid.field('Accept', 'must name application/json for a mutation with an Idempotency-Key');
     const { body, replayed } = await once(request, async () => {

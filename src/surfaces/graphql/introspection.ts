@@ -1,5 +1,5 @@
-// Introspection: priced by the number of types, fields and arguments that it lists, and executed once per document, because
-// its answer depends on the schema alone.
+// Introspection: priced by the number of types, fields and arguments that it lists, and executed once per document, because its result
+// depends only on the schema.
 import {
   __Directive,
   __Field,
@@ -21,7 +21,7 @@ import type { Plugin } from 'graphql-yoga';
 import { perSchema } from '#graph/projection/per-schema.ts';
 import { documentCache } from './bounds.ts';
 
-/** The length of each list in introspection: of the schema, or on average of a type or field. */
+/** The length of each list in introspection: of the schema, or the average per type or field. */
 interface Lengths {
   types: number;
   directives: number;
@@ -33,7 +33,7 @@ interface Lengths {
   args: number;
 }
 
-/** What is passed to the complexity of a field. */
+/** The argument of a field's complexity function. */
 export interface PriceContext {
   introspection: Lengths;
 }
@@ -51,7 +51,7 @@ for (const type of [__Schema, __Type, __Field, __Directive]) {
   }
 }
 
-/** The schema as it is priced: `__schema` and `__type` are fields of the query type like any other. */
+/** The schema for pricing, in which `__schema` and `__type` are ordinary fields of the query type. */
 export const pricedSchema = perSchema((schema: GraphQLSchema): { schema: GraphQLSchema; context: PriceContext } => {
   const { types, query, ...rest } = schema.toConfig();
   const { fields, ...config } = query!.toConfig();
@@ -88,10 +88,10 @@ function lengthsOf(schema: GraphQLSchema): Lengths {
   };
 }
 
-/** The cached responses. */
+/** Number of cached responses. */
 const keptAnswers = 8;
 
-/** Executes a document that only introspects, and has no variables, once. */
+/** Executes a document with introspection only, and without variables, once. */
 export function introspectionCache(): Plugin {
   const answers = documentCache<object>(keptAnswers);
   const onlyIntrospects = new WeakMap<DocumentNode, boolean>();

@@ -1,5 +1,5 @@
-// Compiles repeated operations (graphql-jit): 50 projects with their relations then cost a fifth. An operation is compiled at its
-// second request and kept as long as its document (bounds.ts), so that operations that never repeat cost nothing.
+// Compiles repeated operations (graphql-jit): 50 projects with their relations then cost a fifth. An operation is compiled at its second
+// request and kept with its document (bounds.ts), so that unique operations cost nothing.
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -19,12 +19,12 @@ export function jitPlugin(): Plugin {
   const known = new WeakMap<DocumentNode, CompiledQuery | null>();
   return {
     onExecute({ args: { schema, document, operationName }, setExecuteFn }) {
-      // The executor refuses a name that the document does not hold.
+      // The executor rejects an operation name that is not in the document.
       if (!getOperationAST(document, operationName)) return;
       const before = known.get(document);
       const compiled = before ?? (before === null ? compile(schema, document) : null);
       known.set(document, compiled);
-      // Not yoga's executor: that treats any record with a member `then` as a promise.
+      // Not yoga's executor, which treats any record with a member `then` as a promise.
       if (!compiled) return setExecuteFn(execute);
       setExecuteFn(async ({ rootValue, contextValue, variableValues }) =>
         located(await compiled.query(rootValue, contextValue, variableValues), document),
@@ -33,16 +33,16 @@ export function jitPlugin(): Plugin {
   };
 }
 
-/** Null for a document of several operations, of which each request chooses one. */
+/** Null for a document with several operations, of which each request chooses one. */
 function compile(schema: GraphQLSchema, document: DocumentNode): CompiledQuery | null {
-  // As an alias it would name no member of the object literals that are compiled.
+  // As an alias, it would not create a member of the compiled object literals.
   if (document.loc?.source.body.includes('__proto__')) return null;
   if (document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length > 1) return null;
   const compiled = compileQuery(schema, document);
   return isCompiledQuery(compiled) ? compiled : null;
 }
 
-/** A compiled operation does not report where in the document a resolver failed: that is found by the path. */
+/** A compiled operation does not report the position of a failed resolver in the document: it is found by the path. */
 function located(result: ExecutionResult, document: DocumentNode): ExecutionResult {
   if (!result.errors) return result;
   const errors = result.errors.map((error) => {

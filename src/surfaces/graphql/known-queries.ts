@@ -1,5 +1,5 @@
-// Queries that were executed before: from the second time on each has a plan (plan.ts), and goes past yoga. Yoga executes and answers
-// every other operation, and every one whose plan fails.
+// Executes known queries with a plan: from the second request on, a query has one (plan.ts) and bypasses yoga. Yoga executes every other
+// operation, and those whose plan fails.
 import { type DocumentNode, GraphQLError, type GraphQLSchema, getOperationAST, getVariableValues } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
@@ -21,18 +21,18 @@ import type { Request } from './respond.ts';
 
 interface Known {
   document: DocumentNode;
-  /** The variables of its conditions; null: it has no plan. */
+  /** The variables of the conditions; null: the query has no plan. */
   conditions: readonly string[] | null;
-  /** By the choice that its conditions make. Null: there is none. */
+  /** Plans by the combination of conditions. Null: not possible. */
   plans: Map<string, Plan | null>;
-  /** Where it does not depend on variables. */
+  /** Absent when the cost depends on variables. */
   cost?: Cost;
-  /** Consecutive failures of its plans, and how many requests still go past them because of that. */
+  /** `failures`: consecutive failures of the plans. `passes`: requests that still skip the plan. */
   failures: number;
   passes: number;
 }
 
-/** What fails is executed twice, hence ever more seldom: a query that always has an error nearly never. */
+/** Maximum of `passes`. A failing plan executes its query twice, so it is tried ever less often. */
 const mostPasses = 64;
 
 /** An operation that may be executed now. */
@@ -52,7 +52,7 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
   const queries = documentCache<Known>();
   const priced = pricedSchema(schema);
 
-  /** Undefined for what yoga has to judge. */
+  /** Undefined for requests that yoga has to handle. */
   function prepare(parameters: Record<string, unknown>): Ready | undefined {
     const { query, operationName, variables, extensions, ...others } = parameters ?? {};
     const known = typeof query === 'string' ? queries.get(query) : undefined;
@@ -73,13 +73,13 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
     return { known, plan, cost, variables: coerced };
   }
 
-  /** The answer to a request whose operations all succeed; undefined when it is yoga's. */
+  /** The response to a request whose operations all succeed; undefined when yoga has to respond. */
   async function answerKnown(request: Asked): Promise<string | undefined> {
     const { operations, budget } = request;
     try {
       const ready = [operations].flat().map(prepare);
       if (!ready.every((one) => one !== undefined)) return undefined;
-      // Yoga prices them again and says what they cost.
+      // Yoga prices them again and reports the cost.
       if (ready.reduce((sum, { cost }) => sum + cost.requested, 0) > graphql.cost) return undefined;
       const admitted = await Promise.all(ready.map(({ cost }) => budget.admit(cost.requested)));
       if (admitted.includes(false)) return undefined;
@@ -137,7 +137,7 @@ async function execute(
   }
 }
 
-/** Reports an error that neither the query nor its data explains: a defect of the plan would only show as slow queries. */
+/** Reports an error that neither the query nor its data explains: otherwise a defect of the plan would only appear as slow queries. */
 function noteFailure(report: Report, exchange: Exchange, error: unknown): void {
   const isExpected =
     error instanceof Unplanned || error instanceof GraphQLError || toProblem(error).body.code !== 'internal';

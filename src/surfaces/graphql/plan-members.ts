@@ -1,4 +1,4 @@
-// The members of a planned answer that need no waiting: columns of a row, and what a resolver makes of it at once.
+// The synchronous members of a planned result: columns of a row, and values of synchronous resolvers.
 import {
   type GraphQLField,
   type GraphQLOutputType,
@@ -12,7 +12,7 @@ import type { Context } from '#graph/context.ts';
 export type PlanRow = Record<string, unknown>;
 export type Field = GraphQLField<unknown, unknown>;
 
-/** Why a plan ends: a value is not of its type, or the document is not for plans. */
+/** Ends a plan: a value does not match its type, or the document is not suitable for plans. */
 export class Unplanned extends Error {}
 
 /** A scalar, an enum, a list of them; `constant` is a type's name. */
@@ -20,13 +20,13 @@ export type Member = { key: string; field: Field } | { key: string; constant: st
 
 export const isMember = ({ type, args }: Field): boolean => isLeafType(getNamedType(type)) && args.length === 0;
 
-/** The name of the column that a field without a resolver of its own shows. */
+/** The column of a field without a resolver of its own. */
 export function columnOf({ name, resolve, extensions }: Field): string | undefined {
   if (!resolve) return name;
   return extensions.pothosResolveWrapped ? undefined : (extensions.pothosExposedField as string | undefined);
 }
 
-/** Makes the members of a row, and adds the promises among them. */
+/** Creates the members of a row, and collects the promises among them. */
 type Make = (row: PlanRow, context: Context, promises: Promise<unknown>[]) => PlanRow;
 
 /** The members of each row as one object, for JSON. */
@@ -41,7 +41,7 @@ export function compileMembers(members: readonly Member[]): Members {
   };
 }
 
-/** One literal: in a loop each member would be looked up by its name, in the row and in the result. */
+/** Compiles one object literal: a loop would look up each member by name, in the row and in the result. */
 function compileMake(members: readonly Member[]): Make {
   const used: unknown[] = [];
   const use = (what: unknown) => `f${used.push(what) - 1}`;
@@ -63,7 +63,7 @@ function resolving({ type, resolve }: Field): Make {
     if (!isPromise(value)) return complete(value) as never;
     const completed = Promise.resolve(value).then(complete);
     promises.push(completed);
-    // When another member ends the plan before this one is waited for.
+    // Handles the rejection when another member ends the plan before this one is awaited.
     completed.catch(() => {});
     return completed as never;
   };
@@ -76,7 +76,7 @@ async function withoutPromises(made: readonly PlanRow[]): Promise<readonly PlanR
   return made;
 }
 
-/** What is written for a value; null for none. */
+/** Converts values of the type for output; null for no value. */
 export function completion(type: GraphQLOutputType): (value: unknown) => unknown {
   if (isNonNullType(type)) {
     const complete = completion(type.ofType);

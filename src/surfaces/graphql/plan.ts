@@ -1,6 +1,6 @@
-// A query as a plan that writes its `data`, level by level: a relation is resolved for all rows of a level before what is below
-// it, and a row that several lead to (the organization of fifty projects) is written once (bench/README.md). A plan writes results
-// without errors only. On any error it throws, and yoga executes the operation.
+// Executes a query as a plan that writes its `data`, level by level: a relation is resolved for all rows of a level before the next
+// level, and a shared row (the organization of fifty projects) is written once (bench/README.md). A plan writes error-free results only.
+// On any error it throws, and yoga executes the operation.
 import {
   type DocumentNode,
   type FieldNode,
@@ -33,14 +33,14 @@ import {
 
 interface Run {
   context: Context;
-  /** Coerced. */
+  /** Coerced variables. */
   variables: Record<string, unknown>;
 }
 
-/** Resolves to JSON. @throws anything, when the result is not free of errors */
+/** Resolves to JSON. @throws any error when the result would contain errors */
 export type Plan = (run: Run) => Promise<string>;
 
-/** The texts of values, in their order. */
+/** Writes values as JSON texts, in order. */
 type Write = (values: readonly unknown[], run: Run) => string[] | Promise<string[]>;
 interface Writer {
   write: Write;
@@ -56,7 +56,7 @@ interface Relation {
 }
 type Part = Members | Relation;
 
-/** Null for a document with introspection, or anything but one query. Its directives do not count (conditions.ts). */
+/** Null for a document with introspection, or anything but one query. Ignores directives (conditions.ts). */
 export function compilePlan(schema: GraphQLSchema, document: DocumentNode): Plan | null {
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
   const [operation] = operations as [OperationDefinitionNode];
@@ -111,7 +111,7 @@ function partsOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[], fra
     }
   }
   endMembers();
-  // Everything was left out by conditions.
+  // The conditions excluded everything.
   if (parts.length === 0) throw new Unplanned();
   return parts;
 }
@@ -135,7 +135,7 @@ function writerOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[], fr
   return { write: eachOnce((rows, run) => writeRows(parts, rows as PlanRow[], run)), members };
 }
 
-/** Has each value written once, and null without asking. */
+/** Writes each distinct value once, and null directly. */
 const eachOnce =
   (write: Write): Write =>
   async (values, run) => {
@@ -196,7 +196,7 @@ async function writeRelation({ field, node, write }: Relation, rows: readonly Pl
       values.push(column === undefined ? field.resolve!(row, args, run.context, undefined as never) : row[column]);
     }
   } catch (error) {
-    // Nobody waits for those before it.
+    // The earlier promises are no longer awaited.
     void Promise.allSettled(values);
     throw error;
   }

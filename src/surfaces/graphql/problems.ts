@@ -1,12 +1,12 @@
-// Writes errors for GraphQL clients: each carries the contract's `Error` record under `extensions.problem` and its code next to it.
-// The cause of a failure of the service is not disclosed.
+// Formats errors for GraphQL clients: each has the contract's `Error` record in `extensions.problem` and its code beside it. The cause of
+// an internal error is not disclosed.
 import { GraphQLError } from 'graphql';
 import { answer, type Exchange } from '#foundation/http/http.ts';
 import { invalid, methodNotAllowed, type Problem, type ProblemDetails, toProblem } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import { answerType } from './requests.ts';
 
-/** What yoga reads in `extensions.http` and keeps out of the body. With `spec`, application/json still answers 200. */
+/** Read by yoga in `extensions.http` and removed from the body. With `spec`, application/json still gets a 200. */
 interface Http {
   status?: number;
   spec?: boolean;
@@ -19,8 +19,8 @@ interface DescribedError {
 }
 
 /**
- * The error of one result. `executed` is false when the operation was refused before a resolver ran: only then does it have an
- * HTTP status of its own (GraphQL over HTTP, section 6.4); the result of an execution is a 200.
+ * The error of one result. `executed` is false when the operation was refused before a resolver ran: only then does the response have the
+ * error's HTTP status (GraphQL over HTTP, section 6.4); the result of an execution is a 200.
  */
 export function describeError(error: GraphQLError, executed: boolean, hidesNames: boolean): DescribedError {
   const known = toProblem(error);
@@ -39,29 +39,29 @@ export function describeError(error: GraphQLError, executed: boolean, hidesNames
   return { error: new GraphQLError(details.description, { nodes, source, positions, path, extensions }), problem };
 }
 
-/** Whether GraphQL itself refused the document, the parameters or the variables that the caller sent. */
+/** Whether GraphQL itself rejected the caller's document, parameters or variables. */
 function isOfTheRequest(error: GraphQLError, executed: boolean): boolean {
   let cause = error;
   while (cause.originalError instanceof GraphQLError) cause = cause.originalError;
   if (cause.originalError || cause.name !== 'GraphQLError') return false;
-  // During an execution only an argument can still be invalid. That error points at the document from the start; one that a
-  // scalar raises about a value of the service does not.
+  // During an execution only an argument can still be invalid. Such an error refers to the document from the start; an error of a scalar
+  // about a value of the service does not.
   return !executed || (cause !== error && cause.nodes !== undefined);
 }
 
-/** The message without the names that GraphQL suggests, for a caller that may not read the schema. */
+/** The message without GraphQL's suggestions of names, for a caller that may not read the schema. */
 const messageOf = ({ message }: GraphQLError, hidesNames: boolean): string =>
   hidesNames ? message.replace(/ ?Did you mean .+\?/, '') : message;
 
 const extensionsOf = (problem: ProblemDetails) => ({ code: problem.code, problem });
 
-/** 400: nothing of the answer is sent. What a mutation of the request changed stays changed. */
+/** 400: no part of the result is sent. Changes made by a mutation of the request are kept. */
 export const answerTooLarge = (size: number): Problem =>
   invalid(
     `The answer has ${size} bytes; the maximum is ${bytes.graphqlAnswer}. Ask for fewer rows (limit) or fewer fields.`,
   );
 
-/** Answers a request that never became an operation: HTTP's own status, GraphQL's own body. */
+/** Responds to a request that never became an operation: HTTP's status, GraphQL's body. */
 export function refuseGraphql(exchange: Exchange, { status, headers, details }: Problem): void {
   const answered = { errors: [{ message: details.description, extensions: extensionsOf(details) }] };
   answer(exchange, status, JSON.stringify(answered), {

@@ -1,4 +1,4 @@
-// Queries of clients are read from the standby, where there is one (foundation/postgres/replica.ts).
+// Sends clients' queries to the standby, if there is one (foundation/postgres/replica.ts).
 import { getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';

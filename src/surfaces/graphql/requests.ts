@@ -1,9 +1,9 @@
-// Reads the operations of a request (GraphQL over HTTP): POST of JSON, one operation or an array of them, or a query by GET.
+// Reads the operations of a request (GraphQL over HTTP): POST with JSON, one operation or an array of them, or a query with GET.
 import { type Exchange, mediaType, readJson } from '#foundation/http/http.ts';
 import { invalid, methodNotAllowed, Problem, unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, graphql } from '#limits.ts';
 
-/** The parameters of one operation, or of each operation of a batch. Yoga checks what they hold. */
+/** The parameters of one operation, or of each operation of a batch. Yoga validates their content. */
 export type Operations = Record<string, unknown> | Record<string, unknown>[];
 
 const parameters = new Set(['query', 'operationName', 'variables', 'extensions']);
@@ -57,8 +57,8 @@ const accepted = ({ req }: Exchange): string[] =>
   (req.headers.accept ?? '*/*').split(',').map((type) => type.split(';', 1)[0]!.trim().toLowerCase());
 
 /**
- * The Accept header for yoga. Throws 406 before anything is executed: yoga would execute a mutation and then be unable to answer
- * its result.
+ * The Accept header for yoga. Throws 406 before anything is executed: yoga would execute a mutation and then be unable to send its
+ * result.
  */
 export function acceptable(exchange: Exchange): string {
   const types = accepted(exchange).filter((type) => [...answerable, ...wildcards].includes(type));
@@ -71,13 +71,13 @@ export function acceptable(exchange: Exchange): string {
 export const acceptsEvents = (exchange: Exchange): boolean =>
   accepted(exchange).some((type) => type === events || type === '*/*');
 
-/** The first JSON type that the caller accepts; undefined for one that accepts events alone. */
+/** The first JSON type that the caller accepts; undefined for a caller that accepts only events. */
 export function acceptedJson(exchange: Exchange): string | undefined {
   const type = accepted(exchange).find((one) => jsonTypes.includes(one) || wildcards.includes(one));
   return type && wildcards.includes(type) ? jsonTypes[0] : type;
 }
 
-/** The media type of an answer that is not an execution's. */
+/** The media type of a response that is not the result of an execution. */
 export const answerType = (exchange: Exchange): string => acceptedJson(exchange) ?? jsonTypes[0]!;
 
 export const wantsPage = (exchange: Exchange): boolean =>

@@ -1,21 +1,21 @@
-// Between yoga and node's streams. Yoga parses, validates, executes and writes what has several forms: errors, batches and events.
-// A single result without errors has one form, which is written here; fetch's objects are not created at all (bench/README.md).
+// Connects yoga to node's streams. Yoga parses, validates, executes and formats errors, batches and events. A single error-free result is
+// written here; fetch's objects are not created at all (bench/README.md).
 import type { ExecutionResult } from 'graphql';
 import type { Plugin, YogaServer } from 'graphql-yoga';
 import type { Exchange, Headers } from '#foundation/http/http.ts';
 import type { Context } from '#graph/context.ts';
 import { acceptedJson, type Operations } from './requests.ts';
 
-/** What yoga's plugins find in their context. */
+/** The context of yoga's plugins. */
 export interface Request {
   exchange: Exchange;
   operations: Operations;
-  /** Known once the operation is executed. */
+  /** Set once the operation is executed. */
   result?: Result;
 }
 type Result = ExecutionResult | AsyncIterable<ExecutionResult>;
 
-/** What yoga creates in place of a fetch Response. */
+/** Created by yoga in place of a fetch Response. */
 export class PlainResponse {
   readonly status: number;
   /** With names in lower case. */
@@ -34,10 +34,10 @@ interface ResponseInit {
   headers?: Headers;
 }
 
-/** Answers a request past yoga, where that can be done. */
+/** Responds to a request without yoga, if possible. */
 type AnswerKnown<R> = (request: R) => Promise<string | undefined>;
 
-/** The response to the operations of a request, of a type that `accept` names. */
+/** The response to the operations of a request, in a type that `accept` includes. */
 export async function respond<R extends Request>(
   yoga: YogaServer<R, Context>,
   answerKnown: AnswerKnown<R>,
@@ -58,7 +58,7 @@ export async function respond<R extends Request>(
   return (await yoga.handle(fetched, request as never)) as unknown as PlainResponse;
 }
 
-/** As much of a fetch Request as yoga reads: the body was read before. */
+/** The part of a fetch Request that yoga reads: the body was read before. */
 const fetchRequest = (method: string, accept: string) =>
   ({ method, headers: { get: (name: string) => (name === 'accept' ? accept : null) } }) as never;
 
@@ -67,14 +67,14 @@ async function execute<R extends Request>(yoga: YogaServer<R, Context>, context:
     const result = await yoga.getResultForParams({ params: context.operations as object, request }, context);
     return result as Result;
   } catch (error) {
-    // A parameter that is not what it must be.
+    // A parameter is invalid.
     return { errors: [error] } as Result;
   }
 }
 
 const isSuccess = (result: Result): boolean => 'data' in result && !('errors' in result);
 
-/** Yoga writes the result that is known, instead of executing the operation a second time. */
+/** Makes yoga write the known result, instead of executing the operation a second time. */
 export const knownResultPlugin: Plugin<Request> = {
   onParams({ context, setResult }) {
     const { result } = context as unknown as Request;

@@ -1,5 +1,5 @@
-// Subscriptions: server-sent events for as long as the reader stays connected and authorized. Each event is executed like a
-// request of its own, by the caller as it is then. All that a subscription holds is released when its socket closes.
+// Subscriptions: server-sent events while the reader stays connected and authorized. Each event is executed like a separate request, by
+// the present caller. All resources of a subscription are released when its socket closes.
 import { collectFields } from '@graphql-tools/utils';
 import {
   createSourceEventStream,
@@ -27,7 +27,7 @@ import { subscriptions } from '#limits.ts';
 import { createSlotLimiter, recheckIntervalMs } from '../subscription-slots.ts';
 import { type RequestBudget, takeExecution } from './budget.ts';
 
-/** How old the last look-up of the caller may be when an event is sent. */
+/** Maximum age of the caller's look-up when an event is sent. */
 export const maxCheckAgeMs = seconds(1);
 
 export interface Reader {
@@ -36,7 +36,7 @@ export interface Reader {
 }
 
 export interface SubscriptionSettings {
-  /** The caller of a request that is still being answered, as it is now. @throws 401 */
+  /** The present caller of a request that is still being answered. @throws 401 */
   callerStill(exchange: Exchange, caller: Caller): Promise<Caller>;
   executions: Capacity;
   subscriptionsPerOrganization?: number;
@@ -67,7 +67,7 @@ export function subscriptionPlugin({
     if (!(Symbol.asyncIterator in source)) return source;
 
     const events = resultsOf(source as AsyncIterable<unknown>, args, session, executions);
-    // An unknown record is an error of the request itself, before there is any event.
+    // An unknown record is an error of the request itself, before the first event.
     let step: IteratorResult<ExecutionResult>;
     try {
       step = await events.next();
@@ -107,7 +107,7 @@ async function* resultsOf(
   const context = args.contextValue as Subscribing;
   for await (const rootValue of source) {
     const contextValue = { ...context, caller: session.caller(), loaders: new Map() };
-    // A page that is open already is late, rather than cut off, while its organization is at its capacity.
+    // An open page gets late events, instead of a disconnection, while its organization is at its capacity.
     const hold = await takeExecution(executions, context.caller, context.budget.cost, session.signal);
     const late = setTimeout(() => context.exchange.res.destroy(), deliveryMs);
     try {
@@ -119,7 +119,7 @@ async function* resultsOf(
   }
 }
 
-/** The one field that is subscribed to: its key in the result, and the rule for callers. */
+/** The subscribed field: its key in the result, and the rule for callers. */
 function rootOf({ schema, document, operationName, variableValues }: ExecutionArgs): { key: string; rule: Rule } {
   const { selectionSet, variableDefinitions = [] } = getOperationAST(document, operationName)!;
   const fragments = Object.fromEntries(
@@ -158,13 +158,13 @@ function openSession({ exchange: { res }, caller }: Reader, freeSlot: () => void
 
   /** Ends the session of a caller that is no longer authorized, even while no event is sent. */
   async function recheckCaller(): Promise<void> {
-    // The reader has had the time to receive the end.
+    // The reader has had time to receive the end of the stream.
     if (ended.signal.aborted) return void res.destroy();
     if (now() - since >= subscriptions.lifetimeMs) return ended.abort();
     try {
       await check();
     } catch (error) {
-      // While the caller cannot be looked up, no event is executed either.
+      // While the caller cannot be looked up, no event is executed.
       if (toProblem(error).status >= 500) return;
       refusal = error;
       ended.abort();

@@ -1,5 +1,5 @@
-// The graph at /graphql: GraphQL over HTTP, in batches, within bounds. Yoga executes and writes the response; this module checks
-// the caller, the rate and the body before it, and errors and size after it.
+// The graph at /graphql: GraphQL over HTTP, with batches and limits. Yoga executes and writes the response; this module checks the
+// caller, the rate and the body before it, and errors and size after it.
 import { pipeline } from 'node:stream/promises';
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
@@ -29,9 +29,9 @@ import { subscriptionPlugin } from './subscriptions.ts';
 
 export interface GraphqlSettings extends CallerSettings {
   schema: GraphQLSchema;
-  /** The caller of a request that is still being answered, as it is now. @throws 401 */
+  /** The present caller of a request that is still being answered. @throws 401 */
   callerStill(exchange: Exchange, caller: Caller): Promise<Caller>;
-  /** Open at once. */
+  /** Maximum of open subscriptions. */
   subscriptionsPerOrganization?: number;
   /** Shared by all requests; created here when absent. */
   executions?: Capacity;
@@ -45,7 +45,7 @@ interface ParsedRequest extends Request {
 
 const path = '/graphql';
 const schemaPath = `${path}/schema.graphql`;
-/** Printed when it is first asked for: a process starts sooner. */
+/** Printed at the first request, which makes the start faster. */
 const printed = perSchema(printGraph);
 
 function createYoga(settings: GraphqlSettings & { executions: Capacity }, knownQueriesPlugin: Plugin) {
@@ -56,13 +56,13 @@ function createYoga(settings: GraphqlSettings & { executions: Capacity }, knownQ
     context: ({ caller, exchange }) => createContext(caller, exchange.requestId),
     parserAndValidationCache: { documentCache: documentCache(), errorCache: documentCache() },
     batching: { limit: graphql.operationsPerBatch },
-    // errorPlugin writes and reports errors; yoga would mask and log them a second time.
+    // errorPlugin formats and reports errors; yoga would mask and log them a second time.
     maskedErrors: false,
     logging: false,
     cors: false,
     landingPage: false,
     graphiql: false,
-    // The body is read before.
+    // The body is read here, with its own limit.
     maxRequestBodySize: false,
     plugins: [
       ...boundPlugins(),
@@ -97,7 +97,7 @@ export function createGraphql(settings: GraphqlSettings) {
 
   async function answerOperations(exchange: Exchange): Promise<void> {
     const accept = acceptable(exchange);
-    // One operation is counted before the body is read, so that malformed bodies count too; the rest of a batch when it is known.
+    // One operation is counted before the body is read, so that malformed bodies count too; the rest of a batch once its size is known.
     const caller = await identify(settings, exchange);
     const operations = await readOperations(exchange);
     const size = Array.isArray(operations) ? operations.length : 1;
@@ -124,7 +124,7 @@ export function createGraphql(settings: GraphqlSettings) {
   return { name: 'graphql', owns, handle: framed(handle, { report: settings.report, refuse: refuseGraphql }) };
 }
 
-/** Passes the parameters that were read already to yoga, and refuses subscriptions where events cannot be sent. */
+/** Passes the parsed parameters to yoga, and refuses subscriptions where events cannot be sent. */
 const parsedParamsPlugin: Plugin<ParsedRequest, ParsedRequest> = {
   onRequestParse({ serverContext, setRequestParser }) {
     setRequestParser(() => serverContext.operations as never);
@@ -141,7 +141,7 @@ const parsedParamsPlugin: Plugin<ParsedRequest, ParsedRequest> = {
 
 type Result = { data?: unknown; errors?: readonly GraphQLError[] };
 
-/** Writes every error as clients read it, and reports those of the service. */
+/** Formats every error for clients, and reports internal ones. */
 function errorPlugin(report: Report): Plugin<object, ParsedRequest> {
   function withProblems<R extends Result>(result: R, { exchange, caller }: ParsedRequest): R {
     if (!result.errors) return result;
@@ -176,6 +176,6 @@ async function send(exchange: Exchange, { status, headers: yogaHeaders, body }: 
   delete headers['content-encoding'];
   // No proxy may buffer the events; the connection closes after them, so that a process can stop.
   exchange.res.writeHead(status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
-  // When the pipeline breaks, the socket is closed and no answer can be sent.
+  // When the pipeline breaks, the socket is closed and no response can be sent.
   await pipeline(body, exchange.res).catch(() => {});
 }

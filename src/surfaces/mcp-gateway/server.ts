@@ -1,5 +1,5 @@
-// The gateway for missions: an MCP server at /mcp/runs/{runId}/{serverName}, for the runtime that holds the run. The runtime sends
-// its service token and, in X-Lease-Id, its lease; it reaches the approved tools of its agent's role.
+// The gateway for missions: an MCP server at /mcp/runs/{runId}/{serverName}, for the runtime that holds the run. The runtime sends its
+// service token and, in X-Lease-Id, its lease; it can use the approved tools of its agent's role.
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
@@ -64,14 +64,14 @@ export function createGatewayServer(settings: GatewaySettings): Handler {
   };
 }
 
-/** The names in the path, none of whose characters a path would encode. @throws 404 */
+/** The names in the path, whose characters need no encoding. @throws 404 */
 function namesIn(path: string): [runId: string, serverName: string] {
   const [, runId, serverName] = /^\/mcp\/runs\/([\w-]{1,200})\/([\w-]{1,64})$/.exec(path) ?? [];
   if (!runId || !serverName) throw notFound('path');
   return [runId, serverName];
 }
 
-/** A problem as a JSON-RPC error for the agent's program; a fault of the service is reported. */
+/** A problem as a JSON-RPC error for the agent's program; internal errors are reported. */
 function protocolError({ status, details }: Problem, report: () => void): ProtocolError {
   if (status >= 500 && status !== 502) report();
   const code = status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;

@@ -1,4 +1,4 @@
-// What a caller does through the tools, whichever feature of the protocol it uses: the same fields, the same authorization.
+// Calls of tools for every feature of the protocol: the same fields, the same authorization.
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { invalid } from '#foundation/problem.ts';
@@ -11,15 +11,15 @@ export type ToolRecord = Record<string, any>;
 export interface Calls {
   /** Whether the caller's scopes allow the tool. */
   may(tool: string): boolean;
-  /** @throws the problem, or the fault of the service */
+  /** @throws the problem, or an internal error */
   call(tool: string, values: Record<string, unknown>): Promise<ToolRecord>;
   /** The values of an argument of a tool. */
   valuesOf(tool: string, argument: string): string[];
-  /** The content of an artifact, for a caller who may read artifacts. Null when it is lost. @throws 404 */
+  /** The content of an artifact, for a caller who may read artifacts. Null when it is missing. @throws 404 */
   readContent(artifactId: string): Promise<Buffer | null>;
 }
 
-/** Contents are not in the graph: the application passes what reads them. */
+/** Reads contents, which are not in the graph; passed in by the application. */
 export type ReadContent = (caller: Caller, artifactId: string) => Promise<Buffer | null>;
 
 export const callsOf = (
@@ -37,7 +37,7 @@ export const callsOf = (
   call: (tool, values) => tools.get(tool)!.call(caller, requestId, values) as Promise<ToolRecord>,
 });
 
-/** Counts what one request is answered, all messages of a batch together. The function throws 400 for what is too much. */
+/** Counts the size of the responses to one request, all messages of a batch together. The returned function throws 400 beyond the limit. */
 export function createAnswerBudget(): (size: number) => void {
   let left: number = bytes.mcpAnswer;
   return (size) => {

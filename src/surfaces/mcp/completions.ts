@@ -1,11 +1,11 @@
-// Values for the arguments of prompts and resource templates while a person types them (MCP 2025-11-25, Utilities: Completion).
+// Completions for the arguments of prompts and resource templates while a person types (MCP 2025-11-25, Utilities: Completion).
 import type { CompleteResult } from '@modelcontextprotocol/server';
 import type { Calls, ToolRecord } from './call.ts';
 
 /** The specification of MCP allows at most 100. */
 const maxCompletions = 100;
 
-/** A value, and other words that a person may type for it. */
+/** A value, and other text that a person may type for it. */
 type Candidate = [value: string, words?: string | null];
 
 type Candidates = (calls: Calls, resolvedArguments: Record<string, string>) => Promise<Candidate[]> | Candidate[];
@@ -18,7 +18,7 @@ const newest =
     return (data as ToolRecord[]).map(entry);
   };
 
-/** By the name of the argument. */
+/** Candidates by the name of the argument. */
 const candidates: Record<string, Candidates> = {
   projectId: newest('list_projects', ({ id, name }) => [id, name]),
   runId: newest('list_runs', ({ id, missionTitle }) => [id, missionTitle]),
@@ -36,7 +36,7 @@ const candidates: Record<string, Candidates> = {
   },
 };
 
-/** Values that begin with what was typed, or whose words contain it. Nothing for an argument without values to choose from. */
+/** Values that begin with the typed text, or whose words contain it. Empty for an argument without candidates. */
 export async function complete(
   calls: Calls,
   { name, value }: { name: string; value: string },

@@ -1,11 +1,11 @@
-// A call of a tool that needs nothing of the protocol's server: one message, answered by one result. The SDK creates a server, a
-// transport and fetch's objects for each request, which costs several times what the call does (bench/README.md).
+// Calls of tools that do not need the protocol's server: one message with one result. The SDK creates a server, a transport and fetch's
+// objects for each request, which costs several times as much as the call (bench/README.md).
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Exchange } from '#foundation/http/http.ts';
 
 const Id = z.union([z.string(), z.int()]);
-/** Exactly these members: whatever else a message has means something to the SDK. */
+/** Exactly these members: any other member of a message has a meaning for the SDK. */
 const PlainCall = z.strictObject({
   jsonrpc: z.literal('2.0'),
   id: Id,
@@ -18,7 +18,7 @@ const PlainCall = z.strictObject({
 });
 export type PlainCall = z.infer<typeof PlainCall>;
 
-/** The message as a plain call of MCP 2025-11-25 or before; undefined for all that the SDK answers, also for what it refuses. */
+/** The message as a plain call of MCP 2025-11-25 or before; undefined for all that the SDK handles, including invalid messages. */
 export function plainCallOf({ req }: Exchange, message: unknown): PlainCall | undefined {
   const { accept = '', 'mcp-protocol-version': version } = req.headers;
   if (!accept.includes('application/json') || !accept.includes('text/event-stream')) return undefined;

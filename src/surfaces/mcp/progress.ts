@@ -1,5 +1,5 @@
-// Progress of a run that a tool has started (MCP 2025-11-25, Utilities: Progress): until a runtime has taken the run, or for a
-// bounded time.
+// Progress of a run that a tool has started (MCP 2025-11-25, Utilities: Progress): until a runtime has claimed the run, or for a limited
+// time.
 
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { seconds } from '#foundation/clock.ts';
@@ -7,15 +7,12 @@ import { createCapacity } from '#foundation/http/capacity.ts';
 import { watch } from '#foundation/postgres/changes.ts';
 import type { Calls, ToolRecord } from './call.ts';
 
-/** How long a call follows a run that it has started: well below the timeout of clients (60 s). */
+/** How long a call follows the run that it has started: well below the timeout of clients (60 s). */
 const followMs = seconds(30);
 
 const followers = createCapacity({ all: 500, perKey: 5, description: 'Too many runs are followed.' });
 
-/**
- * Returns the started run with the status that it has by then. Whoever may not read runs, or follows too many at once, gets it as
- * it is.
- */
+/** Returns the started run with its status at that time. A caller that may not read runs, or follows too many, gets it unchanged. */
 export async function followStart(
   started: ToolRecord,
   calls: Calls,
@@ -44,6 +41,6 @@ export async function followStart(
   } finally {
     hold.release();
   }
-  // A tool that answers the run itself answers it as it is by then.
+  // A tool that returns the run itself returns its present state.
   return started.runId === undefined ? { ...started, ...run } : { ...started, status: run.status ?? started.status };
 }

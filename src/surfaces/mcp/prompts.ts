@@ -1,5 +1,5 @@
-// Questions that people ask of the service, as prompts (MCP 2025-11-25, Server Features: Prompts). The texts name the tools, and
-// the time, because a model does not know it.
+// Common questions as prompts (MCP 2025-11-25, Server Features: Prompts). The texts name the tools, and the time, which a model does not
+// know.
 import { type GetPromptResult, type Prompt, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { isoTime, now } from '#foundation/clock.ts';
 import type { Calls } from './call.ts';
@@ -7,10 +7,10 @@ import { readResource } from './resources.ts';
 
 interface Written {
   listed: Prompt & { arguments: NonNullable<Prompt['arguments']> };
-  /** A caller without one of these is not offered the prompt. */
+  /** The prompt is offered only to callers with all of these tools. */
   tools: string[];
   text(values: Record<string, string>): string;
-  /** The record that goes with the text. */
+  /** The record attached to the text. */
   attached?(values: Record<string, string>): string;
 }
 
@@ -37,7 +37,7 @@ const prompts: readonly Written[] = [
     listed: {
       name: 'explain_run',
       title: 'Explain a run',
-      description: 'What a run did, where it stands, and what it waits for or why it failed.',
+      description: 'The work of a run, its present state, and what it waits for or why it failed.',
       arguments: [{ name: 'runId', description: 'The run.', required: true }],
     },
     tools: ['get_run', 'list_sandboxes', 'get_sandbox', 'get_sandbox_log', 'list_artifacts'],
@@ -98,7 +98,7 @@ export const listPrompts = (calls: Calls): Prompt[] =>
 
 export const hasPrompt = (name: string): boolean => prompts.some(({ listed }) => listed.name === name);
 
-/** @throws ProtocolError for a prompt that is not offered or an argument that is missing; the problem of the attached record */
+/** @throws ProtocolError for a prompt that is not offered or a missing argument; the problem of the attached record */
 export async function getPrompt(
   calls: Calls,
   name: string,

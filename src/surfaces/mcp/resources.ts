@@ -1,4 +1,4 @@
-// What a client can attach to a conversation, by URI: projects, runs, sandboxes with their logs, artifacts with their contents
+// Resources that a client can attach to a conversation, by URI: projects, runs, sandboxes with their logs, artifacts with their contents
 // (MCP 2025-11-25, Server Features: Resources).
 import {
   type ListResourcesResult,
@@ -26,7 +26,7 @@ interface Kind {
 
 const json = 'application/json';
 
-/** A record as JSON, as the tool answers it. */
+/** A record as JSON, as returned by the tool. */
 const recordKind = (noun: string, plural: string, description: string): Kind => ({
   template: {
     uriTemplate: `aep://${plural}/{${noun}Id}`,
@@ -77,7 +77,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-/** The tool that reads a resource; undefined for a URI that is none. */
+/** The tool that reads a resource; undefined for an invalid URI. */
 export const toolOfResource = (uri: string): string | undefined => match(uri)?.kind.tool;
 
 export const listTemplates = (calls: Calls): ResourceTemplateType[] =>
@@ -86,7 +86,7 @@ export const listTemplates = (calls: Calls): ResourceTemplateType[] =>
 export const hasTemplate = (uriTemplate: string): boolean =>
   kinds.some(({ template }) => template.uriTemplate === uriTemplate);
 
-/** @throws ResourceNotFoundError for a URI that is none, and the problem of the tool */
+/** @throws ResourceNotFoundError for an invalid URI, and the problem of the tool */
 export async function readResource(calls: Calls, uri: string): Promise<Contents> {
   const found = match(uri);
   if (!found) throw new ResourceNotFoundError(uri);
@@ -113,7 +113,7 @@ async function readArtifactContent(
   uri: string,
   { artifactId }: Names,
 ): Promise<Contents> {
-  // Admits the caller.
+  // This call admits the caller.
   const { contentType: mimeType, sizeBytes, url } = await call('get_artifact', { artifactId });
   if (sizeBytes > bytes.mcpContent) {
     throw invalid(`The content has ${sizeBytes} bytes; the maximum is ${bytes.mcpContent}. Download it from ${url}`);
@@ -132,7 +132,7 @@ function readable(content: Buffer): string | null {
   }
 }
 
-/** The lists that make up the list of resources, in turn. */
+/** The lists that form the list of resources, in order. */
 const lists: readonly { noun: string; tool: string; entry(record: ToolRecord): [id: string, name: string] }[] = [
   { noun: 'projects', tool: 'list_projects', entry: ({ id, name }) => [id, name] },
   {
@@ -148,7 +148,7 @@ const lists: readonly { noun: string; tool: string; entry(record: ToolRecord): [
   { noun: 'artifacts', tool: 'list_artifacts', entry: ({ id, caption, kind }) => [id, caption ?? kind] },
 ];
 
-/** One page of one list, newest first; the cursor goes through all lists. @throws 400 for a cursor that is none */
+/** One page of one list, newest first; the cursor traverses all lists. @throws 400 for an invalid cursor */
 export async function listResources(calls: Calls, cursor: string | undefined): Promise<ListResourcesResult> {
   const offeredLists = lists.filter(({ tool }) => calls.may(tool));
   const [, noun, inner] = /^(\w+)(?:\.(.+))?$/.exec(cursor ?? offeredLists[0]?.noun ?? '') ?? [];

@@ -1,5 +1,5 @@
-// The MCP server, stateless (MCP 2025-03-26 to 2026-07-28). The official SDK implements the protocol, with one server object per
-// request; origin, caller, rate and size are checked here before it.
+// The MCP server, stateless (MCP 2025-03-26 to 2026-07-28). The official SDK implements the protocol, with one server object per request;
+// this module checks origin, caller, rate and size before it.
 import {
   type CallToolRequest,
   type CallToolResult,
@@ -43,7 +43,7 @@ interface Served extends Pick<McpSettings, 'report' | 'readContent'> {
   identity: { name: string; title: string; version: string };
 }
 
-/** A message, as far as it is looked into before the SDK has validated it. */
+/** The members of a message that are read before the SDK has validated it. */
 interface Message {
   method?: unknown;
   params?: { name?: unknown; uri?: unknown; _meta?: { progressToken?: unknown } };
@@ -93,7 +93,7 @@ export function createToolServer(settings: McpSettings, url: string): Handler {
   };
 }
 
-/** A client that can ask its person for more is told what for; to others the answer of the tool says it. @throws 403 */
+/** Tells the scope to a client that can request more from its person; for others, the result of the tool contains it. @throws 403 */
 function checkScope(tools: Tools, { exchange, caller }: Asked, { method, params }: Message): void {
   const { name, uri } = params ?? {};
   const tool = method === 'tools/call' ? name : method === 'resources/read' && toolOfResource(String(uri));
@@ -102,7 +102,7 @@ function checkScope(tools: Tools, { exchange, caller }: Asked, { method, params 
   if (!admits(caller, rule) && canStepUp(exchange)) throw missingScopes([rule]);
 }
 
-/** The result of a call, or of what `follow` makes of it; an error is a result too. */
+/** The result of a call, or the result of `follow` for it; an error is a result too. */
 async function callTool(
   report: McpSettings['report'],
   { exchange, caller }: Asked,
@@ -179,7 +179,7 @@ function serverOf({ tools, identity, report, readContent }: Served, asked: Asked
     if (!isKnown) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'ref: is unknown.');
     return explained(null, () => complete(calls, argument, context?.arguments));
   });
-  // What is cancelled gets no answer, and in a batch the other answers would wait for it for ever.
+  // A cancelled request gets no response, and the other responses of a batch would wait for it forever.
   server.setNotificationHandler('notifications/cancelled', () => {});
   return server;
 }

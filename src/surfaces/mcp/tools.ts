@@ -14,9 +14,9 @@ import { perSchema } from '#graph/projection/per-schema.ts';
 export interface Tool {
   rule: Rule;
   startsRun: boolean;
-  /** Its entry in `tools/list`. */
+  /** The entry in `tools/list`. */
   listed: ListedTool;
-  /** Returns the record that REST would answer, with its members beyond REST. @throws the problem, or the fault of the service */
+  /** Returns the record that REST would return, with its members beyond REST. @throws the problem, or an internal error */
   call(caller: Caller, requestId: string, values: Json): Promise<unknown>;
 }
 
@@ -56,7 +56,7 @@ function toolOf(schema: GraphQLSchema, kind: OperationTypeNode, declared: ToolEx
       // As on every surface, authorization (403) comes before validation (400).
       admit(caller, scope);
       const { value, nextCursor } = await operation(caller, requestId, tool.read(values));
-      // REST has it in a `Link` header.
+      // REST sends it in a `Link` header.
       return nextCursor === null ? value : { ...(value as Json), nextCursor };
     },
   };
@@ -68,7 +68,7 @@ const inFull: RecordWriter = (type) => recordSchema(type, inFull);
 const isRecord = ({ type }: RootField): boolean =>
   type !== getNullableType(type) && isObjectType(getNullableType(type));
 
-/** As the field declares them; all four are set, because a client assumes the worst of an absent one. */
+/** The annotations that the field declares; all four are set, because clients assume the worst of an absent one. */
 const hints = (
   kind: OperationTypeNode,
   { destructive, idempotent, openWorld }: ToolExposure,
@@ -81,7 +81,7 @@ const hints = (
 
 const problemSchema: Json = {
   type: 'object',
-  description: 'What went wrong, with `isError`.',
+  description: 'The error, with `isError`.',
   properties: {
     category: { type: 'string' },
     title: { type: 'string' },
@@ -90,7 +90,7 @@ const problemSchema: Json = {
     code: { type: 'string' },
     fields: {
       type: 'array',
-      description: 'What is wrong with each argument.',
+      description: 'The errors of single arguments.',
       items: {
         type: 'object',
         properties: { path: { type: 'string' }, message: { type: 'string' } },
@@ -104,7 +104,7 @@ const problemSchema: Json = {
   required: ['category', 'title', 'description', 'retryable'],
 };
 
-/** Clients validate the structured content of errors too, so the schema has both. */
+/** Clients validate the structured content of errors too, so the schema includes both. */
 const resultSchema = (record: Json): NonNullable<ListedTool['outputSchema']> => ({
   type: 'object',
   anyOf: [record, problemSchema],

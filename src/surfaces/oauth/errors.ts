@@ -1,11 +1,11 @@
-// Answers errors as `OAuthError` (RFC 6749 §5.2). A problem that is not OAuth's own (rate, size, availability) also carries the
-// members of `Error`, for clients that read either.
+// Sends errors as `OAuthError` (RFC 6749 §5.2). A problem outside OAuth (rate, size, availability) also has the members of `Error`, for
+// clients that read either.
 import { OAuthError, type OAuthErrorBody } from '#domain/identity/oauth/errors.ts';
 import { apiResourceMetadata } from '#foundation/http/addresses.ts';
 import { answerJson, type Exchange, type Headers } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 
-/** Answers an error of OAuth's own; returns false for any other. */
+/** Sends an error of OAuth; returns false for any other. */
 export function refuseOAuthError(exchange: Exchange, error: unknown): boolean {
   if (!(error instanceof OAuthError)) return false;
   const { status, headers } = error;
@@ -27,7 +27,7 @@ function errorCode({ status }: Problem): string {
 }
 
 /**
- * Every 401 of the API names the resource metadata (docs/contract.md#challenges) and repeats the error for clients that read
+ * Every 401 of the API contains the resource metadata (docs/contract.md#challenges) and repeats the error for clients that read
  * challenges. A client that authenticated by header also gets the scheme that it used (RFC 6749 §5.2).
  */
 function challenges({ req }: Exchange, { error, description }: OAuthError): string[] {

@@ -11,10 +11,10 @@ const grants: Readonly<Record<string, GrantHandler>> = {
   'urn:ietf:params:oauth:grant-type:jwt-bearer': jwtBearer,
 };
 
-/** The claim grant of any vendor: agents have that of its first publisher built in (docs/contract.md#claims). */
+/** The claim grant of any vendor: agents have the one of its first publisher built in (docs/contract.md#claims). */
 const claimGrant = /^urn:[a-z0-9][a-z0-9-]{0,31}:agent-auth:grant-type:claim$/i;
 
-/** The grant of a type; `claimGrantType` is the one that the metadata names. */
+/** The grant of a type; `claimGrantType` is the one in the metadata. */
 export function grantOf(type: string, claimGrantType: string): GrantHandler | undefined {
   if (type === claimGrantType || claimGrant.test(type)) return claim;
   return Object.hasOwn(grants, type) ? grants[type] : undefined;

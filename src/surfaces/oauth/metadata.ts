@@ -1,5 +1,5 @@
-// The well-known documents: what this authorization server can do (RFC 8414), what each resource requires (RFC 9728), and the keys
-// (RFC 7517). Written once, from the live addresses and settings (docs/contract.md#metadata).
+// The well-known documents: the capabilities of this authorization server (RFC 8414), the requirements of each resource (RFC 9728), and
+// the keys (RFC 7517). Written once, from the current addresses and settings (docs/contract.md#metadata).
 import { catalog } from '#access/scopes.ts';
 import { revocationEvents } from '#domain/identity/agent-identities/security-events.ts';
 import { offlineAccess } from '#domain/identity/oauth/authorization-request.ts';
@@ -7,7 +7,7 @@ import { metadataUrlOf, type Resource, resources, resourceUri } from '#domain/id
 import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 
 export interface MetadataSettings {
-  /** The claim grant as it is published. */
+  /** The published name of the claim grant. */
   claimGrantType: string;
   trustedIssuers: readonly { issuer: string }[];
 }
@@ -75,7 +75,7 @@ const resourceMetadata = (resource: Resource, identifier = resourceUri(resource)
 
 export type ResourceMetadata = ReturnType<typeof resourceMetadata>;
 
-/** Each resource's document, and where it is: the identifier in it is the one its address was built from (RFC 9728 §3.3). */
+/** Each resource's document by its address, which is built from the identifier in the document (RFC 9728 §3.3). */
 export function resourceDocuments(): Map<string, ResourceMetadata> {
   const identifiers: [Resource, string][] = [
     ...resources.map((resource): [Resource, string] => [resource, resourceUri(resource)]),

@@ -1,5 +1,5 @@
-// The OAuth endpoints as OpenAPI 3.1, for the document of the REST API. The records are the zod objects that bodies are
-// checked with; the documents under /.well-known have other hosts than /v1 and are described by their RFCs.
+// The OAuth endpoints as OpenAPI 3.1, for the document of the REST API. The records are the zod objects that validate bodies; the
+// documents under /.well-known have other hosts than /v1 and are described by their RFCs.
 import { z } from 'zod';
 import {
   ClientRegistrationRequest,
@@ -59,7 +59,7 @@ const post = ({ body, responses, ...description }: Operation): Json => ({
   post: {
     ...description,
     tags: ['oauth2'],
-    // Public clients: what is presented is the proof.
+    // Public clients: the presented code or token is the proof.
     security: [],
     requestBody: {
       required: true,

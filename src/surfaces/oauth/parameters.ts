@@ -1,4 +1,4 @@
-// Reading the parameters of the token and revocation endpoints: form-encoded (RFC 6749 §3.2), or the same names as JSON.
+// Reads the parameters of the token and revocation endpoints: form-encoded (RFC 6749 §3.2), or the same names as JSON.
 import type { z } from 'zod';
 import { oneResource } from '#domain/identity/oauth/authorization-request.ts';
 import { invalidRequest } from '#domain/identity/oauth/errors.ts';
@@ -6,7 +6,7 @@ import { type Exchange, mediaType, readForm, readJson } from '#foundation/http/h
 import { describeIssues } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';
 
-/** The parameters of a record. An empty one counts as absent, a repeated one is refused. @throws invalid_request, invalid_target */
+/** The parameters of a record. An empty one counts as absent, a repeated one is rejected. @throws invalid_request, invalid_target */
 export async function readParameters<S extends z.ZodObject>(exchange: Exchange, record: S): Promise<z.output<S>> {
   const body = mediaType(exchange).endsWith('json') ? await fromJson(exchange) : await fromForm(exchange);
   const parsed = record.safeParse(body);
@@ -42,7 +42,7 @@ async function fromJson(exchange: Exchange): Promise<Record<string, unknown>> {
 const isTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** `resource` alone may be repeated (RFC 8707 §2), as long as all mean the same one. */
+/** Only `resource` may be repeated (RFC 8707 §2), if all values are equivalent. */
 function sameResource(values: string[]): string | undefined {
   oneResource(values);
   return values.find((value) => value !== '');

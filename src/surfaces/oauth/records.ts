@@ -1,12 +1,12 @@
-// The records of the OAuth endpoints as zod objects (docs/contract.md#token-endpoint): bodies are checked with them, and the
-// OpenAPI document prints them.
+// The records of the OAuth endpoints as zod objects (docs/contract.md#token-endpoint), for the validation of bodies and for the OpenAPI
+// document.
 import { z } from 'zod';
 import { boundedText, nameText, plainText } from '#graph/validation.ts';
 import { redirectUrisPerClient, text } from '#limits.ts';
 
 const parameter = plainText().optional();
 
-/** RFC 6749 §3.2 and its extensions; each parameter once. */
+/** RFC 6749 §3.2 and its extensions; each parameter occurs once. */
 export const OAuthTokenRequest = z
   .object({
     grant_type: plainText().describe('One of the `grant_types_supported` of the authorization server metadata.'),

@@ -1,4 +1,4 @@
-// The revocation endpoint (RFC 7009): 200 and nothing else, whether or not there was something to end.
+// The revocation endpoint (RFC 7009): always 200 with an empty body, even for an unknown token.
 import { revokePresentedToken } from '#domain/identity/oauth/revocation.ts';
 import { answer, type Handler } from '#foundation/http/http.ts';
 import { readParameters } from './parameters.ts';

@@ -1,5 +1,5 @@
-// The endpoints and documents of the authorization server. Programs of any origin may call them, because no cookie is read here
-// (RFC 9700 §2.6); no cache keeps what the token endpoints answer (RFC 6749 §5.1).
+// The endpoints and documents of the authorization server. Programs of any origin may call them, because no cookie is read here (RFC 9700
+// §2.6); responses of the token endpoint are never cached (RFC 6749 §5.1).
 import { publicKeys } from '#domain/identity/oauth/keys.ts';
 import { answer, answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
 import { notFound } from '#foundation/problem.ts';
@@ -12,7 +12,7 @@ import { answerRevocation } from './revoke.ts';
 import { createTokenEndpoint } from './token.ts';
 
 export interface OAuthSettings extends MetadataSettings {
-  /** Per source address. */
+  /** Limit per source address. */
   registrationsPerHour: number;
   report: Report;
 }
@@ -73,7 +73,7 @@ const publicFor5Minutes = { 'cache-control': 'public, max-age=300' };
 const answerDocument = (exchange: Exchange, value: unknown): void =>
   answerJson(exchange, 200, value, publicFor5Minutes);
 
-/** By path; where two hosts of the service share one, by the Host of the request. */
+/** By path; for a path shared by two hosts of the service, by the Host of the request. */
 function answerResourceMetadata(exchange: Exchange): void {
   const here = [...resourceDocuments()].filter(([address]) => new URL(address).pathname === exchange.path);
   const [, metadata] = here.find(([address]) => new URL(address).host === exchange.req.headers.host) ?? here[0]!;

@@ -1,4 +1,5 @@
-// The token endpoint: a grant → tokens (RFC 6749 §3.2). Public clients only: they do not authenticate, but prove possession (PKCE).
+// The token endpoint, which exchanges a grant for tokens (RFC 6749 §3.2). Public clients only: they do not authenticate, but prove
+// possession (PKCE).
 import { unsupportedGrantType } from '#domain/identity/oauth/errors.ts';
 import type { TokenParameters } from '#domain/identity/oauth/token-request.ts';
 import { answerJson, type Handler } from '#foundation/http/http.ts';

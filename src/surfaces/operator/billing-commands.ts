@@ -1,5 +1,5 @@
-// The operator's commands for credits: grant them, give back what a run spent, answer requests, agree on the enterprise plan. The
-// ledger's note says that the operator did it, and why.
+// The operator's commands for credits: grant them, refund the spending of a run, close requests, set the enterprise plan. The ledger's
+// note records the operator's action and its reason.
 import { z } from 'zod';
 import { setEnterprise } from '#domain/money/billing/operations.ts';
 import { closeCreditRequest, listOpenCreditRequests } from '#domain/money/billing/requests.ts';
@@ -86,7 +86,7 @@ export const billingCommands: Record<string, Command> = {
   }),
 };
 
-/** What is closed stays settled. */
+/** A closed organization stays settled. */
 async function openOrganization(org: string): Promise<Row<Organization>> {
   const organization = await organizationOf(org);
   if (organization.closedAt !== null) throw new Error(`--org: ${org} is closed`);

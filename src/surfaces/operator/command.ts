@@ -1,4 +1,4 @@
-// A command of the operator: its options are a zod object, from which parsing, errors and help derive.
+// A command of the operator: its options are a zod object, which defines parsing, errors and help.
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import '#graph/validation.ts';
@@ -14,7 +14,7 @@ export interface Place {
   contentsFolder: string | null;
   /** Whether the service key is the one in `dataDir`, and not a setting. */
   ownSecretKey: boolean;
-  /** The database; empty when the command needs nothing. */
+  /** The database; empty for a command that needs none. */
   connection: string | DatabaseConnection;
   /** The data folder of the embedded cluster; undefined with a DATABASE_URL. */
   data: string | undefined;
@@ -26,12 +26,12 @@ export interface Place {
 
 export interface Command {
   about: string;
-  /** Its options as typed in a shell. */
+  /** The options as typed in a shell. */
   example: string;
   options: z.ZodObject;
-  /** What it needs: a database with the current schema, any database, or nothing. */
+  /** Prerequisite: a database with the current schema, any database, or nothing. */
   needs: 'schema' | 'database' | 'nothing';
-  /** Its result is printed as JSON. */
+  /** The result is printed as JSON. */
   run: (options: never, place: Place) => Promise<unknown>;
 }
 
@@ -88,7 +88,7 @@ function parse(options: z.ZodObject, args: string[]): { values: Record<string, u
   }
 }
 
-/** Node's parser takes a value that begins with a dash for an option, unless it is written `--option=-5`. */
+/** Node's parser mistakes a value that begins with a dash for an option, unless it is written `--option=-5`. */
 function joinNegativeNumbers(args: string[]): string[] {
   const joined: string[] = [];
   for (const arg of args) {
@@ -107,14 +107,14 @@ export function usage({ options }: Command): string {
   return words.join(' ');
 }
 
-/** The description of an option; an optional option has that of its inner schema. */
+/** The description of an option; an optional option inherits that of its inner schema. */
 const descriptionOf = (schema: z.ZodType): string | undefined =>
   schema.description ??
   (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
     ? descriptionOf(schema.unwrap() as z.ZodType)
     : undefined);
 
-/** The operator's program as it was called. */
+/** The operator's program as called. */
 export const invocation = calledAs('agent-engineering-platform-admin', 'npm run --silent admin --');
 
 /** The output of `COMMAND --help`: what the command does, its options and an example. */

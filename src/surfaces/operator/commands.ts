@@ -157,7 +157,7 @@ export const commands: Record<string, Command> = {
   ...databaseCommands,
 };
 
-/** The caller that this person is in the console. */
+/** The person's caller in the console. */
 async function memberOf(org: string, email: string): Promise<Caller> {
   const [{ id: orgId }, person] = [await organizationOf(org), await findPersonByAddress(email)];
   const membership = person && (await findMembership(orgId, person.id));

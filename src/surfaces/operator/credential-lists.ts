@@ -1,4 +1,4 @@
-// The operator's lists of credentials, without secrets, of which only digests are stored.
+// The operator's lists of credentials, without secrets, which are stored only as digests.
 import { z } from 'zod';
 import { listRegistrations } from '#domain/identity/agent-identities/list.ts';
 import { listAllTokens } from '#domain/identity/tokens/operations.ts';

@@ -48,10 +48,10 @@ export const databaseCommands: Record<string, Command> = {
     needs: 'database',
     run: async ({ to }, place) => {
       const { connection, data } = place;
-      // With a DATABASE_URL there is no data folder; then `backUp` throws what to do instead.
+      // With a DATABASE_URL there is no data folder; `backUp` then throws an error that names the alternative.
       const backup = await backUp(connection as never, data, to);
       if (place.ownSecretKey) await copyFile(secretKeyFile(place.dataDir), secretKeyFile(to));
-      // After the rows: a content is written before its row and never changes, so none that a row names is missing.
+      // After the rows: a content is written before its row and never changes, so every content named by a row exists.
       if (place.contentsFolder) await copyContents(place.contentsFolder, contentsIn(to));
       return {
         ...backup,

@@ -1,5 +1,5 @@
 // Starts the local runner, the runtime of `npm start` for all organizations: src/runner as a child process with a service token. It
-// executes the scripts of missions, so it starts only where the service is reachable from this machine alone (config.ts).
+// executes the scripts of missions, so it starts only where the service is reachable only from this machine (config.ts).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { createServiceToken, revokeServiceTokensNamed } from '#domain/identity/tokens/service-tokens.ts';
@@ -9,13 +9,13 @@ import type { Log } from '#foundation/log.ts';
 import { packageFolder } from '#foundation/package-folder.ts';
 
 const name = 'Local runner';
-/** A program of its own, started by path: its source, or the built file. */
+/** The runner's program, started by path: its source, or the built file. */
 const ownProgram = import.meta.url.endsWith('.ts')
   ? ['--import', 'tsx', 'src/runner/runner.ts']
   : ['dist/runner/runner.js'];
 
 export interface LocalRunner {
-  /** Asks it to hand back its runs; resolves when it has ended. */
+  /** Makes the runner hand back its runs; resolves when it has ended. */
   stop(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export async function startLocalRunner(
   restartDelayMs = seconds(5),
   program: readonly string[] = ownProgram,
 ): Promise<LocalRunner> {
-  // Tokens of earlier starts, whose runners have ended.
+  // Revokes tokens of earlier starts, whose runners have ended.
   await revokeServiceTokensNamed(null, name);
   const { token } = await createServiceToken({ name });
 
@@ -62,7 +62,7 @@ export async function startLocalRunner(
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
-      // An upload may take longer than the shutdown should: the lease then expires.
+      // An upload may take longer than the shutdown: the lease then expires.
       const late = setTimeout(() => child.kill('SIGKILL'), seconds(10));
       await gone;
       clearTimeout(late);
@@ -83,7 +83,7 @@ function spawnRunner(environment: { PATH: string }, program: readonly string[], 
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // Not in its environment, which other processes of the same user can read.
+  // Not passed in the environment, which other processes of the same user can read.
   started.stdin.on('error', () => {}).write(`${token}\n`);
   for (const stream of [started.stdout, started.stderr]) {
     createInterface({ input: stream }).on('line', (line) => log.info({ runner: started.pid }, line));

@@ -8,7 +8,7 @@ import { registers } from '#foundation/metrics.ts';
 import { database } from '#foundation/postgres/database.ts';
 
 const windowMs = hours(1);
-/** Several gauges, and scrapes that follow each other closely, share their queries. */
+/** Several gauges, and scrapes in quick succession, share their queries. */
 const cachedMs = seconds(5);
 
 const read = async () => {
@@ -23,7 +23,7 @@ type Figures = Awaited<ReturnType<typeof read>>;
 
 let cached: { of: unknown; until: number; figures: Promise<Figures | null> } | undefined;
 
-/** Null while the database is away: the other metrics are available. */
+/** Null while the database is unavailable: the other metrics remain available. */
 function readFigures(): Promise<Figures | null> {
   const of = database();
   if (cached?.of === of && now() < cached.until) return cached.figures;
@@ -32,7 +32,7 @@ function readFigures(): Promise<Figures | null> {
   return figures;
 }
 
-/** A value of its own, or one per value of a label. */
+/** A single value, or one per value of a label. */
 function gauge<Label extends string>(
   name: string,
   help: string,

@@ -93,7 +93,7 @@ function isLocal({ socket, headers }: IncomingMessage): boolean {
 
 async function requireService(exchange: Exchange, authenticate: OperatorSettings['authenticate']): Promise<void> {
   const caller = await authenticate(exchange);
-  // Admins create tokens of their own organization; metrics are of all.
+  // Admins create tokens of their own organization; metrics cover all organizations.
   if (caller.principalType !== 'service' || caller.orgId !== null)
     throw forbidden('Reading metrics takes a service token for every organization, or a request from this machine.');
 }

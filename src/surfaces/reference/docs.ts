@@ -1,4 +1,4 @@
-// The pages of docs/ as Markdown at /reference/docs, so that an installation without the internet has them.
+// The pages of docs/ as Markdown at /reference/docs, for installations without internet access.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { packageFolder } from '#foundation/package-folder.ts';
@@ -6,7 +6,7 @@ import { packageFolder } from '#foundation/package-folder.ts';
 export const docsPath = '/reference/docs';
 
 export interface DocsPage {
-  /** Below `docsPath`: `steer.md`, `decisions/0001-migrations-are-sql.md`. */
+  /** Path below `docsPath`: `steer.md`, `decisions/0001-migrations-are-sql.md`. */
   name: string;
   title: string;
   text: string;
@@ -23,11 +23,11 @@ export function readDocs(): DocsPage[] {
     });
 }
 
-/** A list of links; `base` is the address that they begin with. */
+/** A list of links; `base` is the prefix of their addresses. */
 export const linksOf = (pages: readonly DocsPage[], base: string): string =>
   pages.map(({ name, title }) => `- [${title}](${base}/${name})\n`).join('');
 
-/** The decisions have a list of their own. */
+/** Decisions are listed separately. */
 export const isTask = ({ name }: DocsPage): boolean => !name.includes('/');
 
 export const docsIndex = (pages: readonly DocsPage[]): string =>

@@ -1,4 +1,4 @@
-// The index of errors: one anchor for each code, as a page and as Markdown. The `Link` header of every problem leads here.
+// The index of errors: one anchor for each code, as a page and as Markdown. The `Link` header of every problem refers to it.
 import { addresses } from '#foundation/http/addresses.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import { problemCodes } from '#foundation/problem-codes.ts';

@@ -1,4 +1,4 @@
-// The OpenAPI document as Markdown, for people without a browser and for models; and /llms.txt, which lists what there is to read.
+// The OpenAPI document as Markdown, for people without a browser and for models; and /llms.txt, which lists the available documents.
 import { addresses } from '#foundation/http/addresses.ts';
 import { type DocsPage, docsPath, isTask, linksOf } from './docs.ts';
 
@@ -130,7 +130,7 @@ export function apiMarkdown(document: Json): string {
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
 
-/** The file that models look for (llmstxt.org). */
+/** The file that models request (llmstxt.org). */
 export function llmsText(docs: readonly DocsPage[]): string {
   const { baseHost, issuer, mcp, a2a } = addresses();
   return `# Agent Engineering Platform

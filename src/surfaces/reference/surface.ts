@@ -1,5 +1,5 @@
-// The API reference: Swagger UI over /v1/openapi.json at /reference, the index of errors, both as Markdown, the docs, and
-// /llms.txt. All files come from this server; no credential is needed, because the pages show the API and no data.
+// The API reference: Swagger UI over /v1/openapi.json at /reference, the index of errors, both as Markdown, the docs, and /llms.txt. All
+// files are served from here; no credential is needed, because the pages show the API and no data.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -59,7 +59,7 @@ const policy = [
 
 interface ReferenceSettings {
   report: Report;
-  /** The OpenAPI document, as it is served. */
+  /** The OpenAPI document as served. */
   document(): string;
 }
 

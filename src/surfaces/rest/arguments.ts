@@ -1,5 +1,5 @@
-// Reads the arguments of a route from path, query and body, which never mix. Text becomes a number or a boolean only when it is
-// exactly that.
+// Reads the arguments of a route from path, query and body, which never mix. Text is converted to a number or a boolean only if it
+// matches exactly.
 import { type GraphQLInputType, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
 import { type Exchange, readJson } from '#foundation/http/http.ts';
 import { invalid } from '#foundation/problem.ts';
@@ -15,7 +15,7 @@ export function argumentReader(route: RestRoute): (exchange: Exchange, path: str
   const query = route.query.map(({ name, type }) => ({ name, read: reader(name, type) }));
   const inPath = route.field.args.filter(({ name }) => route.parameters.includes(name));
   const validate = argumentValidator([...inPath, ...route.query]);
-  // Every argument is a member: sofa would search for a missing one elsewhere.
+  // Every argument is present: sofa would search elsewhere for a missing one.
   const absent: Arguments = Object.fromEntries(route.field.args.map(({ name }) => [name, undefined]));
 
   return async (exchange, path) => {
@@ -38,7 +38,7 @@ export function argumentReader(route: RestRoute): (exchange: Exchange, path: str
   };
 }
 
-/** URLSearchParams would accept `%zz` as text and replace bytes that are not UTF-8 by U+FFFD: a filter that was not sent. */
+/** URLSearchParams would accept `%zz` as text and replace bytes that are not UTF-8 by U+FFFD: a filter that the client did not send. */
 function refuseBrokenEncoding(search: string): void {
   if (!search.includes('%')) return;
   try {
@@ -48,7 +48,7 @@ function refuseBrokenEncoding(search: string): void {
   }
 }
 
-/** The body, checked by the zod object of its record before GraphQL, whose coercion would turn `"x"` into `["x"]`. */
+/** The body, validated by the zod object of its record before GraphQL, whose coercion would convert `"x"` to `["x"]`. */
 async function readInput(exchange: Exchange, record: NonNullable<RestRoute['body']>): Promise<object | undefined> {
   const body = await readJson(exchange, bytes.jsonBody);
   if (body === undefined) {

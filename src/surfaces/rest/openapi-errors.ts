@@ -43,7 +43,7 @@ export const errorSchema: Json = {
 
 const { title, description, ...others } = errorSchema.properties as Record<string, Json>;
 
-/** RFC 9457, for clients whose `Accept` names it. */
+/** RFC 9457, for clients whose `Accept` includes it. */
 export const problemDetailsSchema: Json = {
   type: 'object',
   description: 'An error with what programs act on (RFC 9457).',
@@ -57,13 +57,13 @@ export const problemDetailsSchema: Json = {
     ...others,
     fields: {
       type: 'array',
-      description: 'What is wrong with each member of the input, or with a header.',
+      description: 'The errors of members of the input, or of a header.',
       items: {
         type: 'object',
         required: ['path', 'message'],
         properties: {
           path: { type: 'string', description: 'Names joined by dots; empty for the whole input.' },
-          message: { type: 'string', description: 'What it must be.' },
+          message: { type: 'string', description: 'The requirement that it violates.' },
         },
       },
     },
@@ -72,7 +72,7 @@ export const problemDetailsSchema: Json = {
   },
 };
 
-/** Each status with an example: a problem as it is raised. */
+/** Each status with an example, created like a real problem. */
 const errors: Record<number, [name: string, description: string, example: ErrorBody, headers?: string[]]> = {
   400: [
     'BadRequest',

@@ -1,8 +1,8 @@
-// Examples of the OpenAPI document: those that a schema declares, or else values that follow from its types and names.
+// Examples of the OpenAPI document: those declared by a schema, or else values derived from its types and names.
 import { type Noun, prefixes } from '#foundation/ids.ts';
 import type { Json } from '#graph/projection/json-schema.ts';
 
-/** Values by the name of their member. */
+/** Values by the name of the member. */
 const values: Record<string, unknown> = {
   name: 'Web shop',
   email: 'bob@example.com',
@@ -84,7 +84,7 @@ function idExample(name: string, record: string): string | undefined {
   return word === undefined ? undefined : `id_${idPart}`;
 }
 
-/** A value of the schema; `name` is its member, `record` the component. */
+/** An example value of the schema; `name` is its member, `record` the component. */
 export function exampleOf(schema: Json, components: Json, name = '', record = ''): unknown {
   if (typeof schema.$ref === 'string') {
     const component = schema.$ref.split('/').at(-1)!;
@@ -126,7 +126,7 @@ function textExample({ type, format, maxLength = Number.POSITIVE_INFINITY }: Jso
   return (example ?? 'example').slice(0, maxLength as number);
 }
 
-/** Adds an example to each body and each success that has a JSON schema and none yet. */
+/** Adds an example to each body and each success with a JSON schema and without an example. */
 export function addExamples(paths: Json, components: Json): void {
   for (const operation of Object.values(paths as Record<string, Json>).flatMap((path) => Object.values(path))) {
     const { requestBody, responses } = operation as { requestBody?: Json; responses: Record<string, Json> };

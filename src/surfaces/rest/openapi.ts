@@ -1,5 +1,5 @@
-// The REST API as OpenAPI 3.1. Sofa's document is the skeleton (paths, methods); nulls, bounds, errors, security and bodies, which
-// it does not have, are written here from the declarations of the graph.
+// The REST API as OpenAPI 3.1. Sofa's document is the skeleton (paths, methods); nulls, bounds, errors, security and bodies, which it
+// lacks, are added here from the declarations of the graph.
 import type { GraphQLArgument } from 'graphql';
 import { isIntrospectionType, isObjectType, isRequiredArgument } from 'graphql';
 import type { Rule } from '#access/gate.ts';
@@ -31,7 +31,7 @@ export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSe
   Object.assign(paths, beside.paths);
   const schemas = { ...recordSchemas(routes), ...beside.schemas };
   addExamples(paths, schemas);
-  // The document holds no response that no operation refers to.
+  // The document contains only responses that an operation refers to.
   const operations = JSON.stringify(paths);
   const tags = [...new Set(Object.keys(paths).map(tagOf))].sort();
   return {
@@ -136,7 +136,7 @@ function operation(route: RestRoute): Json {
   };
 }
 
-/** Who may call, as a sentence. */
+/** The required authority, as a sentence. */
 function requirement(scope: Rule): string {
   if (scope === 'any-caller') return 'Any credential may call this.';
   if (scope === 'person') return 'Only a person who is signed in to the console may call this.';

@@ -1,5 +1,5 @@
-// Path and method to route. A fixed segment wins over a parameter; an empty segment still binds to a parameter, so that
-// `/projects/` is a project with an empty id (400, docs/contract.md#errors) and not an unknown path.
+// Finds the route of a path and method. A fixed segment takes precedence over a parameter; an empty segment still binds to a parameter,
+// so that `/projects/` is a project with an empty id (400, docs/contract.md#errors) and not an unknown path.
 import { invalid, methodNotAllowed, notFound } from '#foundation/problem.ts';
 
 interface Node<R> {
@@ -21,7 +21,7 @@ export interface Router<R> {
   match(method: string, path: string): Match<R> | { allow: string };
 }
 
-/** `path` in both is without the base and begins with a slash. */
+/** In both, `path` excludes the base and begins with a slash. */
 export function createRouter<R extends { method: string; template: string }>(routes: readonly R[]): Router<R> {
   const root = node<R>();
   for (const route of routes) {

@@ -1,5 +1,5 @@
-// The routes of the REST API: the root fields that declare one, and the schema that sofa reads, which holds nothing else. Of the
-// whole schema sofa would serve every root field, follow relations into bodies, and serve `POST /webhook` for subscriptions.
+// The routes of the REST API: the root fields that declare one, and the schema for sofa, which contains nothing else. With the whole
+// schema, sofa would serve every root field, follow relations into bodies, and serve `POST /webhook` for subscriptions.
 import { filterSchema, MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import {
   type GraphQLArgument,
@@ -16,7 +16,7 @@ import { bodyArgument, recordOfArguments } from '#graph/projection/arguments.ts'
 
 export interface RestRoute {
   method: Method;
-  /** As the contract writes it: `/projects/{projectId}`. */
+  /** The template in the contract's form: `/projects/{projectId}`. */
   template: string;
   kind: 'Query' | 'Mutation';
   name: string;
@@ -25,13 +25,13 @@ export interface RestRoute {
   status: number;
   /** Names of the path parameters, in order. */
   parameters: string[];
-  /** The arguments that the query carries. */
+  /** The arguments in the query string. */
   query: readonly GraphQLArgument[];
-  /** The request record of the body, when the field takes one: the argument `input`, or else the arguments beside those of the path. */
+  /** The request record of the body, if the field takes one: the argument `input`, or else the arguments other than those of the path. */
   body?: RequestRecord & { name: string; required: boolean; isInput: boolean };
 }
 
-/** GET of one record: its answer carries an ETag. */
+/** GET of one record, whose response has an ETag. */
 export const isConditional = ({ method, template }: RestRoute): boolean => method === 'GET' && template.endsWith('}');
 
 export interface RestRoutes {
@@ -95,7 +95,7 @@ function routeOf(kind: 'Query' | 'Mutation', field: GraphQLField<unknown, unknow
   };
 }
 
-/** The record without the members that REST does not know. */
+/** The record without the members that REST omits. */
 function withinRest({ zod, json, beyondRest }: RequestRecord): RequestRecord {
   if (beyondRest.length === 0) return { zod, json, beyondRest };
   const isKnown = ([name]: [string, unknown]) => !beyondRest.includes(name);

@@ -22,7 +22,7 @@ export interface Sofa {
   skeleton: Json;
 }
 
-/** Sofa passes it on as its server context. */
+/** The state of one call, passed on by sofa as its server context. */
 interface Call {
   route: RestRoute;
   caller: Caller;
@@ -49,8 +49,8 @@ interface Execution {
 const withoutResponse = { errors: [] };
 
 /**
- * Sofa reads descriptions from syntax nodes. Where there is none it prints and parses the whole type, for each argument of each route
- * anew: a third of the time that a start takes. The OpenAPI document has descriptions of its own.
+ * Sofa reads descriptions from syntax nodes. For a type without one, it prints and parses the whole type again for each argument of each
+ * route: a third of the start time. The OpenAPI document has its own descriptions.
  */
 function withoutDescriptions(type: GraphQLObjectType): void {
   type.astNode = { kind: Kind.OBJECT_TYPE_DEFINITION, name: { kind: Kind.NAME, value: type.name }, fields: [] };

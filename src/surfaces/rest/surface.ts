@@ -26,7 +26,7 @@ export interface RestSettings extends CallerSettings {
 interface ServedRoute extends RestRoute {
   read: ReturnType<typeof argumentReader>;
   call: RouteCall;
-  /** GET of one record: its response carries an ETag. */
+  /** GET of one record, whose response has an ETag. */
   conditional: boolean;
 }
 
@@ -50,7 +50,7 @@ export function createRest(settings: RestSettings) {
     })),
   );
   let text: string | undefined;
-  /** The OpenAPI document, written when it is first asked for: a process starts sooner. */
+  /** The OpenAPI document, written at the first request, which makes the start faster. */
   const document = (): string => {
     text ??= JSON.stringify(openApiDocument({ skeleton: sofa.skeleton, routes, version, beside }));
     return text;
@@ -79,7 +79,7 @@ export function createRest(settings: RestSettings) {
   return { name: 'rest', owns, handle: framed(handle, { report, refuse: refuseFor('api') }), document };
 }
 
-/** The OpenAPI document, for anyone: it holds no data of any caller. */
+/** The OpenAPI document, public because it contains no caller's data. */
 function answerDocument(exchange: Exchange, document: string): void {
   exchange.route = '/openapi.json';
   allowMethods(exchange, 'GET', 'HEAD');
@@ -120,7 +120,7 @@ const ownLink = ({ exposure }: ServedRoute, body: string): Headers => {
   return link ? { link: link.of(JSON.parse(body) as never) } : {};
 };
 
-/** The address of the next page (RFC 8288), for a record that has no member for its cursor. */
+/** The address of the next page (RFC 8288), for a record without a member for its cursor. */
 function nextLink({ path, search }: Exchange, { nextCursor }: Outcome): Headers {
   if (!nextCursor) return {};
   const query = new URLSearchParams(search);

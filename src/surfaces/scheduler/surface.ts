@@ -1,4 +1,4 @@
-// Runs each periodic job repeatedly until it is stopped.
+// Runs each periodic job repeatedly until stopped.
 import { minutes, now } from '#foundation/clock.ts';
 import type { Log } from '#foundation/log.ts';
 import { isDatabaseAway } from '#foundation/postgres/database.ts';
@@ -13,7 +13,7 @@ export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
   let stopped = false;
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
-  /** When a failing job was last logged: a database that is away for an hour is not worth a million lines. */
+  /** When a failing job was last logged: a long database outage must not fill the log. */
   const loggedAt = new Map<string, number>();
 
   function schedule(job: Job): void {
@@ -34,7 +34,7 @@ export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
       await run();
       if (loggedAt.delete(name)) log.info({ job: name }, 'job works again');
     } catch (error) {
-      // The next run tries again: a failing job must not end the process.
+      // The next run retries: a failing job must not end the process.
       if (isDatabaseAway() || now() < (loggedAt.get(name) ?? 0) + minutes(1)) return;
       loggedAt.set(name, now());
       log.error({ job: name, err: error }, 'job failed; it is retried, and logged once a minute at most');

@@ -1,4 +1,4 @@
-// Signing in and out, and who is signed in.
+// Sign-in, sign-out, and the caller's identity.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openBrowser } from '../browser.ts';
@@ -29,7 +29,7 @@ export async function signIn(options: CommonOptions & BrowserOption & { scopes?:
   else printLine(`You are signed in to ${await consoleOf(options)}. The sign-in is kept in ${storeFile}.`);
 }
 
-/** Opens the page and waits for the browser to come back to a port of this machine. */
+/** Opens the sign-in page and waits for its redirect to a port of this machine. */
 async function byBrowser(
   prepare: (redirectUri: string) => ReturnType<typeof authorize>,
   mayOpen: boolean,
@@ -93,7 +93,7 @@ export async function whoAmI(options: CommonOptions): Promise<void> {
   const client = await openClient(options.url);
   const me = await client.me();
   if (options.json) return printJson(me);
-  // Names take scopes that the credential may not have.
+  // Names require scopes that the credential may lack.
   const person = me.scopes.includes('members:read') ? 'person { name email }' : '';
   const organization = me.scopes.includes('organizations:read') ? 'organization { name slug }' : '';
   const names = person || organization ? (await client.graphql<Names>(`{ me { ${person} ${organization} } }`)).me : {};

@@ -53,7 +53,7 @@ export async function get(options: CommonOptions & { output?: string }, artifact
   printError(`Wrote ${options.output}.`);
 }
 
-/** The address is signed: it takes no token. */
+/** The address is signed, so no token is sent. */
 async function download(url: string): Promise<Readable> {
   const response = await fetch(url);
   if (!response.ok || !response.body) throw new UserError(`The download failed with HTTP ${response.status}.`);
@@ -77,7 +77,7 @@ export async function diff(options: CommonOptions, runId: string): Promise<void>
   }`;
   const { artifacts, sandboxes } = (await client.graphql<ChangeAnswer>(query, { runId })).run;
   const [newest] = artifacts
-    // Other runs of the same issue have changes of their own.
+    // Other runs of the same issue have their own changes.
     .filter(({ sandboxId }) => sandboxes.some((sandbox) => sandbox.sandboxId === sandboxId))
     .filter(({ caption }) => caption === changeFile)
     .sort((a, b) => b.createdAt.localeCompare(a.createdAt));

@@ -1,4 +1,4 @@
-// The logs of a run: the session logs of its sandboxes, in order; followed, what is added to them until the run has ended.
+// The logs of a run: the session logs of its sandboxes, in order; with `--follow` also new content until the run has ended.
 import type { Client } from '../../../typescript/src/exports.ts';
 import { isOver } from '../follow.ts';
 import { forTerminal, paint, plain, printError, printLine, toJson } from '../output.ts';
@@ -32,10 +32,10 @@ interface Piece {
   nextCursor: string | null;
 }
 
-/** How much of a failed run's log is shown without asking for it. */
+/** Lines of a failed run's log that are shown unasked. */
 const lastLines = 20;
 
-/** The end of what the newest session wrote. A log that cannot be read, for example without the scope, is left out. */
+/** Prints the end of the newest session's log. A log that cannot be read, for example without the scope, is left out. */
 export async function showLastLines(client: Client, runId: string): Promise<void> {
   const lines = await readLastLines(client, runId).catch(() => '');
   if (lines === '') return;
@@ -86,7 +86,7 @@ async function printNew(client: Client, session: Session, printed: Map<string, n
   printed.set(key, bytes);
 }
 
-/** What the log has from that byte on: pieces lead from the newest to the oldest. */
+/** The log from that byte on. Cursors lead from the newest piece to the oldest. */
 async function readFrom(client: Client, session: Session, from: number): Promise<{ content: string; bytes: number }> {
   const pieces: Buffer[] = [];
   let total: number | null = null;

@@ -3,7 +3,7 @@ import { openBrowser } from '../browser.ts';
 import { printJson, printLine } from '../output.ts';
 import { type CommonOptions, openClient, serviceUrl, UserError } from '../session.ts';
 
-/** By the prefix of an id. */
+/** Pages by the prefix of an id. */
 const pages: Record<string, string> = {
   run: 'runs',
   prj: 'projects',

@@ -1,9 +1,9 @@
-// Projects: list, show, create; and how other commands find one.
+// Projects: list, show, create; and the look-up of a project for other commands.
 import type { Client, Project } from '../../../typescript/src/exports.ts';
 import { paint, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 
-/** By id, slug or name. @throws where none or several have it */
+/** Finds a project by id, slug or name. @throws if none or several match */
 export async function findProject(client: Client, wanted: string): Promise<Project> {
   if (wanted.startsWith('prj_')) return client.project({ projectId: wanted });
   const found: Project[] = [];

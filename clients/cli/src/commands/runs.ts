@@ -20,7 +20,7 @@ interface StartOptions extends CommonOptions {
 /** The built-in agent whose prompts are scripts. */
 const scriptAgent = 'agn_builtin_shell';
 
-/** A prompt of `-` is what comes from standard input. */
+/** Reads a prompt of `-` from standard input. */
 export const readPrompt = async (prompt: string): Promise<string> => (prompt === '-' ? text(process.stdin) : prompt);
 
 export async function start(options: StartOptions, project: string, prompt: string): Promise<void> {
@@ -38,7 +38,7 @@ export async function start(options: StartOptions, project: string, prompt: stri
   await leaveOrFollow(client, run.id, options);
 }
 
-/** Follows a run that was started to its end, or prints it where the person wants to leave. */
+/** Follows a started run to its end, or prints its id with `--detach`. */
 export async function leaveOrFollow(
   client: Client,
   runId: string,

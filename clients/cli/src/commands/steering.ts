@@ -1,4 +1,4 @@
-// Steering a run, and starting it again: what people say to its agents and decide about it.
+// Steering a run with messages and decisions, and starting it again.
 import type { Client, Run } from '../../../typescript/src/exports.ts';
 import { paintStatus, printJson, printLine } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
@@ -56,7 +56,7 @@ export async function rerun(options: CommonOptions & { detach?: true }, runId: s
   await leaveOrFollow(client, await startAgain(client, await client.run({ runId })), options);
 }
 
-/** By the scheduled task or automation that the run was of, else with its prompt, agent and budget. */
+/** Starts the run's scheduled task or automation, else a mission with the same prompt, agent and budget. */
 async function startAgain(client: Client, run: Run): Promise<string> {
   const { id, scheduledTaskId, automationId, projectId, prompt, agentId, budgetUsd } = run;
   if (scheduledTaskId) return (await client.runScheduledTask({ id: scheduledTaskId })).runId;

@@ -1,5 +1,5 @@
-// The workspace as it was after a step of a run, with the session files of its harnesses: a bundle of git, kept as an artifact for
-// as long as those are. While a step runs, its checkpoint is replaced by newer ones.
+// The workspace after a step of a run, with the session files of its harnesses: a git bundle, kept as an artifact and for the same time.
+// While a step runs, newer checkpoints replace its checkpoint.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -31,7 +31,7 @@ export class Checkpoint extends BaseModel {
   declare orgId: Id<'organization'>;
   declare projectId: Id<'project'>;
   declare artifactId: Artifact['id'];
-  /** Of all files of the workspace; its parent is the commit that was checked out. */
+  /** The commit of all files of the workspace; its parent is the commit that was checked out. */
   declare commitSha: string;
   /** The session of the harness that worked on the step; null: unknown. */
   declare sessionId: string | null;

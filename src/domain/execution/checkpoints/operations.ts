@@ -1,4 +1,4 @@
-// Continues a run that has ended: another one begins from a checkpoint, with the same agents, issue and project.
+// Continues a run that has ended: a new run begins from a checkpoint, with the same agents, issue and project.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -17,17 +17,16 @@ import { Checkpoint } from './model.ts';
 
 export interface Continuation {
   runId: string;
-  /** What is still to be done. */
+  /** The remaining task. */
   prompt: string;
-  /** Whose checkpoint it begins from; absent: the newest of the run. */
+  /** The step whose checkpoint the new run begins from; absent: the newest of the run. */
   stepId?: string | null | undefined;
   budgetUsd?: number | null | undefined;
 }
 
 /**
  * Starts a run that continues another one.
- * @throws 402 when the budget is used up, 404 for an unknown run, step or agent, 409 for a run that is open or a step without a
- * checkpoint
+ * @throws 402 when the budget is used up, 404 for an unknown run, step or agent, 409 for an open run or a step without a checkpoint
  */
 export async function continueRun(caller: Caller, continuation: Continuation): Promise<Row<Run>> {
   const runId = await transaction((trx) => writeContinuation(trx, caller, continuation));
@@ -72,17 +71,17 @@ async function chooseCheckpoint(trx: Transaction, steps: readonly RunStep[], ste
   throw conflict(`The ${what} has no checkpoint: scripts leave none, and one is kept for 90 days.`);
 }
 
-/** The whole task, for those who review and test the change: the earlier one is shortened where both are too long. */
+/** The whole task, for the agents that review and test the change; the earlier part is shortened when both are too long. */
 function continuedTask(before: string, prompt: string): string {
   const further = `\n\n# What is to be done now\n\n${prompt}`;
   return `${before.slice(0, Math.max(0, text.prompt.max - further.length)).toWellFormed()}${further}`;
 }
 
-/** Those of these steps that the caller reaches. */
+/** The checkpoints of these steps that the caller reaches. */
 export const findCheckpoints = (caller: Caller, stepIds: readonly string[]): Promise<Row<Checkpoint>[]> =>
   Checkpoint.findByKeys('stepId', stepIds, withinReach(caller));
 
-/** The checkpoint that a step begins from: its own when it was begun before, else that of the step before it. */
+/** The checkpoint that a step begins from: its own if it was begun before, else that of the previous step. */
 export async function checkpointFor(trx: Transaction, run: Run, step: RunStep): Promise<Checkpoint | undefined> {
   const steps = await stepsOf(trx, run.id);
   const found = await Checkpoint.query(trx).where('runId', run.id);

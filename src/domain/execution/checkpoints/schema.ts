@@ -14,14 +14,14 @@ import * as operations from './operations.ts';
 
 const CheckpointType = builder.modelType(Checkpoint, 'Checkpoint').implement({
   description:
-    'The workspace as it was after a step, with uncommitted files, but for those that git ignores. Kept as long as its artifact.',
+    'The workspace after a step, with uncommitted files, except those that git ignores. Kept as long as its artifact.',
   fields: (t) => ({
     commitSha: t.exposeString('commitSha', {
       description: 'A commit of all files, which is not on the branch of the run.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'EpochMs',
-      description: 'When it was taken: at the end of the step, or while it goes on.',
+      description: 'When the checkpoint was taken: at the end of the step, or while it runs.',
     }),
     artifactId: t.exposeString('artifactId', { description: 'The artifact that holds it: a bundle of git.' }),
     artifact: t.belongsTo('artifact', {
@@ -40,7 +40,7 @@ builder.objectField(MissionStepType, 'checkpoint', (t) =>
   t.field({
     type: CheckpointType,
     nullable: true,
-    description: 'Its newest checkpoint; null before there is one, for scripts, and once it has expired.',
+    description: 'The newest checkpoint; null before the first, for scripts, and once it has expired.',
     resolve: ({ id }, _, context) => loadCheckpoint(context).load(id),
   }),
 );
@@ -74,7 +74,7 @@ builder.mutationField('continueRun', (t) =>
       }),
       budgetUsd: t.arg.float({
         description:
-          'It ends when it has cost this many US dollars, 0.01 to 10,000. Absent: when the credits allow no more.',
+          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: when the credits allow no more.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

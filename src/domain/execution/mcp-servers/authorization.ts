@@ -1,5 +1,5 @@
-// Signing in to the authorization server of a remote MCP server, for a binding: discovery (RFC 9728, RFC 8414), registration
-// (RFC 7591) or our client metadata document, PKCE and the resource (RFC 8707), and the way back: once, in time, for the person who left.
+// Signs in to the authorization server of a remote MCP server, for a binding: discovery (RFC 9728, RFC 8414), registration (RFC 7591) or
+// the client metadata document, PKCE and the resource (RFC 8707). The callback is single-use, time-limited and bound to the person.
 import type { AuthorizationServerMetadata, OAuthProtectedResourceMetadata } from '@modelcontextprotocol/client';
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, withinReach } from '#access/reach.ts';
@@ -18,15 +18,15 @@ import { McpBinding, obstacleOf } from './model.ts';
 import { sdk } from './sdk.ts';
 import { findOwnProject } from './view.ts';
 
-/** Where authorization servers send people back to: a page of the console. */
+/** Redirect address for authorization servers: a page of the console. */
 export const callbackPath = '/console/mcp/callback';
 const redirectUrl = (): string => `${addresses().issuer}${callbackPath}`;
 
-/** Where our client metadata document is (draft-ietf-oauth-client-id-metadata-document): its address is the client id. */
+/** Address of the service's client metadata document (draft-ietf-oauth-client-id-metadata-document), which is also the client id. */
 export const clientPath = '/console/mcp/client.json';
 const clientId = (): string => `${addresses().issuer}${clientPath}`;
 
-/** How we describe ourselves to authorization servers, when we register and in the document. */
+/** The service's metadata as a client, for registration and for the document. */
 const clientMetadata = () => ({
   client_name: 'Agent Engineering Platform',
   client_uri: addresses().issuer,
@@ -38,11 +38,11 @@ const clientMetadata = () => ({
 
 export const clientDocument = () => ({ client_id: clientId(), ...clientMetadata() });
 
-/** The document must be at an https address, which others can read. */
+/** The document must have an https address, which others can read. */
 const offersDocument = ({ client_id_metadata_document_supported }: AuthorizationServerMetadata): boolean =>
   client_id_metadata_document_supported === true && clientId().startsWith('https:');
 
-/** What is sealed while the person is away. */
+/** State that is sealed until the callback. */
 interface Departure {
   server: AuthorizationServer;
   codeVerifier: string;
@@ -73,13 +73,13 @@ export async function startOAuth(
   return { authorizeUrl: leaving.authorizeUrl, expiresAt };
 }
 
-/** A repeated call with an Idempotency-Key has the same state, and replaces what it stored before. */
+/** A repeated call with an Idempotency-Key has the same state, and replaces the stored row. */
 const insertAuthorizationSql = `
   insert into mcp_authorizations (state_digest, binding_id, org_id, user_id, sealed, return_to, expires_at)
     values ($1, $2, $3, $4, $5, $6, $7)
   on conflict (state_digest) do update set sealed = excluded.sealed, expires_at = excluded.expires_at`;
 
-/** No transaction is open after this step, also in a call with an Idempotency-Key: servers of others are asked next. */
+/** No transaction is open after this step, even in a call with an Idempotency-Key, because requests to foreign servers follow. */
 const newState = async (): Promise<string> =>
   unseal('mcp-state', await firstStep(async () => seal('mcp-state', newSecret('', 32))));
 
@@ -114,7 +114,7 @@ async function prepare(serverUrl: string, binding: Row<McpBinding>, state: strin
   return { authorizeUrl: authorizationUrl.href, departure: { server, codeVerifier } satisfies Departure };
 }
 
-/** What the server says of itself when it is asked without credentials (RFC 9728, section 5.1). */
+/** The server's challenge to a request without credentials (RFC 9728, section 5.1). */
 async function challengeOf(serverUrl: string, fetchFn: ReturnType<typeof oauthFetch>) {
   const { extractWWWAuthenticateParams } = await sdk();
   const answer = await fetchFn(serverUrl, { headers: { accept: 'application/json, text/event-stream' } });
@@ -123,7 +123,7 @@ async function challengeOf(serverUrl: string, fetchFn: ReturnType<typeof oauthFe
   return challenge;
 }
 
-/** A person is sent there by the browser: an address of any other kind could run in it. */
+/** The browser opens this address: one with another scheme could run code in it. */
 function usable(metadata: AuthorizationServerMetadata | undefined): AuthorizationServerMetadata {
   if (!metadata) throw conflict('The server names no authorization server.');
   const methods = metadata.code_challenge_methods_supported;
@@ -143,7 +143,7 @@ async function resourceOf(serverUrl: string, metadata: OAuthProtectedResourceMet
   throw conflict('The metadata of the server is of another resource.');
 }
 
-/** The errors of foreign servers are not reported as ours, and their texts are not passed on. */
+/** Errors of foreign servers are not reported as the service's own, and their texts are not passed on. */
 async function explained<T>(binding: Row<McpBinding>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -177,7 +177,7 @@ export interface Arrival {
   iss?: string | undefined;
 }
 
-/** @throws 404 for a state that is unknown, used, expired or another person's; 400 for a code or issuer that is not accepted; 502 */
+/** @throws 404 for a state that is unknown, used, expired or another person's; 400 for a rejected code or issuer; 502 */
 export async function completeOAuth(
   caller: Caller,
   { code, state, iss }: Arrival,
@@ -196,10 +196,10 @@ export async function completeOAuth(
   const binding = await McpBinding.get({ id: pending.bindingId });
   const completed = { projectId: binding.projectId, serverName: binding.serverName, returnTo: pending.returnTo };
   const completes = stateDigest.toString('hex');
-  // A repeated call: its code was exchanged, and the answer got lost.
+  // A repeated call, after the response to the first exchange was lost.
   if ((await findGrant(binding.id))?.completes === completes) return completed;
   const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
-  // It may have been bound to another address meanwhile: nothing that was granted for this one may go there.
+  // The binding may have changed to another address meanwhile, which must not get this grant.
   if (!(await isFor(binding, server))) throw conflict('The binding of the server has changed. Connect it again.');
   const tokens = await exchanged(binding, server, { code, iss, codeVerifier });
   await transaction(async (trx) => {

@@ -1,11 +1,11 @@
-// What a project's config file declares: the words that MCP clients read from `.mcp.json`, in YAML or JSON. Pure. A secret value
-// never leaves this module in what is shown: names, and `${secret:NAME}` as it is written.
+// Parses a project's config file: the entries that MCP clients read from `.mcp.json`, in YAML or JSON. Pure. Displayed data contains no
+// secret value: only names, and `${secret:NAME}` as written.
 import { createHash } from 'node:crypto';
 import { type Document, isAlias, isMap, isNode, isScalar, Lexer, Parser, parseDocument, visit } from 'yaml';
 import { isPlainAddress } from '#foundation/http/addresses.ts';
 import { type Isolation, isolationOf, shownArguments } from './isolation.ts';
 
-/** Of one config file, and of the bindings of one project. */
+/** Maximum per config file, and of the bindings of one project. */
 export const maxServers = 50;
 export const maxFileBytes = 256 * 1024;
 const maxDepth = 100;
@@ -28,10 +28,10 @@ export interface Declared {
   /** The names in `${secret:NAME}`. */
   secretRefs: string[];
   isolation: Isolation;
-  /** Not shown: the whole address, and the headers as they are declared. */
+  /** Not displayed: the whole address, and the headers as declared. */
   url: string | null;
   headers: Record<string, string>;
-  /** SHA-256 of the declaration: shows whether it still equals the bound one. */
+  /** SHA-256 of the declaration, for comparison with the bound one. */
   digest: string;
 }
 
@@ -40,7 +40,7 @@ export interface Declarations {
   warnings: string[];
 }
 
-/** Says what is wrong in the file, for its author. */
+/** A problem in the file, described for its author. */
 export class InvalidConfig extends Error {}
 
 function invalid(message: string): never {
@@ -61,14 +61,14 @@ export function parseConfig(text: string): Declarations {
   return { servers, warnings: warnings.slice(0, maxWarnings) };
 }
 
-/** Maps as `Map`, so that no key means more than its letters. */
+/** Maps are read as `Map`, so that keys such as `__proto__` are plain text. */
 function readDocument(text: string): unknown {
   try {
     refuseDepth(text);
-    // Duplicate keys are looked for below: the library compares each with each.
+    // Duplicate keys are checked below: the library compares each key with every other.
     const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error', merge: false, prettyErrors: false });
     const [error] = document.errors;
-    // Its message may quote the file, and with it a secret.
+    // The message may quote the file, and with it a secret.
     if (error) invalid(`The file is not valid YAML: ${error.code} in line ${lineOf(text, error.pos[0])}.`);
     refuseTricks(document);
     return document.toJS({ mapAsMap: true, maxAliasCount: 0 });
@@ -78,7 +78,9 @@ function readDocument(text: string): unknown {
   }
 }
 
-/** The library composes a document by recursion, and a regular expression that is compiled at the end of the stack ends Node. */
+/**
+ * Limits the depth: the library composes a document by recursion, and a regular expression compiled at the end of the stack crashes Node.
+ */
 function refuseDepth(text: string): void {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {
@@ -89,7 +91,10 @@ function refuseDepth(text: string): void {
 
 const lineOf = (text: string, position: number): number => text.slice(0, position).split('\n').length;
 
-/** Aliases make small files large, tags make text something else, and of duplicate keys readers take different ones. */
+/**
+ * Rejects aliases, which make small files large, tags, which change the type of text, and duplicate keys, which readers resolve
+ * differently.
+ */
 function refuseTricks(document: Document): void {
   visit(document, (_, node) => {
     if (isAlias(node)) invalid('The file must have no aliases.');
@@ -167,7 +172,7 @@ function readCommand(name: string, at: string, server: Map<unknown, unknown>, wa
   };
 }
 
-/** A mapping of names to texts. A literal value is a warning: it belongs among the credentials of the binding. */
+/** A mapping of names to texts. A literal value causes a warning: it belongs among the credentials of the binding. */
 function texts(at: string, declaredValue: unknown, warnings: string[]): Record<string, string> {
   if (declaredValue === undefined || declaredValue === null) return {};
   if (!(declaredValue instanceof Map)) invalid(`${at}: must be a mapping of names to texts.`);
@@ -183,7 +188,7 @@ function texts(at: string, declaredValue: unknown, warnings: string[]): Record<s
   return Object.fromEntries(pairs);
 }
 
-/** What the protocol itself writes, and what could make one request two. */
+/** Headers written by the protocol itself, and headers that could split a request in two. */
 const reserved = /^(accept|connection|content-.*|cookie|host|mcp-.*|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
 function checkHeader(at: string, header: string, value: string): void {
@@ -203,7 +208,7 @@ function secretsOf(at: string, values: readonly string[]): string[] {
   return names;
 }
 
-/** The text with the values of its secrets. */
+/** The text with secret references replaced by their values. */
 export const withSecrets = (text: string, secrets: Readonly<Record<string, string>>): string =>
   text.replace(secretPattern, (_, name: string) => secrets[name] ?? '');
 

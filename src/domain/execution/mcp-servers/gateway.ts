@@ -1,5 +1,5 @@
-// What the runtime that holds a run may do with the MCP servers of its project: see the tools that a person has approved for the
-// role of its agent, and call them. It never sees an address or a credential, and every call is recorded with the run.
+// Access to the MCP servers of a project for the runtime that holds a run: lists and calls the tools that a person has approved for the
+// role of its agent. The runtime never sees an address or a credential, and every call is recorded with the run.
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Caller } from '#access/principal.ts';
 import { minutes, now } from '#foundation/clock.ts';
@@ -34,7 +34,7 @@ export interface ServerOfRun {
   binding: Row<McpBinding>;
 }
 
-/** The run while it is held and running: a canceled run makes no more calls. @throws 404, or 409 `lease_lost` */
+/** The run while its lease is held and it is running: a canceled run makes no more calls. @throws 404, or 409 `lease_lost` */
 async function runningRun(caller: Caller, hold: LeaseHold): Promise<Row<Run>> {
   const run = await transaction((trx) => lockHeldRun(trx, caller, hold));
   if (run.status !== 'running' || run.leaseUntil! <= now()) throw leaseIsLost();
@@ -43,7 +43,7 @@ async function runningRun(caller: Caller, hold: LeaseHold): Promise<Row<Run>> {
 
 export interface RunMcpServer {
   serverName: string;
-  /** Where surfaces/mcp-gateway answers for it. */
+  /** Address of the server in surfaces/mcp-gateway. */
   url: string;
 }
 
@@ -57,7 +57,7 @@ export async function serversOfRun(caller: Caller, hold: LeaseHold): Promise<Run
     .map(({ serverName }) => ({ serverName, url: `${addresses().mcp}/mcp/runs/${id}/${serverName}` }));
 }
 
-/** @throws 404 also for a server that is not for the role of the run's agent; 409 `lease_lost` */
+/** @throws 404 also for a server that the role of the run's agent may not use; 409 `lease_lost` */
 export async function serverOfRun(caller: Caller, hold: LeaseHold, serverName: string): Promise<ServerOfRun> {
   const run = await runningRun(caller, hold);
   const { projectId, agentRole: role } = run;
@@ -66,7 +66,7 @@ export async function serverOfRun(caller: Caller, hold: LeaseHold, serverName: s
   return { run, role, binding };
 }
 
-/** As they were reviewed, not as the server defines them by now; read again when that was a while ago. */
+/** The tools as they were reviewed, even if the server has changed them since; an old snapshot is refreshed first. */
 export async function listToolsOfRun({ binding, role, run }: ServerOfRun): Promise<ToolDefinition[]> {
   const age = now() - (binding.toolsRefreshedAt ?? 0);
   const current = age < maxSnapshotAgeMs ? binding : await lookAgain(binding, run);
@@ -80,13 +80,13 @@ async function lookAgain({ id }: Row<McpBinding>, run: Row<Run>): Promise<Row<Mc
   return takeSnapshot(await McpBinding.get({ id }));
 }
 
-/** @throws 409 that says what a person must do */
+/** @throws 409 naming the action that a person must take */
 function refuseObstacle(binding: Row<McpBinding>): void {
   const obstacle = obstacleOf(binding);
   if (obstacle) throw conflict(`The MCP server cannot be used: ${obstacle[1] ?? 'it is disabled.'}`);
 }
 
-/** @throws 409 when the server cannot be used, 404 for a tool that is not approved, 502; a ProtocolError of the server as it is */
+/** @throws 409 when the server cannot be used, 404 for a tool that is not approved, 502; a ProtocolError of the server unchanged */
 export async function callToolOfRun(
   server: ServerOfRun,
   name: string,
@@ -118,7 +118,7 @@ export async function callToolOfRun(
   }
 }
 
-/** Called when the outcome is known, whatever it is. */
+/** Returns a function to call with the outcome of any kind. */
 function recorder({ run, binding }: ServerOfRun, tool: string) {
   const createdAt = now();
   return async (outcome: McpCall['outcome']): Promise<void> => {

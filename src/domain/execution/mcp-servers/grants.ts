@@ -1,5 +1,5 @@
-// What an authorization server has granted to a binding: kept sealed, refreshed when due by one process at a time, and forgotten
-// when it is no longer valid.
+// Grants of authorization servers to bindings: stored sealed, refreshed when due by one process at a time, and deleted when no longer
+// valid.
 import type {
   AuthorizationServerMetadata,
   OAuthClientInformationMixed,
@@ -16,26 +16,26 @@ import type { McpBinding } from './model.ts';
 import { sdk } from './sdk.ts';
 
 const maxResponseBytes = 64 * 1024;
-/** For all requests of one step together. */
+/** Shared by all requests of one step. */
 const stepTimeoutMs = seconds(15);
-/** How long before it expires an access token is refreshed. */
+/** How long before its expiry an access token is refreshed. */
 const refreshAheadMs = seconds(60);
-/** How long one process may take to refresh it. */
+/** Time limit of a refresh by one process. */
 const refreshMs = seconds(20);
 
 export interface AuthorizationServer {
-  /** As the metadata of the protected resource names it. */
+  /** The address in the metadata of the protected resource. */
   url: string;
   metadata: AuthorizationServerMetadata;
   client: OAuthClientInformationMixed;
-  /** RFC 8707. */
+  /** Resource identifier (RFC 8707). */
   resource: string;
 }
 
 export interface ServerGrant {
   server: AuthorizationServer;
   tokens: OAuthTokens;
-  /** Digest of the state with which the person came back. */
+  /** Digest of the state of the person's callback. */
   completes: string;
 }
 
@@ -67,26 +67,26 @@ const grantOf = (bindingId: string, { sealed }: Kept): ServerGrant => JSON.parse
 const findKept = async (bindingId: string): Promise<Kept | undefined> =>
   (await sql<Kept>('select sealed, expires_at from mcp_grants where binding_id = $1', [bindingId]))[0];
 
-/** What the binding was granted, also when its token has expired. */
+/** The grant of the binding, even with an expired token. */
 export async function findGrant(bindingId: string): Promise<ServerGrant | undefined> {
   const kept = await findKept(bindingId);
   return kept && grantOf(bindingId, kept);
 }
 
-/** An access token that is valid for a while; null when the binding has none, or no longer has one. */
+/** An access token that is valid for some time; null when the binding has no valid grant. */
 export async function accessTokenOf(binding: Row<McpBinding>): Promise<string | null> {
   const kept = await findKept(binding.id);
   if (!kept) return null;
   return isDue(kept) ? refreshed(binding) : grantOf(binding.id, kept).tokens.access_token;
 }
 
-/** Another access token than one that the server has rejected before it expired; null as above. */
+/** A replacement for a token that the server has rejected before its expiry; null as above. */
 export const replacedToken = (binding: Row<McpBinding>, rejected: string): Promise<string | null> =>
   refreshed(binding, rejected);
 
 /**
- * One process at a time refreshes, over all of them, because a refresh token works once; no row is locked while the authorization
- * server is asked. Others use the access token while it is valid, and else wait. @throws when nobody succeeds in time
+ * One process at a time refreshes, because a refresh token works once; no row is locked during the request to the authorization server.
+ * Other processes use the access token while it is valid, or else wait. @throws when no process succeeds in time
  */
 async function refreshed(binding: Row<McpBinding>, rejected?: string): Promise<string | null> {
   for await (const _ of watch([binding.id], AbortSignal.timeout(refreshMs))) {
@@ -101,7 +101,7 @@ async function refreshed(binding: Row<McpBinding>, rejected?: string): Promise<s
   throw new Error('the access token was not refreshed in time');
 }
 
-/** A process that died while it refreshed holds its claim for a bounded time. */
+/** The claim of a process that died during a refresh expires. */
 const claimRefresh = async (bindingId: string, { sealed }: Kept): Promise<boolean> =>
   (
     await sql(
@@ -111,7 +111,7 @@ const claimRefresh = async (bindingId: string, { sealed }: Kept): Promise<boolea
     )
   ).length > 0;
 
-/** What was granted anew meanwhile, by a person who connected again, is left as it is. */
+/** A new grant, from a person who connected again meanwhile, is left unchanged. */
 async function refresh(binding: Row<McpBinding>, grant: ServerGrant, { sealed }: Kept): Promise<string | null> {
   const { id } = binding;
   const ours = 'delete from mcp_grants where binding_id = $1 and sealed = $2 returning binding_id';
@@ -145,7 +145,7 @@ async function refresh(binding: Row<McpBinding>, grant: ServerGrant, { sealed }:
   }
 }
 
-/** Asking again does not help (RFC 6749, section 5.2). */
+/** Errors for which a retry is pointless (RFC 6749, section 5.2). */
 export const finalRefusals: readonly string[] = [
   'invalid_grant',
   'invalid_client',
@@ -154,7 +154,7 @@ export const finalRefusals: readonly string[] = [
   'unsupported_grant_type',
 ];
 
-/** Null: there is no refresh token, or its server refuses it for good. @throws what kept its server from answering */
+/** Null when there is no refresh token, or the server rejects it permanently. @throws when the server did not answer */
 async function askForTokens(binding: Row<McpBinding>, { server, tokens }: ServerGrant): Promise<OAuthTokens | null> {
   const { url, metadata, client: clientInformation, resource } = server;
   if (!tokens.refresh_token) return null;

@@ -1,7 +1,7 @@
-// Which hosts may be asked for a binding. Pure.
+// The hosts that requests of a binding may reach. Pure.
 import type { McpBinding } from './model.ts';
 
-/** That of its pinned address, and those that a person allows. */
+/** The host of the pinned address, and the hosts that a person allows. */
 export const mayReach =
   ({ pinnedUrl, allowedEgressHosts }: Pick<McpBinding, 'pinnedUrl' | 'allowedEgressHosts'>) =>
   (hostname: string): boolean =>

@@ -1,14 +1,14 @@
-// Where a declared command may run: in the mission's sandbox when it is a pinned package or a file of the repository, nowhere
-// otherwise; and how its arguments are shown. Pure.
+// Decides where a declared command may run: in the mission's sandbox if it is a pinned package or a file of the repository, otherwise
+// nowhere. Also hides secrets in its displayed arguments. Pure.
 
 export const isolationKinds = ['remote', 'sandbox', 'refused'] as const;
 export const refusalReasons = ['python', 'unpinned', 'shell', 'unknown-command'] as const;
 
 export interface Isolation {
   kind: (typeof isolationKinds)[number];
-  /** `name@version` of the package that is run. */
+  /** `name@version` of the package to run. */
   packageSpec: string | null;
-  /** Why it is refused. */
+  /** Why the command is refused. */
   reason: (typeof refusalReasons)[number] | null;
 }
 
@@ -27,7 +27,7 @@ export function isolationOf(command: string, args: readonly string[]): Isolation
   return refused('unknown-command');
 }
 
-/** An exact version: a range or a tag is another package tomorrow. */
+/** An exact version: a range or a tag may resolve to another package later. */
 const pinned = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*@\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
 
 function ofPackage(args: readonly string[]): Isolation {
@@ -43,19 +43,19 @@ function ofPackage(args: readonly string[]): Isolation {
   return specs.every((spec) => pinned.test(spec)) ? sandbox(specs[0]!) : refused('unpinned');
 }
 
-/** A file of the repository is pinned by its commit; code on the command line is a shell by another name. */
+/** A file of the repository is pinned by its commit; code on the command line is equivalent to a shell. */
 function ofFile([file = '']: readonly string[]): Isolation {
   if (file.startsWith('-') || file === '') return refused(/^(-e|-p|--eval|--print)/.test(file) ? 'shell' : 'unpinned');
   return file.startsWith('/') || file.split('/').includes('..') ? refused('unpinned') : sandbox(null);
 }
 
 const secretName = /(token|secret|password|passwd|api[-_]?key|auth|credential|private[-_]?key)/i;
-/** Known tokens, the value of an Authorization header, and addresses with a password. */
+/** Known token formats, the value of an Authorization header, and addresses with a password. */
 const secretValue =
   /^(sk-|ghp_|gho_|github_pat_|glpat-|xox[abposr]-|AKIA|eyJ)|\b(bearer|basic)\s+\S|authorization\s*:|\/\/[^/@\s]*:[^/@\s]+@/i;
 const hidden = '[hidden]';
 
-/** The arguments with literal secrets hidden; each of these is a warning. */
+/** The arguments with literal secrets hidden; each of these causes a warning. */
 export function shownArguments(at: string, args: readonly string[], warnings: string[]): string[] {
   return args.map((arg, i) => {
     const [name, value] = splitAt(arg, arg.indexOf('='));

@@ -1,5 +1,5 @@
-// The binding of an MCP server to a project, and the calls that runs make of its tools (docs/contract.md#mcp-servers). The status
-// of a binding is not stored: it follows from what is.
+// The binding of an MCP server to a project, and the calls of its tools by runs (docs/contract.md#mcp-servers). The status of a binding
+// is derived, not stored.
 import { createHash } from 'node:crypto';
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -27,7 +27,7 @@ export interface ToolDefinition {
 
 export interface ApprovedTool {
   name: string;
-  /** A person vouches that it changes nothing. What the server says of itself is not enough. */
+  /** Whether a person vouches that the tool changes nothing. The server's own claim is not enough. */
   attestedReadOnly: boolean;
 }
 
@@ -70,42 +70,42 @@ export class McpBinding extends BaseModel {
   declare id: Id<'mcpBinding'>;
   declare orgId: Id<'organization'>;
   declare projectId: Id<'project'>;
-  /** As the config file names it. */
+  /** The name in the config file. */
   declare serverName: string;
   declare transport: (typeof transports)[number];
   declare enabled: boolean;
-  /** Whose agents may use it. */
+  /** The roles whose agents may use the server. */
   declare roles: AgentRole[];
   declare authKind: AuthKind;
-  /** The address when it was bound: the only one that anything is sent to. */
+  /** The address at the time of binding: the only one that requests are sent to. */
   declare pinnedUrl: string | null;
   declare packageSpec: string | null;
-  /** Of the declaration when it was bound; null: it was not declared. */
+  /** Digest of the declaration at the time of binding; null: it was not declared. */
   declare declaredDigest: string | null;
   declare secretRefs: string[];
-  /** How the declaration differs from the one that was bound. */
+  /** How the declaration differs from the bound one. */
   declare drift: Drift | null;
-  /** Hosts that may be asked in addition to that of `pinnedUrl`. */
+  /** Hosts that requests may reach in addition to that of `pinnedUrl`. */
   declare allowedEgressHosts: string[];
   declare credentialFields: string[];
-  /** Whether the server refused what it was sent as credentials. */
+  /** Whether the server rejected the credentials. */
   declare needsAuthorization: boolean;
   declare lastError: string | null;
   declare toolSnapshot: ToolDefinition[];
   declare toolsRefreshedAt: number | null;
-  /** The digest of each definition that was there when tools were last approved, by name. */
+  /** The digest of each definition at the time when tools were last approved, by name. */
   declare reviewedTools: Record<string, string>;
   declare approvedTools: ApprovedTool[];
   declare createdAt: number;
   declare updatedAt: number;
-  /** The definitions behind `reviewedTools`; large, so that only the review reads them. Null before they were kept. */
+  /** The definitions behind `reviewedTools`; large, so that only the review reads them. Null in bindings from before they were stored. */
   declare reviewedDefinitions: ToolDefinition[] | null;
-  /** The declared headers, and the values of the credentials: in no list of columns, so that no read shows them. */
+  /** The declared headers, and the values of the credentials: not among the columns, so that no read returns them. */
   declare sealedHeaders: string | null;
   declare sealedCredentials: string | null;
 }
 
-/** The digest of what a person reviews: name, descriptions, schemas and hints. */
+/** The digest of the reviewed parts: name, descriptions, schemas and hints. */
 export const toolDigest = (tool: ToolDefinition): string =>
   createHash('sha256').update(JSON.stringify(tool)).digest('hex');
 
@@ -123,7 +123,7 @@ type Facts = Pick<
   'enabled' | 'drift' | 'secretRefs' | 'credentialFields' | 'needsAuthorization' | 'authKind'
 >;
 
-/** What keeps a binding from being used at all; null when nothing does. */
+/** The obstacle to any use of the binding; null when there is none. */
 export function obstacleOf(binding: Facts): [status: BindingStatus, detail: string | null] | null {
   if (!binding.enabled) return ['disabled', null];
   if (binding.drift) return drifts[binding.drift];
@@ -134,7 +134,7 @@ export function obstacleOf(binding: Facts): [status: BindingStatus, detail: stri
   return ['needs_auth', `The server does not accept the credentials. ${remedy}`];
 }
 
-/** The status follows from the stored facts, the gravest first. */
+/** The status, derived from the stored facts, the most severe first. */
 export function statusOfServer(binding: Row<McpBinding>): { status: BindingStatus; statusDetail: string | null } {
   const obstacle = obstacleOf(binding);
   if (obstacle) return { status: obstacle[0], statusDetail: obstacle[1] };
@@ -145,10 +145,10 @@ export function statusOfServer(binding: Row<McpBinding>): { status: BindingStatu
   return { status: 'needs_review', statusDetail: `New or changed tools: ${news.slice(0, 5).join(', ')}${more}.` };
 }
 
-/** Roles that change things; the others get what a person attests to change nothing. */
+/** Roles that may change things; the others get only tools that a person attests to change nothing. */
 const changing: readonly AgentRole[] = ['builder'];
 
-/** The tools that an agent of the role gets: approved, and still as they were when they were. */
+/** The tools for an agent of the role: approved, and unchanged since the approval. */
 export function toolsFor(binding: Row<McpBinding>, role: AgentRole): ToolDefinition[] {
   if (!binding.roles.includes(role)) return [];
   const approved = new Map(binding.approvedTools.map((tool) => [tool.name, tool]));

@@ -1,4 +1,4 @@
-// What can be done with the bindings of MCP servers: list them, bind a server or change how it is bound, take it off.
+// Operations on the bindings of MCP servers: list them, bind a server or change its binding, remove it.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -16,15 +16,15 @@ import { type ApprovedTool, type AuthKind, McpBinding, toolDigest } from './mode
 import { type Sealed, sealedFor, unsealed } from './remote.ts';
 import { type ConfigFile, driftOf, findOwnProject, readConfigFile } from './view.ts';
 
-/** Of one binding. */
+/** Maximum per binding. */
 export const maxCredentials = 20;
 export const secretLength = { min: 1, max: 8_192 } as const;
-/** What a header can carry. */
+/** Characters that a header can contain. */
 export const secretPattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 export type BindingOfProject = Row<McpBinding> & { projectName: string };
 
-/** Those of the projects that the caller may look into, by project and name. */
+/** The bindings of the projects that the caller reaches, by project and name. */
 export async function listBindings(caller: Caller): Promise<BindingOfProject[]> {
   const bindings = await McpBinding.findAll(withinReach(caller));
   const ids = [...new Set(bindings.map(({ projectId }) => projectId))];
@@ -39,18 +39,18 @@ const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 export interface BindingInput {
   roles: AgentRole[];
-  /** Left out: as they were. Given, even unchanged, it says that the tools have been reviewed as they are now. */
+  /** Absent: unchanged. Present, even if unchanged: the tools have been reviewed in their present form. */
   approvedTools?: ApprovedTool[] | undefined;
-  /** Null forgets one; those that are left out are kept. */
+  /** Null deletes a credential; absent ones are kept. */
   credentials?: Record<string, string | null> | undefined;
   allowedEgressHosts?: string[] | undefined;
   enabled?: boolean | undefined;
 }
 
 /**
- * Binds a server as it is declared now, or changes how it is bound. One that is not declared yet can be bound as well; nothing is
- * sent anywhere before it is. `ifUpdatedAt`: what the change was decided on, its roles and its tools.
- * @throws 409 for a server that may not run, and when another one has changed it
+ * Binds a server as declared now, or changes its binding. A server that is not declared yet can be bound too; no requests are sent before
+ * it is declared. `ifUpdatedAt`: the version that the change was based on.
+ * @throws 409 for a server that may not run, and after a concurrent change
  */
 export async function putBinding(
   caller: Caller,
@@ -67,10 +67,10 @@ export async function putBinding(
     throw conflict(`The server ${serverName} may not run: ${declared.isolation.reason}.`);
   }
   const write = async (trx: Transaction) => {
-    // One writer at a time for the bindings of a project: that is how their number stays bounded.
+    // One writer at a time for the bindings of a project, which bounds their number.
     if (!(await Project.query(trx).findById(projectId).select('id').forNoKeyUpdate())) Project.refuse();
     const before = await McpBinding.query(trx).findOne({ projectId, serverName });
-    // One that was removed meanwhile has changed as well.
+    // A removed binding counts as changed.
     refuseChanged(before ?? { updatedAt: 0 }, ifUpdatedAt);
     if (before) await changeBinding(trx, before, input, file, declared);
     else await insertBinding(trx, project, serverName, input, declared);
@@ -113,7 +113,7 @@ async function changeBinding(
   const isRead = configStatus === 'ok' || configStatus === 'missing';
   const drift = isRead ? driftOf(before, declared) : before.drift;
   const isElsewhere = declared !== undefined && declared.url !== before.pinnedUrl;
-  // Credentials and grants were for the address that was bound. Another one gets what is given now, and nothing of before.
+  // Credentials and grants belong to the bound address. A new address gets only the credentials given now.
   if (isElsewhere) await forgetGrant(trx, before.id);
   const kept = isElsewhere ? {} : (await unsealed(before.id)).credentials;
   const snapshot = isElsewhere ? [] : before.toolSnapshot;
@@ -141,7 +141,7 @@ async function changeBinding(
   );
 }
 
-/** A binding to what is declared; to nothing yet, when nothing is. */
+/** The columns of a binding to the declared server; without a declaration, to none. */
 function pinned(id: string, declared: Declared | null): Partial<McpBinding> {
   return {
     transport: declared?.isolation.kind === 'sandbox' ? 'sandbox' : 'remote',

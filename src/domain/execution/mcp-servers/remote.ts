@@ -1,5 +1,5 @@
-// Speaking with a remote MCP server as a binding allows: at its pinned address and its allowed hosts alone, with its credentials,
-// through the official client without capabilities: a server's request for sampling or elicitation is rejected.
+// Connects to a remote MCP server within the limits of a binding: only to its pinned address and its allowed hosts, with its credentials,
+// through the official client without capabilities, so that a server's request for sampling or elicitation is rejected.
 import type { Client } from '@modelcontextprotocol/client';
 import { OutboundError, ResponseTooLarge } from '#foundation/http/outbound.ts';
 import { boundedFetch } from '#foundation/http/outbound-fetch.ts';
@@ -15,7 +15,7 @@ import { sdk } from './sdk.ts';
 
 const maxResponseBytes = 4 * 1024 * 1024;
 
-/** What the values of a binding are sealed for. */
+/** The context that values of a binding are sealed with. */
 export const sealedFor = (bindingId: string, what: 'headers' | 'credentials'): string => `mcp-${what}:${bindingId}`;
 
 export interface Sealed {
@@ -23,7 +23,7 @@ export interface Sealed {
   credentials: Record<string, string>;
 }
 
-/** The declared headers and the credentials, in clear: for a call to this server, and for no log, error or record. */
+/** The declared headers and the credentials, in clear text: for a call to this server only, never for a log, an error or a record. */
 export async function unsealed(bindingId: string): Promise<Sealed> {
   const [row] = await sql<{ sealedHeaders: string | null; sealedCredentials: string | null }>(
     'select sealed_headers, sealed_credentials from mcp_bindings where id = $1',
@@ -34,11 +34,11 @@ export async function unsealed(bindingId: string): Promise<Sealed> {
   return { headers: open('headers', row?.sealedHeaders), credentials: open('credentials', row?.sealedCredentials) };
 }
 
-/** Why a server could not be called. The message is ours, because text of the server may be aimed at our readers. */
+/** Why a call of a server failed. The message is the service's own, because a server's text may be meant to deceive its readers. */
 export class McpServerError extends Error {
   /** Whether other credentials may help. */
   readonly needsAuthorization: boolean;
-  /** Whether it was a 401, for which a new access token may help. */
+  /** Whether the status was 401, for which a new access token may help. */
   readonly isUnauthorized: boolean;
   /** Whether the server named its authorization server (RFC 9728, section 5.1). */
   wantsOAuth = false;
@@ -53,9 +53,9 @@ export class McpServerError extends Error {
 type Work<T> = (client: Client, signal: AbortSignal) => Promise<T>;
 
 /**
- * Connects, does the work and hangs up, all within `timeoutMs`; once more with a new access token where the server rejects one before
- * it expires. @throws McpServerError, also for a server that answers nonsense; a ProtocolError, when it answers a request of the work
- * with one
+ * Connects, does the work and disconnects, all within `timeoutMs`; repeats it with a new access token when the server rejects one before
+ * its expiry.
+ * @throws McpServerError, also for an invalid response; a ProtocolError that the server returns for a request of the work
  */
 export async function withRemote<T>(binding: Row<McpBinding>, timeoutMs: number, work: Work<T>): Promise<T> {
   let token: string | null = null;
@@ -89,10 +89,10 @@ async function attempt<T>(
   try {
     const { transport, secrets } = await transportTo(binding, signal, await tokenOf(), seen);
     await client.connect(transport, { timeout: timeoutMs, signal });
-    // A broken or too large stream is reported only here; without it the request would never end.
+    // A broken or too large stream is reported only here; otherwise the request would never end.
     client.onerror = (error) => broken.abort(error);
     const result = await work(client, signal);
-    // A server that keeps a session may forget it.
+    // Lets the server end its session.
     await transport.terminateSession().catch(() => {});
     return redacted(result, secrets);
   } catch (error) {
@@ -106,7 +106,7 @@ async function attempt<T>(
   }
 }
 
-/** Removes credentials that a server repeats: readers of its answer may not see them. */
+/** Removes credentials that a server repeats, because readers of its response may not see them. */
 function redacted<T>(result: T, secrets: readonly string[]): T {
   const json = JSON.stringify(result);
   const found = secrets.map((secret) => JSON.stringify(secret).slice(1, -1)).filter((secret) => json.includes(secret));
@@ -114,7 +114,7 @@ function redacted<T>(result: T, secrets: readonly string[]): T {
   return JSON.parse(found.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), json));
 }
 
-/** Shorter credentials occur in ordinary words. */
+/** Shorter credentials could occur in ordinary words. */
 const shortestSecret = 6;
 
 async function transportTo(
@@ -126,13 +126,14 @@ async function transportTo(
   const { StreamableHTTPClientTransport } = await sdk();
   const { headers, credentials } = await unsealed(binding.id);
   const rendered = Object.entries(headers).map(([name, value]) => [name, withSecrets(value, credentials)]);
-  // Refused for good just now; a server that was never connected, or is known to refuse, is asked whether it still requires a token.
+  // The token was just rejected permanently. A server that was never connected, or is known to reject it, is called to find out whether
+  // it still requires a token.
   if (!token && binding.authKind === 'oauth' && !binding.needsAuthorization)
     throw new McpServerError('The server must be connected again.', { needsAuthorization: true });
   const ask = boundedFetch({ maxBytes: maxResponseBytes, signal, mayReach: mayReach(binding) });
   const transport = new StreamableHTTPClientTransport(new URL(binding.pinnedUrl!), {
     requestInit: { headers: Object.fromEntries(rendered), redirect: 'manual' },
-    // Nothing that a server says unasked is of use here.
+    // The server's notification stream is not used.
     fetch: async (url, init) => {
       if (init?.method === 'GET') return new Response(null, { status: 405 });
       const response = await ask(url, init);

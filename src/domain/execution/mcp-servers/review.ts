@@ -1,4 +1,4 @@
-// What a person reviews before approving tools: each tool as it is now next to what it was when tools were last approved.
+// The review before a person approves tools: each tool as defined now, next to its definition at the last approval.
 import type { Caller } from '#access/principal.ts';
 import { hours, now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -13,18 +13,18 @@ export interface ReviewedTool {
   change: (typeof toolChanges)[number];
   /** Null: removed. */
   present: ToolDefinition | null;
-  /** As it was reviewed; null: it was not, or before definitions were kept. */
+  /** The reviewed definition; null when the tool was not reviewed, or before definitions were stored. */
   reviewed: ToolDefinition | null;
 }
 
 export interface ToolReview {
   binding: Row<McpBinding>;
   tools: ReviewedTool[];
-  /** Whether single tools were asked for. */
+  /** Whether single tools were requested. */
   isNarrowed: boolean;
 }
 
-/** The tools of a bound server, or those of them that are named. @throws 404 */
+/** The tools of a bound server, or only the named ones. @throws 404 */
 export async function reviewTools(
   caller: Caller,
   projectId: string,
@@ -37,7 +37,7 @@ export async function reviewTools(
   return { binding, tools: tools.filter(({ name }) => names?.includes(name) ?? true), isNarrowed: names != null };
 }
 
-/** By the order of the server, what it no longer has at the end. */
+/** In the order of the server; removed tools last. */
 async function reviewedTools(binding: Row<McpBinding>): Promise<ReviewedTool[]> {
   const [row] = await sql<{ reviewedDefinitions: ToolDefinition[] | null }>(
     'select reviewed_definitions from mcp_bindings where id = $1',

@@ -18,17 +18,17 @@ const CallType = builder.modelType(McpCall, 'McpCall').implement({
     runId: t.exposeString('runId', { description: 'The run that called.' }),
     serverName: t.exposeString('serverName', { description: 'The server that was called.' }),
     tool: t.exposeString('tool', { description: 'The tool that was called, as its server names it.' }),
-    outcome: t.expose('outcome', { type: CallOutcome.type, description: 'How it ended.' }),
+    outcome: t.expose('outcome', { type: CallOutcome.type, description: 'Outcome of the call.' }),
     durationMs: t.exposeInt('durationMs', { description: 'Milliseconds from its start to its end.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it began.' }),
   }),
 });
 
 const CallCount = builder.objectRef<RecentCalls['counts'][number]>('McpCallCount').implement({
-  description: 'How many calls of a server ended so.',
+  description: 'Number of calls of a server with one outcome.',
   fields: (t) => ({
     serverName: t.exposeString('serverName', { description: 'The server that was called.' }),
-    outcome: t.expose('outcome', { type: CallOutcome.type, description: 'How they ended.' }),
+    outcome: t.expose('outcome', { type: CallOutcome.type, description: 'Outcome of the calls.' }),
     count: t.exposeInt('count', { description: 'At least 1.' }),
   }),
 });

@@ -1,4 +1,4 @@
-// The record of a declared MCP server: what the config file says of it, and where it may run.
+// The record of a declared MCP server: its entry in the config file, and the place where it may run.
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import type { Declared } from './declared.ts';
@@ -16,7 +16,7 @@ const IsolationKind = wordSet('McpIsolationKind', isolationKinds, 'Where a serve
 const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Why a declared command may not run.');
 
 const IsolationType = builder.objectRef<Isolation>('McpIsolation').implement({
-  description: 'Where a declared server may run.',
+  description: 'The place where a declared server may run.',
   fields: (t) => ({
     kind: t.expose('kind', { type: IsolationKind.type, description: 'Derived from its transport and command.' }),
     packageSpec: t.exposeString('packageSpec', { nullable: true, description: 'The pinned package, `name@version`.' }),
@@ -39,6 +39,6 @@ export const DeclaredType = builder.objectRef<Declared>('McpDeclared').implement
     headerNames: t.exposeStringList('headerNames', { description: 'Names of the headers that are sent to it.' }),
     envNames: t.exposeStringList('envNames', { description: 'Names of environment variables.' }),
     secretRefs: t.exposeStringList('secretRefs', { description: 'Names of the secrets that it needs.' }),
-    isolation: t.expose('isolation', { type: IsolationType, description: 'Where it may run, and why not.' }),
+    isolation: t.expose('isolation', { type: IsolationType, description: 'Permitted place, or reason for refusal.' }),
   }),
 });

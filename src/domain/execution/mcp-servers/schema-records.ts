@@ -23,7 +23,7 @@ import { configStatuses, type McpServer, type ProjectMcpView } from './view.ts';
 export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
   description: 'A tool as its server described it last. The hints are the server’s own claims.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'What agents call it by; unique on its server.' }),
+    name: t.exposeString('name', { description: 'Name for calls by agents; unique on its server.' }),
     title: t.string({
       nullable: true,
       description: 'A name for people; null when the server has none.',
@@ -31,15 +31,16 @@ export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
     }),
     description: t.string({
       nullable: true,
-      description: 'What it does, in the words of its server; null when the server says nothing.',
+      description: 'The server’s description of the tool; null without one.',
       resolve: ({ description }) => description ?? null,
     }),
     readOnlyHint: t.boolean({
-      description: 'Whether it claims to change nothing.',
+      description: 'Whether the tool claims to change nothing.',
       resolve: ({ annotations }) => annotations?.readOnlyHint === true,
     }),
     destructiveHint: t.boolean({
-      description: 'Whether it may destroy; true unless the server says otherwise of a tool that changes something.',
+      description:
+        'Whether the tool may destroy data; true unless the server denies it for a tool that changes something.',
       resolve: ({ annotations }) => annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false,
     }),
   }),
@@ -81,7 +82,7 @@ const AuthKind = wordSet('McpAuthKind', authKinds, 'How a bound server is authen
 });
 const countedRoles = ['planner', 'builder', 'reviewer', 'qa'] as const;
 const ToolCounts = builder.objectRef<Row<McpBinding>>('McpToolCounts').implement({
-  description: 'How many tools an agent of each role gets: approved, and unchanged since.',
+  description: 'Number of tools for an agent of each role: approved, and unchanged since.',
   fields: (t) =>
     Object.fromEntries(
       countedRoles.map((role) => [
@@ -101,10 +102,10 @@ const bindingFields = (t: FieldsOfBinding) => ({
   }),
   statusDetail: t.string({
     nullable: true,
-    description: 'What a person must do; null when nothing is needed.',
+    description: 'The action that a person must take; null when none is needed.',
     resolve: (one) => statusOfServer(one).statusDetail,
   }),
-  roles: t.expose('roles', { type: [AgentRole.type], description: 'Whose agents may use it.' }),
+  roles: t.expose('roles', { type: [AgentRole.type], description: 'The roles whose agents may use it.' }),
   authKind: t.expose('authKind', {
     type: AuthKind.type,
     description: 'Follows from the declaration and the credentials.',
@@ -112,7 +113,7 @@ const bindingFields = (t: FieldsOfBinding) => ({
 });
 
 export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement({
-  description: 'How a declared server is bound to its project: who may use which of its tools.',
+  description: 'The binding of a declared server to its project: which roles may use which of its tools.',
   fields: (t) => ({
     ...bindingFields(t),
     pinnedUrl: t.exposeString('pinnedUrl', {
@@ -139,7 +140,7 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
     }),
     effectiveToolCounts: t.field({
       type: ToolCounts,
-      description: 'How many tools an agent of each role can use now.',
+      description: 'Number of tools that an agent of each role can use now.',
       resolve: (one) => one,
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was bound.' }),
@@ -174,11 +175,11 @@ export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').impl
       type: ConfigStatus.type,
       description: 'The outcome of reading the file now.',
     }),
-    configError: t.exposeString('configError', { nullable: true, description: 'What is wrong; null when `ok`.' }),
-    warnings: t.exposeStringList('warnings', { description: 'What the file had better not hold.' }),
+    configError: t.exposeString('configError', { nullable: true, description: 'The error; null when `ok`.' }),
+    warnings: t.exposeStringList('warnings', { description: 'Content that the file should not have.' }),
     servers: t.expose('servers', {
       type: [ServerType],
-      description: 'The declared ones in the order of the file, then those that are only bound.',
+      description: 'The declared servers in the order of the file, then the other bound ones.',
     }),
     callsOfDay: t.field({
       graphOnly: true,

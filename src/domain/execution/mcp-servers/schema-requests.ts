@@ -1,4 +1,4 @@
-// The requests about MCP servers, with the bounds of each field, and the answers of signing in (docs/contract.md#mcp-servers).
+// The requests about MCP servers, with the bounds of each field, and the responses of signing in (docs/contract.md#mcp-servers).
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
@@ -14,7 +14,7 @@ const nameRule = 'must be up to 64 letters, digits, _ or -, beginning with a let
 /** The path parameter. */
 export const serverName = {
   required: true,
-  description: 'As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit.',
+  description: 'The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit.',
   validate: { schema: boundedText(text.mcpServerName).regex(serverNamePattern, nameRule) },
 } as const;
 
@@ -27,7 +27,7 @@ export const UpdateProjectMcpRequest = request(
         .optional()
         .describe('Path of the config file from the top of the repository; null: `service.yml`.'),
     })
-    .meta({ description: 'Where the config file of a project is.', examples: [{ configPath: 'config/service.yml' }] }),
+    .meta({ description: 'The path of a project’s config file.', examples: [{ configPath: 'config/service.yml' }] }),
 );
 
 const approvedTool = z
@@ -36,7 +36,7 @@ const approvedTool = z
     attestedReadOnly: z
       .boolean()
       .default(false)
-      .describe('Whether a person vouches that it changes nothing. Roles other than `builder` get such tools alone.'),
+      .describe('Whether a person attests that it changes nothing. Roles other than `builder` get only such tools.'),
   })
   .describe('A tool that agents may use.');
 
@@ -62,16 +62,16 @@ export const PutMcpBindingRequest = request(
   'PutMcpBindingRequest',
   z
     .object({
-      roles: z.array(AgentRole.zod).max(maxEntries.roles).describe('Whose agents may use the server.'),
+      roles: z.array(AgentRole.zod).max(maxEntries.roles).describe('The roles whose agents may use the server.'),
       approvedTools: z
         .array(approvedTool)
         .max(maxEntries.approvedTools)
         .refine((tools) => new Set(tools.map(({ name }) => name)).size === tools.length, 'must name each tool once')
         .optional()
-        .describe('Left out: as they were. Given, it also says that all tools have been reviewed as they are now.'),
+        .describe('Absent: unchanged. Present, it also states that all tools were reviewed in their present form.'),
       credentials: credentials
         .optional()
-        .describe('Values of the declared secrets by name; never shown again. Null forgets one, one left out is kept.'),
+        .describe('Values of the declared secrets by name; never returned. Null deletes one, an absent one is kept.'),
       allowedEgressHosts: z
         .array(hostname)
         .max(maxEntries.egressHosts)
@@ -80,7 +80,7 @@ export const PutMcpBindingRequest = request(
       enabled: z.boolean().optional().describe('True unless said otherwise when the server is bound.'),
     })
     .meta({
-      description: 'How a declared server is bound.',
+      description: 'The binding of a declared server.',
       examples: [{ roles: ['planner', 'builder'], approvedTools: [{ name: 'search', attestedReadOnly: true }] }],
     }),
 );
@@ -91,7 +91,7 @@ const returnTo = boundedText({ min: 1, max: 2_000 })
 export const StartMcpOAuthRequest = request(
   'StartMcpOAuthRequest',
   z.object({ returnTo: returnTo.optional().describe('The path of the console that the person returns to.') }).meta({
-    description: 'Where the person returns to after signing in to the server.',
+    description: 'The return path of the person after signing in to the server.',
     examples: [{ returnTo: '/console/o/acme/mcp' }],
   }),
 );
@@ -104,7 +104,7 @@ export const CompleteMcpOAuthRequest = request(
       state: boundedText(text.oauthState).describe('The state parameter: accepted once, from the person who started.'),
       iss: boundedText(text.redirectUri)
         .optional()
-        .describe('The issuer identifier, where the server sends one (RFC 9207).'),
+        .describe('The issuer identifier, if the server sends one (RFC 9207).'),
     })
     .meta({
       description: 'The parameters with which the authorization server redirected the person.',
@@ -115,7 +115,7 @@ export const CompleteMcpOAuthRequest = request(
 export const OAuthStart = builder
   .objectRef<{ authorizeUrl: string; expiresAt: number }>('McpOAuthStartResponse')
   .implement({
-    description: 'Where the person goes to sign in to the server.',
+    description: 'The page on which the person signs in to the server.',
     fields: (t) => ({
       authorizeUrl: t.exposeString('authorizeUrl', { description: 'To be opened in the browser of the person.' }),
       expiresAt: t.expose('expiresAt', {
@@ -137,7 +137,7 @@ export const OAuthComplete = builder
     }),
   });
 export const Deleted = builder.objectRef<{ deleted: true }>('McpDeleteResponse').implement({
-  description: 'The binding is gone, with its credentials.',
+  description: 'The binding and its credentials were deleted.',
   fields: (t) => ({
     deleted: t.expose('deleted', { type: 'True', description: 'Always true: without a binding the answer is a 404.' }),
   }),

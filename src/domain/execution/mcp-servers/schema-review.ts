@@ -1,4 +1,4 @@
-// What a person reviews before approving the tools of an MCP server, in the graph.
+// The review of an MCP server's tools before a person approves them, in the graph.
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -6,7 +6,7 @@ import { type ToolDefinition, toolDigest } from './model.ts';
 import { type ReviewedTool, type ToolReview, toolChanges } from './review.ts';
 import { BindingType, ToolType } from './schema-records.ts';
 
-/** Tools whose definitions one answer holds, and the characters that are shown of each. */
+/** Maximum number of tools with definitions in one response, and of characters shown of each. */
 export const mostNames = 50;
 const mostCharacters = 8_000;
 
@@ -26,11 +26,11 @@ const claimNames = Object.keys(claims) as [Claim, ...Claim[]];
 const ToolClaim = wordSet(
   'McpToolClaim',
   claimNames,
-  'What a server says of a tool itself.',
+  'A claim of a server about its own tool.',
   Object.fromEntries(claimNames.map((name) => [name, claims[name][1]])) as Record<Claim, string>,
 );
 
-/** Words, schemas and hints, a line for each member. */
+/** The definition as indented JSON, cut after `mostCharacters`. */
 function written(tool: ToolDefinition): string {
   const all = JSON.stringify(tool, null, 2);
   return all.length > mostCharacters ? `${all.slice(0, mostCharacters)}\n… (${all.length} characters)\n` : `${all}\n`;
@@ -52,21 +52,21 @@ const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implemen
       });
     return {
       name: t.exposeString('name', { description: 'As the server names the tool.' }),
-      change: t.expose('change', { type: ToolChange.type, description: 'What has become of it.' }),
+      change: t.expose('change', { type: ToolChange.type, description: 'The change since the last approval.' }),
       digest: t.string({
         nullable: true,
-        description: 'Of its definition: another one when any of it is another. Null: removed.',
+        description: 'The digest of the definition, which changes with any part of it. Null: removed.',
         resolve: ({ present }) => present && toolDigest(present),
       }),
       tool: t.field({
         type: ToolType,
         nullable: true,
-        description: 'As it is now, or as it was last; null: its definition was not kept.',
+        description: 'The present definition, or the last one of a removed tool; null when it was not stored.',
         resolve: ({ present, reviewed }) => present ?? reviewed,
       }),
       claims: t.field({
         type: [ToolClaim.type],
-        description: 'What the server says of it, in so many words.',
+        description: 'The server’s claims about the tool.',
         resolve: ({ present, reviewed }) =>
           claimNames.filter((name) => (present ?? reviewed)?.annotations?.[claims[name][0]] === true),
       }),
@@ -80,7 +80,7 @@ const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implemen
 });
 
 export const ToolReviewType = builder.objectRef<ToolReview>('McpToolReview').implement({
-  description: 'The tools of a bound server against those that were approved.',
+  description: 'The tools of a bound server, compared with the approved ones.',
   fields: (t) => ({
     binding: t.expose('binding', {
       type: BindingType,

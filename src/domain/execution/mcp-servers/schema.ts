@@ -17,7 +17,7 @@ import { setConfigPath, viewProject } from './view.ts';
 
 builder.queryFields((t) => ({
   projectMcp: t.field({
-    description: 'The MCP servers that a project declares and those that are bound to it.',
+    description: 'The MCP servers that a project declares, and the servers bound to it.',
     scope: 'mcp:read',
     rest: 'GET /mcp/projects/{projectId}',
     tool: 'get_project_mcp',
@@ -61,7 +61,7 @@ const ofServer = { projectId: pathId, serverName: requests.serverName };
 
 builder.mutationFields((t) => ({
   updateProjectMcp: t.field({
-    description: 'Sets where the config file is. A member that is left out stays.',
+    description: 'Sets the path of the config file. Omitted members stay unchanged.',
     scope: 'mcp:write',
     rest: 'PATCH /mcp/projects/{projectId}',
     tool: { name: 'update_project_mcp', idempotent: true },
@@ -105,7 +105,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { projectId, serverName }, { caller }) => operations.deleteBinding(caller, projectId, serverName),
   }),
   refreshMcpTools: t.field({
-    description: 'Connects to a bound remote server and reads its tools; the status says how that went.',
+    description: 'Connects to a bound remote server and reads its tools; the status shows the outcome.',
     scope: 'mcp:write',
     rest: { route: 'POST /mcp/projects/{projectId}/servers/{serverName}/tools/refresh', errors: [409] },
     tool: { name: 'refresh_mcp_tools', idempotent: true, openWorld: true },
@@ -124,7 +124,7 @@ builder.mutationFields((t) => ({
       input: t.arg({
         type: requests.StartMcpOAuthRequest,
         required: true,
-        description: 'Where the person returns to.',
+        description: 'The return path of the person.',
       }),
     },
     resolve: (_, { projectId, serverName, input }, { caller }) =>
@@ -139,7 +139,7 @@ builder.mutationFields((t) => ({
       input: t.arg({
         type: requests.CompleteMcpOAuthRequest,
         required: true,
-        description: 'What the authorization server sent.',
+        description: 'The parameters of the authorization server’s callback.',
       }),
     },
     resolve: (_, { input }, { caller }) => authorization.completeOAuth(caller, input),

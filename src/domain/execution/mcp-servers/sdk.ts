@@ -1,2 +1,2 @@
-// The official client of MCP, loaded at its first use: an idle process does without its 8 MB.
+// The official client of MCP, loaded at first use: it takes 8 MB, which an idle process saves.
 export const sdk = () => import('@modelcontextprotocol/client');

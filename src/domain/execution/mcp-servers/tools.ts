@@ -1,5 +1,5 @@
-// The tools of a remote server as it defines them now: read within bounds, kept as a snapshot, and held against what a person has
-// reviewed. What the server says is data of a stranger: it is checked before any of it is kept.
+// The tools of a remote server as defined now: read within bounds, stored as a snapshot, and compared with the reviewed ones. The
+// server's data is untrusted: it is checked before any of it is stored.
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
@@ -13,7 +13,7 @@ import { McpServerError, withRemote } from './remote.ts';
 import { sdk } from './sdk.ts';
 import { findOwnProject, markDrift, readConfigFile } from './view.ts';
 
-/** What is read of a server's list of tools. */
+/** Bounds of a server's list of tools. */
 const maxTools = 500;
 const maxPages = 20;
 const maxTitleChars = 200;
@@ -21,7 +21,7 @@ const maxDescriptionChars = 8_000;
 const maxDefinitionBytes = 64 * 1024;
 const listTimeoutMs = seconds(20);
 
-/** Neither can be kept: PostgreSQL's jsonb has no NUL, and UTF-8 no lone surrogate. */
+/** Neither can be stored: PostgreSQL's jsonb has no NUL, and UTF-8 no lone surrogate. */
 const unstorable = /\\u0000|\\ud[89a-f]/i;
 
 const schema = z.record(z.string(), z.unknown()).refine(({ type }) => type === 'object', 'must be of the type object');
@@ -43,7 +43,7 @@ const definition = z
     return json.length <= maxDefinitionBytes && !unstorable.test(json);
   }, 'is too large, or holds characters that cannot be kept');
 
-/** @throws McpServerError for too many, or one that is not what the protocol says */
+/** @throws McpServerError for too many tools, or one that violates the protocol */
 export async function listTools(client: Client, signal: AbortSignal): Promise<ToolDefinition[]> {
   if (!client.getServerCapabilities()?.tools) return [];
   const tools = new Map<string, ToolDefinition>();
@@ -72,7 +72,7 @@ const named = ({ name }: { name: string }): string =>
 
 /**
  * Reads the config file and, unless an obstacle prevents it, the tools of the server; the status shows the outcome.
- * @throws 404; 409 for a server that is disabled or runs in sandboxes alone
+ * @throws 404; 409 for a server that is disabled or runs only in sandboxes
  */
 export async function refreshTools(caller: Caller, projectId: string, serverName: string): Promise<Row<McpBinding>> {
   const project = await findOwnProject(caller, projectId);
@@ -85,7 +85,7 @@ export async function refreshTools(caller: Caller, projectId: string, serverName
   return takeSnapshot(await McpBinding.get({ projectId, serverName }));
 }
 
-/** Whether a request cannot help: after a drift, while disabled, and while credentials are known to be missing. */
+/** Whether a request is pointless: after a drift, while disabled, and while credentials are known to be missing. */
 const isHopeless = (binding: Row<McpBinding>): boolean =>
   obstacleOf({ ...binding, needsAuthorization: false }) !== null || binding.pinnedUrl === null;
 
@@ -99,7 +99,7 @@ export async function takeSnapshot(binding: Row<McpBinding>): Promise<Row<McpBin
   }
 }
 
-/** What a failed request changes in the binding. @throws errors that the server did not cause */
+/** Records a failed request in the binding. @throws errors that the server did not cause */
 export async function noteFailure(binding: Row<McpBinding>, error: unknown): Promise<Row<McpBinding>> {
   const { ProtocolError } = await sdk();
   const failure = error instanceof ProtocolError ? new McpServerError('The server refused to list its tools.') : error;
@@ -111,7 +111,7 @@ export async function noteFailure(binding: Row<McpBinding>, error: unknown): Pro
   return note(binding, { lastError: failure.message });
 }
 
-/** Written only while the binding is to the same server; a binding that was replaced meanwhile is returned as it is. */
+/** Writes only while the binding refers to the same server; a binding that was replaced meanwhile is returned unchanged. */
 async function note(binding: Row<McpBinding>, patch: Partial<McpBinding>): Promise<Row<McpBinding>> {
   const { id, projectId, serverName, pinnedUrl, declaredDigest } = binding;
   await McpBinding.patch(undefined, { id, pinnedUrl, declaredDigest }, { ...patch, updatedAt: now() });

@@ -1,5 +1,5 @@
-// The declared and the bound MCP servers of a project. The config file is read from the repository whenever somebody
-// looks, and a binding that has drifted from it is marked at once.
+// The declared and the bound MCP servers of a project. The config file is read from the repository at each request, and a binding that
+// has drifted from it is marked at once.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -18,9 +18,9 @@ export const configStatuses = ['ok', 'missing', 'invalid', 'unreachable'] as con
 
 export interface ConfigFile {
   configPath: string;
-  /** `service.yml` while the project has set no path of its own. */
+  /** `service.yml` unless the project has set a path. */
   configPathSource: 'service.yml' | 'project';
-  /** What was read; null: nothing could be. */
+  /** The ref that was read; null when none was. */
   configRef: string | null;
   configStatus: (typeof configStatuses)[number];
   configError: string | null;
@@ -39,7 +39,7 @@ export interface ProjectMcpView extends ConfigFile {
   servers: McpServer[];
 }
 
-/** The project, when the caller may look into it. @throws 404 */
+/** The project, if the caller reaches it. @throws 404 */
 export async function findOwnProject(caller: Caller, projectId: string): Promise<Row<Project>> {
   const orgId = ownOrganization(caller);
   if (!reachesProject(caller, projectId)) Project.refuse();
@@ -61,7 +61,7 @@ export async function viewProject(caller: Caller, projectId: string): Promise<Pr
   return { projectId, ...file, servers };
 }
 
-/** Null: the default again. @throws 400 for what is no path */
+/** Null: the default again. @throws 400 for an invalid path */
 export async function setConfigPath(
   caller: Caller,
   projectId: string,
@@ -82,7 +82,7 @@ export async function setConfigPath(
   return viewProject(caller, projectId);
 }
 
-/** The file as it is on the default branch. What is wrong with it is part of the answer. */
+/** The file on the default branch. A problem with it is part of the result. */
 export async function readConfigFile(project: Row<Project>): Promise<ConfigFile> {
   const [set] = await sql<{ configPath: string }>('select config_path from mcp_configs where project_id = $1', [
     project.id,
@@ -106,12 +106,12 @@ export async function readConfigFile(project: Row<Project>): Promise<ConfigFile>
     }
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    // A file that is not text or too large is invalid; any other problem is about reaching it.
+    // A file that is not text or too large is invalid; any other problem concerns access to it.
     return without(error.status === 400 ? 'invalid' : 'unreachable', error.body.description);
   }
 }
 
-/** How what is declared now differs from what was bound. */
+/** The difference between the declared server and the bound one. */
 export function driftOf(
   binding: Pick<McpBinding, 'declaredDigest' | 'pinnedUrl'>,
   declared: Declared | undefined,
@@ -125,7 +125,7 @@ const recordDriftSql = `update mcp_bindings b set drift = d.drift, updated_at = 
   from unnest($2::text[], $3::text[], $4::text[]) d (id, drift, digest)
   where b.id = d.id and b.drift is distinct from d.drift and b.declared_digest is not distinct from d.digest`;
 
-/** Only what is known of the file counts: while it cannot be read, every binding stays as it is. */
+/** Marks drift only by a file that was read: while it cannot be read, all bindings are unchanged. */
 export async function markDrift(projectId: string, { configStatus, declared }: ConfigFile): Promise<void> {
   if (configStatus !== 'ok' && configStatus !== 'missing') return;
   const bindings = await McpBinding.findAll({ projectId });
@@ -144,6 +144,6 @@ export async function markDrift(projectId: string, { configStatus, declared }: C
     drifted.map((binding) => binding.now),
     drifted.map(({ declaredDigest }) => declaredDigest),
   ];
-  // A binding that was replaced meanwhile has another digest and stays.
+  // A binding that was replaced meanwhile has another digest, and is unchanged.
   await sql(recordDriftSql, [now(), ...columns]);
 }

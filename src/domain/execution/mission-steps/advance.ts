@@ -1,4 +1,4 @@
-// What is next in a run when a step is finished, from its validated report.
+// Decides the next step of a run when a step is finished, from its validated report.
 import type { Caller } from '#access/principal.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
@@ -18,7 +18,7 @@ import { type Handover, readHandover } from './handovers.ts';
 import { newStep } from './orders.ts';
 import { messagesPrompt, repeatPrompt, type Task } from './prompts.ts';
 
-/** How its runtime says that a step ended. */
+/** The end of a step as reported by its runtime. */
 export interface StepEnd {
   status: 'completed' | 'failed';
   output?: string | null | undefined;
@@ -29,7 +29,7 @@ export interface StepEnd {
 
 export interface ReadStep extends Pick<RunStep, 'error' | 'output' | 'sessionId' | 'turns'> {
   handover: Handover | null;
-  /** What was wrong with the output, when it is asked for once more. */
+  /** The problem with the output, when the step is repeated because of it. */
   askAgain: string | null;
 }
 
@@ -50,7 +50,7 @@ export function readStep({ role, hasSchema, isRepeated, ...step }: RunStep, repo
   }
 }
 
-/** Writes what is next, if anything is. The run is locked and held. */
+/** Writes the next step, if any. The run is locked and held. */
 export async function advanceRun(
   trx: Transaction,
   caller: Caller,
@@ -106,7 +106,7 @@ async function decideNext(
   };
   const decided = decide(team, { role, round, handover }, task);
   if (decided !== 'done') return 'failure' in decided ? decided : newStep(team, decided.next, steps);
-  // What people have said meanwhile is done before the mission is over.
+  // Messages that people have sent meanwhile are handled before the mission ends.
   const messages = await takeMessages(trx, run.id);
   if (messages.length === 0) return 'done';
   const worker = team.find((one) => one.role === 'builder') ?? team[0]!;

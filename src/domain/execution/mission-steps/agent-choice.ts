@@ -1,6 +1,7 @@
-// Which agents work on a run: what the orchestrator's model answers when it is asked once, or what roles and harnesses say. The model
-// is asked outside of transactions while the run waits, so that it holds up no other one: `chooseAgents` decides in the transaction of
-// a claim that it is asked, `ask` asks after it, and a later claim takes up the answer. A process that dies leaves the question to its deadline.
+// Chooses the agents of a run: by the answer of the orchestrator's model to one question, or by rules about roles and harnesses. The
+// request is sent outside of transactions while the run waits, so that it delays no other run: `chooseAgents` writes the question in the
+// transaction of a claim, `ask` sends it afterwards, and a later claim uses the answer. When a process dies, the question ends at its
+// deadline.
 
 import { now, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -22,9 +23,9 @@ import { isWaiting } from '../../work/runs/states.ts';
 import { questionAbout, readChoice } from './agent-question.ts';
 import { asRunAgent, chooseTeam, inOrder } from './team.ts';
 
-/** How long a run waits for the answer: longer than it is waited for (`answerTimeoutMs`). */
+/** How long a run waits for the answer: longer than the request's time limit (`answerTimeoutMs`). */
 const deadlineMs = seconds(30);
-/** Questions of one process at once: runs beyond are not asked about. */
+/** Maximum of concurrent questions per process: for further runs, the rules decide. */
 const atOnce = 20;
 const agentsShown = 50;
 
@@ -36,12 +37,12 @@ export interface AskedQuestion {
   agentIds: readonly string[];
 }
 
-/** The team, or the question to ask after the transaction: until `until` no other claim takes the run. */
+/** The team, or the question to ask after the transaction: no other claim takes the run before `until`. */
 export type Choice = { team: RunAgent[] } | { ask: AskedQuestion; until: number };
 
 const unasked = { askedAt: null, model: null, agents: [], tokens: null, costUsd: 0 };
 
-/** For a run that a claim has locked and that has no step yet. */
+/** Chooses the agents of a run that a claim has locked and that has no step yet. */
 export async function chooseAgents(
   trx: Transaction,
   run: Run,
@@ -72,7 +73,7 @@ export async function chooseAgents(
   return { ask: asked, until: now() + deadlineMs };
 }
 
-/** The question, or why none is asked. */
+/** The question, or the reason that none is asked. */
 async function questionFor(trx: Transaction, run: Run, prompt: string): Promise<AskedQuestion | string> {
   if (run.agentId !== null) return 'The mission names its agent.';
   const { inferenceEnabled, llmConnectorId: id, model, vendor } = await inferenceSettings(trx, run.orgId);
@@ -92,7 +93,7 @@ async function questionFor(trx: Transaction, run: Run, prompt: string): Promise<
   return { runId: run.id, connectorId: connector.id, question: questionAbout(model, agents, prompt), agentIds };
 }
 
-/** In the order of their first steps; null when one is gone. */
+/** In the order of their first steps; null when an agent was deleted. */
 async function teamOf(trx: Transaction, project: Row<Project>, ids: readonly string[]): Promise<RunAgent[] | null> {
   const agents = await Agent.query(trx)
     .where({ orgId: project.orgId })
@@ -102,7 +103,7 @@ async function teamOf(trx: Transaction, project: Row<Project>, ids: readonly str
 
 const underWay = new Set<Promise<void>>();
 
-/** Asks in the background; what goes wrong leaves the run to the rules. */
+/** Sends the question in the background; after a failure, the rules decide. */
 export function ask(asked: AskedQuestion): void {
   const work: Promise<void> = answer(asked)
     .catch(() => settle(asked, { value: undefined, failure: 'The question failed.', tokens: null }))
@@ -112,7 +113,7 @@ export function ask(asked: AskedQuestion): void {
   underWay.add(work);
 }
 
-/** Resolves when no question of this process is under way. */
+/** Resolves when this process has no pending question. */
 export async function answersSettled(): Promise<void> {
   while (underWay.size > 0) await Promise.all(underWay);
 }
@@ -125,7 +126,7 @@ async function answer(asked: AskedQuestion): Promise<void> {
   await settle(asked, reply);
 }
 
-/** Writes the answer and counts its cost: also of one that is late, which decides nothing. */
+/** Writes the answer and counts its cost, also for a late answer, which decides nothing. */
 async function settle({ runId, question, agentIds }: AskedQuestion, reply: Reply): Promise<void> {
   const { value, failure, tokens } = reply;
   await transaction(async (trx) => {

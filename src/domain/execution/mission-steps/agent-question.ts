@@ -1,4 +1,4 @@
-// The question which agents fit a task, and its answer held against the agents that there are. Pure.
+// The question which agents fit a task, and the check of its answer against the known agents. Pure.
 import { z } from 'zod';
 import { roles } from '../../projects/agents/catalog.ts';
 import type { Agent, AgentRole } from '../../projects/agents/model.ts';
@@ -50,7 +50,7 @@ export type ReadChoice = { agentIds: string[]; reason: string } | { failure: str
 
 const once: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
 
-/** @param known The agents that it could choose from. */
+/** @param known The agents that the model could choose from. */
 export function readChoice(value: unknown, known: readonly Pick<Agent, 'id' | 'role'>[]): ReadChoice {
   const { success, data } = Answer.safeParse(value);
   if (!success) return { failure: 'The model did not answer in the requested form.' };
@@ -61,7 +61,7 @@ export function readChoice(value: unknown, known: readonly Pick<Agent, 'id' | 'r
   const isTeam =
     roles.includes('builder') && roles.every((role) => once.includes(role)) && new Set(roles).size === roles.length;
   if (roles.length > 1 && !isTeam) return { failure: `The model chose agents that are no team: ${roles.join(', ')}.` };
-  // Text of the model: shown to people, and stored.
+  // Text of the model, which is stored and shown to people.
   const reason = data.reason.replaceAll('\0', '').slice(0, reasonLength).toWellFormed().trim();
   return { agentIds: chosen.map((agent) => agent!.id), reason: reason || 'The model gave no reason.' };
 }

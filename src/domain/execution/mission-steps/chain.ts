@@ -1,5 +1,5 @@
-// Who is next in a mission of several roles: decided by the platform, from validated output. planner → builder → reviewer →
-// builder … → qa → done; there are at most `mission.rounds` rounds of building. Pure.
+// Decides the next agent in a mission of several roles, from validated output. planner → builder → reviewer → builder … → qa → done, with
+// at most `mission.rounds` rounds of building. Pure.
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { mission } from '../../work/runs/bounds.ts';
 import type { RunAgent } from '../../work/runs/model.ts';
@@ -17,7 +17,7 @@ export interface Next {
   agent: RunAgent;
   round: number;
   prompt: string;
-  /** Whether it continues the last session of the builder. */
+  /** Whether the step continues the last session of the builder. */
   continues: boolean;
 }
 export type Decision = { next: Next } | { failure: string } | 'done';
@@ -32,7 +32,7 @@ export function openingStep(team: readonly RunAgent[], task: prompts.Task): Next
   return { agent, round: plans ? 0 : 1, prompt: plans ? prompts.planPrompt(task) : task.prompt, continues: false };
 }
 
-/** Whether the output of a role is structured: an agent that works alone answers as it likes. */
+/** Whether the output of a role is structured; an agent that works alone has no output schema. */
 export const isStructured = (team: readonly RunAgent[], role: AgentRole): boolean =>
   team.length > 1 && role !== 'builder';
 

@@ -1,5 +1,5 @@
-// What each role hands over: structured output that the harness asks its model for, validated here again. The schema for models
-// has no bounds and requires every member, as strict structured output wants it; the check is bounded, and lenient about members.
+// The structured outputs that roles pass on: the harness requests them from its model, and they are validated here again. The schema for
+// models has no bounds and requires every member, as strict structured output demands; the check is bounded, and lenient about members.
 import { z } from 'zod';
 import { invalid } from '#foundation/problem.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
@@ -54,7 +54,7 @@ const schemas: Partial<Record<AgentRole, string>> = {
 /** The JSON schema of the role's output; null for a role without one. */
 export const outputSchemaOf = (role: AgentRole): string | null => schemas[role] ?? null;
 
-/** The validated output of a role that has a schema. @throws 400 that says what is wrong */
+/** The validated output of a role that has a schema. @throws 400 naming the problem */
 export function readHandover(role: AgentRole, output: string | null | undefined): Handover {
   if (!output) throw invalid.field('output', 'is required');
   if (role === 'planner') return { role, plan: parse(Plan, output) };

@@ -1,4 +1,4 @@
-// The step that a runtime works on once it has claimed a run: the open one or, at the first claim, the first of the agents chosen.
+// The step that a runtime works on once it has claimed a run: the open one or, at the first claim, the first of the chosen agents.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { canRunWith, type RuntimeOffer } from '../../projects/agents/runtime-harnesses.ts';
@@ -13,7 +13,7 @@ import { environmentOf, type StepEnvironment } from './environment.ts';
 import { outputSchemaOf } from './handovers.ts';
 import { noRecovery, type Recovery, recover } from './recovery.ts';
 
-/** A step as its runtime gets it. */
+/** A step as sent to its runtime. */
 export interface StepOrder {
   stepId: string;
   seq: number;
@@ -22,7 +22,7 @@ export interface StepOrder {
   prompt: string;
   outputSchema: string | null;
   resumeSessionId: string | null;
-  /** What continues earlier work; null in the answer to the runtime that did that work. */
+  /** The prompt for a resumed session; null in the answer to the runtime that did the earlier work. */
   resumePrompt: string | null;
   preamble: string | null;
   checkpoint: Recovery['checkpoint'];
@@ -45,7 +45,7 @@ async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<St
   return { ...(await orderOf(trx, run, step)), ...recovery };
 }
 
-/** A step as the chain wants it. */
+/** The step for the chain's decision. */
 export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly RunStep[]): NewStep => {
   const { agent, round, prompt, continues } = next;
   const before = continues ? steps.findLast(({ role, sessionId }) => role === agent.role && sessionId !== null) : null;
@@ -55,7 +55,7 @@ export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly R
 
 type Waiting = Partial<Pick<Run, 'leaseUntil' | 'reason' | 'missionActivity'>>;
 
-/** The step to work on, or how the run waits on: for another runtime, or for the answer to a question. */
+/** The step to work on, or why the run keeps waiting: for another runtime, or for the answer to a question. */
 export async function orderForClaim(
   trx: Transaction,
   run: Run,

@@ -1,9 +1,9 @@
-// What each step of a mission is asked. Words of people, of agents and of the platform are kept apart by headings.
+// The prompts of each step of a mission. Headings separate the words of people, agents and the platform.
 import type { Delivered } from '../../work/runs/messages.ts';
 import type { PlanOutput, ReviewOutput, TestOutput } from './handovers.ts';
 
 export interface Task {
-  /** Of the mission. */
+  /** The prompt of the mission. */
   prompt: string;
   plan: PlanOutput | null;
   branch: string;
@@ -17,7 +17,7 @@ const planOf = ({ plan }: Task): string | null =>
 export const planPrompt = ({ prompt }: Task): string =>
   sections(prompt, '# Your part\n\nWrite the plan of this task: steps that somebody else can follow. Change nothing.');
 
-/** Without a plan the task alone: what an agent is asked that works on its own. */
+/** Without a plan only the task, for an agent that works alone. */
 export const buildPrompt = (task: Task): string =>
   task.plan
     ? sections(task.prompt, planOf(task), '# Your part\n\nFollow the plan, and commit the change.')
@@ -39,7 +39,7 @@ export const testPrompt = (task: Task): string =>
       'for. Change nothing.',
   );
 
-/** Of the recap of earlier steps: characters of each output and message. */
+/** Maximum length of each output and message in the recap of earlier steps. */
 const recapCharacters = 1_000;
 const shortened = (words: string): string =>
   words.length <= recapCharacters ? words : `${words.slice(0, recapCharacters).toWellFormed()} …`;
@@ -47,7 +47,7 @@ const said = (messages: readonly { author: string; text: string }[]): string =>
   listed(messages.map(({ author, text }) => `${author}: ${shortened(text)}`));
 
 interface History {
-  /** Null: the prompt that follows says it. */
+  /** Null when the following prompt contains it. */
   task: string | null;
   steps: readonly { role: string; status: string; output: string | null; error: string | null }[];
   /** Whether another runtime has worked on the present step, and was lost. */
@@ -55,7 +55,7 @@ interface History {
   messages: readonly { author: string; text: string }[];
 }
 
-/** For a new session that continues work of a session that is lost. */
+/** For a new session that continues the work of a lost one. */
 export const historyPrompt = ({ task, steps, wasBegun, messages }: History): string =>
   sections(
     '# What has happened so far',
@@ -70,7 +70,7 @@ export const historyPrompt = ({ task, steps, wasBegun, messages }: History): str
     '# What to do now',
   );
 
-/** For a session that is resumed where it was at that time. */
+/** For a resumed session, in its state of that time. */
 export const lostPrompt = (at: string, messages: readonly { author: string; text: string }[]): string =>
   sections(
     `The machine that you worked on was lost. Your files and this conversation are as they were at ${at}: what you did after ` +
@@ -91,6 +91,6 @@ export const testedPrompt = ({ findings }: TestOutput): string =>
 export const messagesPrompt = (messages: readonly Delivered[]): string =>
   sections(...messages.map(({ author, text }) => `# Message from ${author}\n\n${text}`));
 
-/** Within the session that gave the invalid output. */
+/** For the session that returned the invalid output. */
 export const repeatPrompt = (problem: string): string =>
   `Your structured output was not accepted: ${problem} Answer again with output that matches the schema.`;

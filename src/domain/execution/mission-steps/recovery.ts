@@ -1,4 +1,4 @@
-// What a runtime is told that continues where another one left off.
+// Data for a runtime that continues the work of another one.
 import { isoTime } from '#foundation/clock.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { contentAddress } from '../../work/artifacts/address.ts';
@@ -9,14 +9,14 @@ import { stepsOf } from '../../work/runs/steps.ts';
 import { checkpointFor } from '../checkpoints/operations.ts';
 import { historyPrompt, lostPrompt } from './prompts.ts';
 
-/** What a runtime has to know to continue work of another one. */
+/** Checkpoint, session and prompts for the continuing runtime. */
 export interface Recovery {
-  /** Where the bundle is; null: nothing but the pushed branch. */
+  /** Address of the bundle; null: only the pushed branch exists. */
   checkpoint: { commitSha: string; url: string } | null;
   resumeSessionId: string | null;
-  /** Said to a session that is resumed in the middle of its step. */
+  /** The prompt for a session that is resumed in the middle of its step. */
   resumePrompt: string | null;
-  /** Said to a new session, before the prompt. */
+  /** The text before the prompt of a new session. */
   preamble: string | null;
 }
 export const noRecovery = { checkpoint: null, resumePrompt: null, preamble: null };
@@ -38,7 +38,7 @@ export async function recover(trx: Transaction, run: Run, step: RunStep, wasBegu
   return { ...recovery, resumeSessionId: stepCheckpoint.sessionId, resumePrompt, preamble };
 }
 
-/** The steps before, those of the run that is continued first. */
+/** The earlier steps, beginning with those of the continued run. */
 async function historyOf(trx: Transaction, run: Run, { seq }: RunStep) {
   const continued = run.continuesStepId ? await RunStep.find({ id: run.continuesStepId }, trx) : undefined;
   const before = continued ? (await stepsOf(trx, continued.runId)).filter((one) => one.seq <= continued.seq) : [];

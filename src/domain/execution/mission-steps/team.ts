@@ -1,5 +1,5 @@
-// Which agents work on a run. A builder with a model works with the organization's own planner, reviewer and QA agents, where it
-// has such agents for harnesses that connected runtimes offer; the built-in ones of these roles wait for a mission that names them.
+// The agents of a run. A builder with a model works with the organization's own planner, reviewer and QA agents, if it has such agents
+// for harnesses that connected runtimes offer; the built-in agents of these roles work only for missions that name them.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { builtinAgentId, builtinAgents, waysOf } from '../../projects/agents/catalog.ts';
@@ -11,7 +11,7 @@ import type { Run, RunAgent } from '../../work/runs/model.ts';
 
 const order: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
 
-/** In the order of their first steps; one alone for a run that names its agent, and for the shell. */
+/** In the order of their first steps; a single one for a run that names its agent, and for the shell. */
 export async function chooseTeam(
   trx: Transaction,
   run: Run,
@@ -27,7 +27,7 @@ export async function chooseTeam(
     .whereNot({ harness: 'shell' })
     .orderBy(['createdAt', 'id']);
   const owned = inOtherRoles.filter(canAnyRun);
-  // Of several in a role, one that the claiming runtime can execute.
+  // Prefers an agent of the role that the claiming runtime can execute.
   const inRole = (role: AgentRole): Agent | undefined =>
     owned.find((one) => one.role === role && canRun(one)) ?? owned.find((one) => one.role === role);
   return order.flatMap((role) => {
@@ -37,7 +37,7 @@ export async function chooseTeam(
   });
 }
 
-/** The one that the run names; without one a builder before the other roles, the organization's own before the built-in ones, and no script. */
+/** The agent named by the run; else a builder before the other roles, the organization's own before the built-in ones, and no script. */
 async function chooseAgent(
   trx: Transaction,
   { agentId: named }: Run,
@@ -66,7 +66,7 @@ async function chooseAgent(
 const templateFor = (ofAgent: string, { defaultSandboxTemplateId }: Row<Project>): string =>
   ofAgent === standardTemplateId ? (defaultSandboxTemplateId ?? ofAgent) : ofAgent;
 
-/** In the order of their first steps. */
+/** Sorts the agents by the order of their first steps. */
 export const inOrder = (agents: readonly Agent[]): Agent[] =>
   [...agents].sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
 

@@ -1,4 +1,4 @@
-// Checkpoints as runtimes report them: what another one continues from.
+// Checkpoints reported by runtimes, from which another runtime can continue.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -41,7 +41,7 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
       projectId,
       sandboxId,
       role,
-      // No proof of work of its issue.
+      // Not attached to the issue as proof of work.
       issueId: null,
       sessionId: null,
       kind: 'file',

@@ -1,4 +1,4 @@
-// Claims of runs by runtimes: the answer holds all that a runtime needs to work on the run.
+// Claims of runs by runtimes: the response contains all that a runtime needs to work on the run.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { derivedId, type Id, newId } from '#foundation/ids.ts';
@@ -37,12 +37,12 @@ export interface ClaimedRun {
   /** Whether the runtime merges an approved change. */
   autoMerge: boolean;
   instanceType: InstanceTypeId;
-  /** MiB that the instance type has. */
+  /** Memory of the instance type, MiB. */
   memoryMb: number;
-  /** Of the step. */
+  /** The agent of the step. */
   agent: RunAgent;
   step: StepOrder;
-  /** What it may still cost, US dollars; null: as much as the credits of the organization. */
+  /** The remaining budget of the run, US dollars; null: limited by the credits of the organization only. */
   budgetUsd: number | null;
   stepTimeoutMs: number;
   maxTurns: number;
@@ -53,7 +53,7 @@ export interface ClaimRequest extends RuntimeOffer {
   claimId?: string | undefined;
 }
 
-/** How many runs one claim may pass on to runtimes that have the harness of their first step. */
+/** Maximum number of runs that one claim leaves to runtimes with the harness of their first step. */
 const passedOn = 10;
 
 /** The run that has waited longest for a runtime that offers one of these harnesses; null when none does. */
@@ -72,7 +72,7 @@ export async function claimRun(caller: Caller, claim: ClaimRequest): Promise<Cla
   return claimed;
 }
 
-/** `another`: the run needs another runtime for its first step, or waits for the answer to a question. */
+/** Returns `another` when the run needs another runtime for its first step, or waits for the answer to a question. */
 async function claimNext(
   trx: Transaction,
   caller: Caller,
@@ -126,7 +126,7 @@ async function claimNext(
 
 const defaultInstanceType = instanceTypes.find(({ id }) => id === 'standard-1')!;
 
-/** A credit is a US dollar of mission cost. */
+/** One credit is one US dollar of mission cost. */
 async function budgetOf(trx: Transaction, { orgId, budgetUsd, missionCostUsd }: Run): Promise<number> {
   const budget = budgetUsd ?? (await currentPlan(orgId, trx)).missionCeiling;
   return Math.max(0, budget - missionCostUsd);

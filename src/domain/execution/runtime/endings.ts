@@ -1,4 +1,4 @@
-// How a runtime ends its work on a run: it reports the outcome or hands the run back.
+// Ends a runtime's work on a run: the runtime reports the outcome or hands the run back.
 import type { Caller } from '#access/principal.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { type FinishedRun, finishReportedRun, handBackRun as handBackHeldRun } from '../../work/runs/finish.ts';
@@ -14,6 +14,6 @@ export const reportHandedBack = (
     await handBackHeldRun(trx, { id, leaseId: input.leaseId }, input.reason);
   });
 
-/** Ends a run, with those of its sandboxes that still run. A repeated report changes nothing; a canceled run stays canceled. */
+/** Ends a run and its running sandboxes. A repeated report changes nothing; a canceled run stays canceled. */
 export const reportFinished = (caller: Caller, input: FinishedRun): Promise<void> =>
   transaction((trx) => finishReportedRun(trx, caller, input));

@@ -1,4 +1,4 @@
-// A runtime reports how a step ended; the answer says what is next.
+// The end of a step, reported by its runtime; the response contains the next step.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -24,7 +24,7 @@ export interface StepAnswer {
   failure: string | null;
 }
 
-/** Records how a step ended, and says what is next. A repeated report gets the same answer. @throws 404, or 409 `lease_lost` */
+/** Records the end of a step, and returns the next one. A repeated report gets the same response. @throws 404, or 409 `lease_lost` */
 export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnswer> =>
   transaction(async (trx) => {
     const { runId, leaseId, stepId } = report;

@@ -1,5 +1,5 @@
 // Heartbeats (docs/decisions/0031-runtimes-report-over-graphql.md): a runtime reports its runs, sandboxes and environments, and the
-// answer says which of them have to stop. A heartbeat is written as a whole or not at all.
+// response names those that have to stop. A heartbeat is written completely or not at all.
 import type { Caller } from '#access/principal.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -15,13 +15,13 @@ import { heldStates } from '../../work/runs/states.ts';
 import { recordHeartbeat, type SandboxReport } from '../../work/sandboxes/heartbeat.ts';
 import { modelRevisions } from './models.ts';
 
-/** How far the clock of a runtime may be ahead. */
+/** The maximum by which a runtime's clock may be ahead. */
 const maxClockAheadMs = minutes(1);
 
 export interface Heartbeat {
   runs: RunReport[];
   sandboxes: SandboxReport[];
-  /** Ids. */
+  /** Ids of environments. */
   environments: string[];
 }
 
@@ -33,9 +33,9 @@ export interface HeartbeatAnswer {
     runId: string;
     desired: (typeof desiredOfRun)[number];
     leaseUntil: number | null;
-    /** Changes with the model connectors of its organization; null when the run must stop, or has no agent with a model. */
+    /** Changes with the model connectors of the organization; null when the run must stop, or has no agent with a model. */
     modelRevision: string | null;
-    /** In order, until they are acknowledged. */
+    /** In order, repeated until they are acknowledged. */
     messages: Delivered[];
   }[];
   nextHeartbeatMs: number;
@@ -79,7 +79,7 @@ export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Hea
   });
 }
 
-/** Records what agents have taken up, and returns what they have not. */
+/** Records the messages that agents have taken up, and returns the remaining ones. */
 async function exchangeMessages(
   trx: Transaction,
   runs: readonly RunReport[],
@@ -96,7 +96,10 @@ async function exchangeMessages(
   );
 }
 
-/** A sample of the future would stay the newest of all plots; one older than all that is kept would be deleted at once. */
+/**
+ * Rejects samples from the future, which would stay the newest in all plots, and samples older than the retention, which would be deleted
+ * at once.
+ */
 function checkTimes(sandboxes: readonly SandboxReport[], at: number): void {
   for (const [i, { metrics }] of sandboxes.entries()) {
     for (const [j, { t }] of metrics.entries()) {

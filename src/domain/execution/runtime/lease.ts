@@ -1,11 +1,11 @@
-// Whether a runtime still holds the sandbox that it reports on. The row is locked meanwhile, as in work/runs/lock.ts.
+// Checks that a runtime still holds the sandbox that it reports on. The row is locked meanwhile, as in work/runs/lock.ts.
 import type { Caller } from '#access/principal.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { isRunHeld } from '../../work/runs/claim.ts';
 import { leaseIsLost, reportableStates, serviceReach } from '../../work/runs/lock.ts';
 import { Sandbox } from '../../work/sandboxes/model.ts';
 
-/** Also one that has ended, as long as its run is held: its last reports may follow. @throws 404, or 409 `lease_lost` */
+/** Accepts a sandbox that has ended while its run is held: its last reports may follow. @throws 404, or 409 `lease_lost` */
 export async function lockHeldSandbox(
   trx: Transaction,
   caller: Caller,

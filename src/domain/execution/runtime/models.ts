@@ -1,5 +1,5 @@
-// The model connectors of an organization for the runtime that holds one of its runs: the only place where their keys leave the
-// service, except in the calls to their vendors.
+// The model connectors of an organization for the runtime that holds one of its runs: besides calls to the vendors, the only place where
+// their keys leave the service.
 import { createHash } from 'node:crypto';
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
@@ -32,7 +32,7 @@ const revisionOf = (connectors: readonly Connector[]): string =>
     .digest('base64url')
     .slice(0, 16);
 
-/** By organization: what changes when one of its connectors is added, rotated, revoked or deleted. */
+/** By organization: a value that changes when a connector is added, rotated, revoked or deleted. */
 export async function modelRevisions(trx: Transaction, orgIds: readonly string[]): Promise<Map<string, string>> {
   if (orgIds.length === 0) return new Map();
   const connectors = await listModelConnectors(orgIds, trx);
@@ -45,13 +45,13 @@ export interface Rejection {
   integrationId: string;
 }
 
-/** The vendor is asked itself: a runtime cannot break a connector. @throws 404, or 409 `lease_lost` */
+/** Checks with the vendor, so that a runtime's report alone cannot mark a connector as rejected. @throws 404, or 409 `lease_lost` */
 export async function reportModelRejected(caller: Caller, { integrationId: id, ...held }: Rejection): Promise<void> {
   const { orgId } = await transaction((trx) => lockHeldRun(trx, caller, held));
   await checkConnector(await Integration.get({ id, orgId, vendorKind: 'llm' }));
 }
 
-/** That of the project where it is of the vendor, else the oldest whose credentials are not known to be rejected. */
+/** The project's connector if it is of the vendor, else the oldest whose credentials are not known to be rejected. */
 function connectorFor(
   vendor: ModelVendor,
   connectors: readonly Connector[],
@@ -65,7 +65,7 @@ function connectorFor(
   );
 }
 
-/** @throws 404, or 409: `lease_lost`, also for a run that was canceled, or for credentials that cannot be read */
+/** @throws 404, or 409: `lease_lost`, also for a canceled run, or for credentials that cannot be read */
 export async function modelsOfRun(caller: Caller, held: { runId: string; leaseId: string }): Promise<RunModels> {
   const run = await transaction((trx) => lockHeldRun(trx, caller, held));
   if (run.status !== 'running' || run.leaseUntil! <= now()) throw leaseIsLost();

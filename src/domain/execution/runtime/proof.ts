@@ -13,7 +13,7 @@ import { insertEnvironment, setEnvironmentStatus } from '../../work/environments
 import { lockHeldRun, serviceReach } from '../../work/runs/lock.ts';
 import { sandboxOfRun } from '../../work/sandboxes/register.ts';
 
-/** Where the bytes of an artifact go before it is registered. */
+/** Reserves an upload address for the bytes of an artifact before its registration. */
 export async function createArtifactUpload(caller: Caller, input: { runId: string; leaseId: string }) {
   const { orgId } = await transaction((trx) => lockHeldRun(trx, caller, input));
   return reserveContent(orgId);
@@ -34,7 +34,7 @@ export interface NewArtifact {
   traceViewerUrl?: string | null | undefined;
 }
 
-/** Creates an artifact from an uploaded content. @throws 404 for an unknown content, 409 while it is not complete */
+/** Creates an artifact from an uploaded content. @throws 404 for an unknown content, 409 while it is incomplete */
 export const registerArtifact = (caller: Caller, input: NewArtifact): Promise<{ artifactId: Id<'artifact'> }> =>
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, input);
@@ -63,7 +63,7 @@ export const registerArtifact = (caller: Caller, input: NewArtifact): Promise<{ 
 export interface NewEnvironment {
   runId: string;
   leaseId: string;
-  /** The runtime's own id: registered again it stays one environment. */
+  /** The runtime's own id: a repeated registration returns the same environment. */
   key: string;
   prNumber?: number | null | undefined;
   workerName?: string | null | undefined;

@@ -1,5 +1,5 @@
-// Reports of a runtime that works on a run: costs, sandboxes, their sessions, logs and live fragments. A report may be repeated,
-// because its answer can get lost: the second one changes nothing.
+// Reports of a runtime that works on a run: costs, sandboxes, their sessions, logs and live fragments. A report may be repeated, because
+// its response can get lost: the second one changes nothing.
 import type { Caller } from '#access/principal.ts';
 import { derivedId, type Id } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -60,7 +60,7 @@ const isNothing = ({ inputTokens, cachedInputTokens, cacheWriteTokens, outputTok
 export interface SandboxRegistration {
   runId: string;
   leaseId: string;
-  /** The runtime's own id: registered again it stays one sandbox. */
+  /** The runtime's own id: a repeated registration returns the same sandbox. */
   key: string;
   role: AgentRole;
   harness: HarnessId;
@@ -73,13 +73,13 @@ export const registerSandbox = (caller: Caller, input: SandboxRegistration): Pro
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, input);
     const { key, leaseId: _, ...described } = input;
-    // Derived from the lease: a runtime that claims the run later registers sandboxes of its own.
+    // Derived from the lease: a runtime that claims the run later registers its own sandboxes.
     const id = derivedId('sandbox', input.leaseId, key);
     const { orgId, projectId, issueId, leaseId } = run;
     const isCanceled = run.status === 'canceled';
     await insertSandbox(trx, { id, orgId, projectId, issueId, leaseId, ...described }, isCanceled);
     const before = await placeStep(trx, run.id, input.leaseId, id);
-    // A script is repeated from its beginning, and leaves its artifacts again.
+    // A script is repeated from its beginning, and creates its artifacts again.
     if (before?.sandboxId && before.harness === 'shell') await withdrawArtifacts(trx, before.sandboxId);
     await announce(trx, run.id, id);
     return { sandboxId: id };
@@ -92,7 +92,7 @@ export interface SandboxOutcome {
   terminationReason?: string | null | undefined;
 }
 
-/** One that was killed stays destroyed. */
+/** A killed sandbox stays destroyed. */
 export const finishSandbox = (caller: Caller, input: SandboxOutcome): Promise<void> =>
   transaction(async (trx) => {
     const { id, runId } = await lockHeldSandbox(trx, caller, input);
@@ -113,7 +113,7 @@ export const reportSession = (
     await announce(trx, id);
   });
 
-/** Appends a piece of a log. @throws 409 for a gap, or for a sequence number that is stored with another content */
+/** Appends a piece of a log. @throws 409 for a gap, or for a sequence number stored with different content */
 export const appendLog = (caller: Caller, input: SessionReport & LogPiece): Promise<{ nextSeq: number }> =>
   transaction(async (trx) => {
     await lockHeldSandbox(trx, caller, input);
@@ -123,18 +123,18 @@ export const appendLog = (caller: Caller, input: SessionReport & LogPiece): Prom
 export interface FragmentsReport {
   sandboxId: string;
   leaseId: string;
-  /** Of the first fragment; the others follow without a gap. */
+  /** Number of the first fragment; the others follow without a gap. */
   seq: number;
   fragments: Fragment[];
 }
 
-/** Appends what an agent thinks, does and says. @throws 409 as above */
+/** Appends thoughts, actions and messages of an agent. @throws 409 as above */
 export const appendFragments = (caller: Caller, input: FragmentsReport): Promise<{ nextSeq: number }> =>
   transaction(async (trx) => {
     const { id, runId } = await lockHeldSandbox(trx, caller, input);
     const { nextSeq, added } = await insertFragments(trx, id, input.seq, input.fragments);
     const asks = input.fragments.some(({ kind }) => kind === 'elicitation');
-    // Who follows the run hears that it waits for an answer.
+    // Subscribers of the run are notified that it waits for an answer.
     if (added > 0) await announce(trx, id, ...(asks && runId ? [runId] : []));
     return { nextSeq };
   });

@@ -22,7 +22,7 @@ export interface FileRequest extends OfRun {
   ref?: string | null | undefined;
 }
 
-/** Null when there is no such file, or no such ref. @throws 404, or 409 `lease_lost` */
+/** Null when the file or the ref does not exist. @throws 404, or 409 `lease_lost` */
 export async function readFileOfRun(
   caller: Caller,
   { path, ref, ...held }: FileRequest,
@@ -42,8 +42,8 @@ export interface RepositoryRequest extends OfRun {
 }
 
 /**
- * How the runtime of a run clones its repository and pushes its branch, or clones one with skills, which the source host of the
- * project has. @throws 404, or 409 `lease_lost` or without a source host
+ * Access of the runtime to the repository of its run, for cloning and pushing the branch, or to a repository with skills at the same
+ * source host. @throws 404, or 409 `lease_lost` or without a source host
  */
 export async function openRepository(
   caller: Caller,
@@ -70,7 +70,7 @@ export interface BranchReport extends OfRun {
   deletions?: number | null | undefined;
 }
 
-/** Records a pushed branch; opens or updates its pull request where the source host has them. */
+/** Records a pushed branch; opens or updates its pull request if the source host has them. */
 export async function reportBranch(caller: Caller, report: BranchReport) {
   const run = await transaction((trx) => lockHeldRun(trx, caller, report));
   if (run.agentRole && isReadOnly(run.agentRole))
@@ -87,7 +87,7 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   return { prNumber: pullRequest?.number ?? null, prUrl: pullRequest?.url ?? null };
 }
 
-/** GitHub links the word, and closes its own issues by it when the pull request is merged. */
+/** GitHub recognizes the keyword, and closes its own issues when the pull request is merged. */
 const referenceTo = ({ issueId, issueUrl }: { issueId: string | null; issueUrl: string | null }): string | null => {
   if (!issueId) return null;
   return /^[^/#]+\/[^/#]+#\d+$/.test(issueId) ? `Closes ${issueId}` : `Issue: ${issueUrl ?? issueId}`;

@@ -46,7 +46,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
     agent: t.expose('agent', { type: RunAgentType, description: 'The agent of the step.' }),
     step: t.expose('step', {
       type: RunStepType,
-      description: 'What to do now; `finishStep` answers with what follows.',
+      description: 'The step to work on; `finishStep` returns the next one.',
     }),
     baseBranch: t.exposeString('baseBranch', {
       nullable: true,
@@ -55,13 +55,13 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
     branch: t.exposeString('branch', { description: 'The branch that the agents of the run commit to.' }),
     budgetUsd: t.exposeFloat('budgetUsd', {
       nullable: true,
-      description: 'What the run may still cost, US dollars; null: as much as there are credits.',
+      description: 'The remaining budget of the run, US dollars; null: limited by the credits only.',
     }),
     stepTimeoutMs: t.exposeInt('stepTimeoutMs', {
-      description: 'How long a step may last, milliseconds; one that lasts longer is reported as failed.',
+      description: 'Time limit of a step, milliseconds; a longer step is reported as failed.',
     }),
     maxTurns: t.exposeInt('maxTurns', {
-      description: 'How many turns of the model a step may take; one that takes more is reported as failed.',
+      description: 'Maximum of model turns in a step; a step with more is reported as failed.',
     }),
   }),
 });
@@ -69,12 +69,12 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
 const Desired = wordSet(
   'Desired',
   ['run', 'stop'],
-  'What a runtime must do: `run` continues, `stop` ends it at once.',
+  'The required action of a runtime: `run` continues, `stop` ends at once.',
   { run: 'Continue.', stop: 'End it at once: it was canceled, killed, or has expired.' },
 );
 const desiredType = <K extends string>(name: string, id: K, noun: string) =>
   builder.objectRef<Record<K, string> & { desired: 'run' | 'stop' }>(name).implement({
-    description: `What a runtime must do with ${noun}.`,
+    description: `The required action of a runtime for ${noun}.`,
     fields: (t) => ({
       [id]: t.string({ description: 'As in the request.', resolve: (answer) => answer[id] }),
       desired: t.field({
@@ -90,7 +90,7 @@ const RunDesired = wordSet('RunDesired', desiredOfRun, 'What a runtime must do w
   stop: 'End it at once: it was canceled, has expired, or has reached its budget.',
 });
 const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatMessage').implement({
-  description: 'What a person says to the agent of a run.',
+  description: 'A message of a person to the agent of a run.',
   fields: (t) => ({
     messageId: t.exposeString('messageId', { description: 'For `acknowledged`, when the agent has taken it up.' }),
     text: t.exposeString('text', {
@@ -101,7 +101,7 @@ const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatM
   }),
 });
 const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('HeartbeatRun').implement({
-  description: 'What a runtime must do with a run.',
+  description: 'The required action of a runtime for a run.',
   fields: (t) => ({
     runId: t.exposeString('runId', { description: 'As in the request.' }),
     desired: t.expose('desired', {
@@ -110,7 +110,7 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
     }),
     messages: t.expose('messages', {
       type: [HeartbeatMessage],
-      description: 'In order, again in each answer until they are acknowledged.',
+      description: 'In order, repeated in each answer until they are acknowledged.',
     }),
     leaseUntil: t.expose('leaseUntil', {
       type: 'EpochMs',
@@ -126,7 +126,7 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
   }),
 });
 export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatResponse').implement({
-  description: 'What a runtime must do with each run, sandbox and environment of its heartbeat.',
+  description: 'The required action of a runtime for each run, sandbox and environment of its heartbeat.',
   fields: (t) => ({
     runs: t.expose('runs', { type: [HeartbeatRun], description: 'In the order of the request.' }),
     sandboxes: t.expose('sandboxes', {
@@ -134,7 +134,7 @@ export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatRe
       description: 'In the order of the request.',
     }),
     nextHeartbeatMs: t.exposeInt('nextHeartbeatMs', {
-      description: `When the next heartbeat is wanted, milliseconds: sooner while an agent works that takes messages.`,
+      description: `Time until the next heartbeat, milliseconds: shorter while an agent works that takes messages.`,
     }),
     environments: t.expose('environments', {
       type: [desiredType('HeartbeatEnvironment', 'environmentId', 'a preview environment')],
@@ -148,7 +148,7 @@ export const ReportAcknowledgement = builder.objectRef<{ ok: true }>('ReportAckn
   fields: (t) => ({ ok: t.expose('ok', { type: 'True', description: 'Always true.' }) }),
 });
 export const Appended = builder.objectRef<{ nextSeq: number }>('Appended').implement({
-  description: 'Where the log or the list of fragments continues.',
+  description: 'The position at which the log or the list of fragments continues.',
   fields: (t) => ({ nextSeq: t.exposeInt('nextSeq', { description: 'The sequence number of the next entry.' }) }),
 });
 const registeredType = <K extends string>(name: string, id: K, noun: string) =>
@@ -164,7 +164,7 @@ export const RegisteredEnvironment = registeredType('RegisteredEnvironment', 'en
 export const ArtifactUpload = builder
   .objectRef<{ contentKey: string; uploadUrl: string; expiresAt: number }>('ArtifactUpload')
   .implement({
-    description: 'Where the bytes of one artifact are uploaded.',
+    description: 'Upload address for the bytes of one artifact.',
     fields: (t) => ({
       contentKey: t.exposeString('contentKey', { description: 'The value for `registerArtifact`.' }),
       uploadUrl: t.exposeString('uploadUrl', {
@@ -192,10 +192,10 @@ const RunModel = builder.objectRef<RunModels['connectors'][number]>('RunModel').
   fields: (t) => ({
     integrationId: t.exposeString('integrationId', { description: 'The id of the connector; starts with `int_`.' }),
     name: t.exposeString('name', { description: 'Its name, for messages to people.' }),
-    vendor: t.expose('vendor', { type: ModelVendor.type, description: 'Whose protocol the server speaks.' }),
+    vendor: t.expose('vendor', { type: ModelVendor.type, description: 'The vendor of the server’s protocol.' }),
     baseUrl: t.exposeString('baseUrl', {
       description:
-        'Where the server is, without a slash at the end; for `openai` with the version. An organization may have chosen it: ' +
+        'Address of the server, without a trailing slash; for `openai` with the version. An organization may have chosen it: ' +
         'connect to public addresses only.',
     }),
     apiKey: t.exposeString('apiKey', {
@@ -204,7 +204,7 @@ const RunModel = builder.objectRef<RunModels['connectors'][number]>('RunModel').
   }),
 });
 export const RunModelsType = builder.objectRef<RunModels>('RunModels').implement({
-  description: 'The credentials of models that the agents of a run use instead of those of the runtime.',
+  description: 'The credentials of models that the agents of a run use instead of the runtime’s own.',
   fields: (t) => ({
     revision: t.exposeString('revision', {
       description: 'For comparison with `modelRevision` of the answers to heartbeats.',
@@ -214,7 +214,7 @@ export const RunModelsType = builder.objectRef<RunModels>('RunModels').implement
 });
 
 export const RunRepositoryType = builder.objectRef<RunRepository>('RunRepository').implement({
-  description: 'How the runtime of a run clones its repository and pushes its branch.',
+  description: 'Access of a run’s runtime to its repository, for cloning and for pushing its branch.',
   fields: (t) => ({
     url: t.exposeString('url', {
       description: 'An https address, or the absolute path of a folder on the machine of the service.',
@@ -224,7 +224,7 @@ export const RunRepositoryType = builder.objectRef<RunRepository>('RunRepository
       description: 'For HTTP basic authentication; null for a folder.',
     }),
     password: t.exposeString('password', { nullable: true, description: 'A secret; null for a folder.' }),
-    defaultBranch: t.exposeString('defaultBranch', { description: 'Where the work begins.' }),
+    defaultBranch: t.exposeString('defaultBranch', { description: 'The branch that the work begins from.' }),
     branch: t.exposeString('branch', { description: 'The branch that the run pushes.' }),
   }),
 });

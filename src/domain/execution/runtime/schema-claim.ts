@@ -1,4 +1,4 @@
-// The request with which a runtime asks for a run.
+// The request of a runtime for a run.
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
@@ -17,7 +17,7 @@ export const ClaimRunRequest = request(
         .array(Harness.zod)
         .min(report.harnesses.min)
         .max(report.harnesses.max)
-        .describe('The harnesses that it can execute.'),
+        .describe('The harnesses that the runtime can execute.'),
       versions: z
         .array(
           z
@@ -32,16 +32,16 @@ export const ClaimRunRequest = request(
         .describe('The versions of the harnesses, shown to people.'),
       isolation: boundedText(stepText.isolation)
         .nullish()
-        .describe('How it keeps missions apart, such as `cell`, `container` or `none`; shown to people.'),
+        .describe('How missions are isolated from each other, such as `cell`, `container` or `none`; shown to people.'),
       modelVendors: z
         .array(ModelVendor.zod)
         .max(10)
         .nullish()
-        .describe('The vendors of whose models it has credentials; absent: of all that its harnesses need.'),
+        .describe('The vendors whose models the runtime has credentials for; absent: all that its harnesses need.'),
       notice: boundedText(stepText.notice)
         .nullish()
-        .describe('Why it does not offer a harness yet, such as an installation under way; shown to people.'),
-      places: z.int().min(0).max(1_000).nullish().describe('How many missions it can take at once, in all.'),
+        .describe('Why a harness is not offered yet, such as an installation under way; shown to people.'),
+      places: z.int().min(0).max(1_000).nullish().describe('Maximum number of concurrent missions.'),
     })
-    .describe('What a runtime offers when it asks for a run.'),
+    .describe('The offer of a runtime in its request for a run.'),
 );

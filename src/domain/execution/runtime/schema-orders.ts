@@ -1,4 +1,4 @@
-// What a runtime is told to do in the graph: a step, its agent, and what follows it.
+// The orders to a runtime in the graph: a step, its agent, and the action after it.
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -51,7 +51,7 @@ const CheckpointOrder = builder.objectRef<NonNullable<StepOrder['checkpoint']>>(
 });
 
 export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
-  description: 'What the runtime has to have an agent do now. Its session, sandbox and cost are its own.',
+  description: 'The step for an agent of the runtime. Each step has its own session, sandbox and cost.',
   fields: (t) => ({
     stepId: t.exposeString('stepId', { description: 'Required in reports on the step.' }),
     seq: t.exposeInt('seq', { description: 'Position among the steps of the run, from 0.' }),
@@ -86,7 +86,7 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
     checkpoint: t.expose('checkpoint', {
       type: CheckpointOrder,
       nullable: true,
-      description: 'What a new workspace begins from; null: the branch of the run, or else its base branch.',
+      description: 'The start of a new workspace; null: the branch of the run, or else its base branch.',
     }),
   }),
 });
@@ -98,9 +98,9 @@ const StepOutcomeType = wordSet('StepOutcome', stepOutcomes, 'What follows a fin
   done: 'The runtime opens the pull request where it does so, and calls `finishRun`.',
 });
 export const FinishedStep = builder.objectRef<StepAnswer>('FinishedStep').implement({
-  description: 'What follows a finished step.',
+  description: 'The action after a finished step.',
   fields: (t) => ({
-    outcome: t.expose('outcome', { type: StepOutcomeType.type, description: 'What the runtime does next.' }),
+    outcome: t.expose('outcome', { type: StepOutcomeType.type, description: 'The next action of the runtime.' }),
     step: t.expose('step', {
       type: RunStepType,
       nullable: true,
@@ -108,7 +108,8 @@ export const FinishedStep = builder.objectRef<StepAnswer>('FinishedStep').implem
     }),
     failure: t.exposeString('failure', {
       nullable: true,
-      description: 'With `done`: why the run has failed, whatever `finishRun` says; null when it has not.',
+      description:
+        'With `done`: why the run has failed, regardless of the status sent to `finishRun`; null when it has not.',
     }),
   }),
 });

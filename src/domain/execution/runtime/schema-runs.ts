@@ -34,7 +34,7 @@ export const sessionDescription = 'The runtime’s own id of the session.';
 export const sessionId = boundedText(text.sessionId).describe(sessionDescription);
 export const role = AgentRole.zod.describe('The role of the agent.');
 export const key = boundedText(text.runtimeKey).describe(
-  'The runtime’s own id: a repeated request with it changes nothing.',
+  'The runtime’s own id: a repeated request with the same id changes nothing.',
 );
 export const commitSha = z
   .string()
@@ -184,8 +184,8 @@ export const ReportBranchRequest = request(
       ...ofRun,
       headSha: commitSha.describe('The newest commit of the branch.'),
       baseBranch: boundedText(text.gitRef).describe('The branch that it is to be merged into.'),
-      title: boundedText(text.caption).nullish().describe('Of the pull request; absent: the title of the mission.'),
-      body: boundedText(text.runError).nullish().describe('Of the pull request: what was done and why.'),
+      title: boundedText(text.caption).nullish().describe('Title of the pull request; absent: that of the mission.'),
+      body: boundedText(text.runError).nullish().describe('Body of the pull request: the changes and their reasons.'),
       commits: count.describe('Commits of the branch since it left the base branch.'),
       files: count.describe('Files that these commits change.'),
       insertions: count.describe('Lines that they add.'),

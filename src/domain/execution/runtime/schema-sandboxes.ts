@@ -1,4 +1,4 @@
-// The requests of runtimes about sandboxes and what happens inside, with the bounds of each field
+// The requests of runtimes about sandboxes and their content, with the bounds of each field
 // (docs/decisions/0031-runtimes-report-over-graphql.md).
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
@@ -15,7 +15,7 @@ const seq = (most: number) =>
     .int()
     .min(0)
     .max(most - 1)
-    .describe('Counts from 0 without a gap; entries that are stored already may be repeated.');
+    .describe('Counts from 0 without a gap; stored entries may be repeated.');
 
 export const RegisterSandboxRequest = request(
   'RegisterSandboxRequest',
@@ -36,7 +36,7 @@ export const FinishSandboxRequest = request(
   z
     .object({
       ...ofSandbox,
-      status: Ending.zod.describe('How it has ended.'),
+      status: Ending.zod.describe('Status at the end.'),
       terminationReason: boundedText(text.outcome).nullish().describe('Why it has ended, shown to people.'),
     })
     .describe('The end of a sandbox.'),
@@ -46,7 +46,7 @@ export const ReportSessionRequest = request(
   z
     .object({
       ...ofSession,
-      outcome: boundedText(text.outcome).nullish().describe('How the session has ended; absent while it is open.'),
+      outcome: boundedText(text.outcome).nullish().describe('Outcome of the session; absent while it is open.'),
     })
     .describe('A session of a harness in a sandbox: its start, or its outcome.'),
 );
@@ -83,7 +83,7 @@ export const AppendFragmentsRequest = request(
   z
     .object({
       ...ofSandbox,
-      seq: seq(report.fragmentsPerSandbox).describe('Of the first fragment; the others follow without a gap.'),
+      seq: seq(report.fragmentsPerSandbox).describe('Number of the first fragment; the others follow without a gap.'),
       fragments: z
         .array(
           z
@@ -91,26 +91,26 @@ export const AppendFragmentsRequest = request(
               kind: FragmentKind.zod.describe('What the agent does; it decides which of the other fields are present.'),
               t: epochMs.describe('When it happened.'),
               body: fragmentText.describe('The text of a thought, an answer, a question, an error or a prompt.'),
-              action: boundedText(text.fragmentWord).nullish().describe('Of an action: the name of the tool.'),
-              parameter: fragmentText.describe('Of an action: the input of the tool.'),
-              result: fragmentText.describe('Of an action: the output of the tool.'),
+              action: boundedText(text.fragmentWord).nullish().describe('Name of the tool, for an action.'),
+              parameter: fragmentText.describe('Input of the tool, for an action.'),
+              result: fragmentText.describe('Output of the tool, for an action.'),
               toolUseId: boundedText(text.fragmentWord)
                 .nullish()
-                .describe('Of an action: the model’s id of this use; a later action with it brings the result.'),
-              failed: z.boolean().nullish().describe('Of an action that has ended: whether it failed.'),
+                .describe('The model’s id of the use, for an action; a later action with the same id has the result.'),
+              failed: z.boolean().nullish().describe('Whether an action that has ended failed.'),
               exitCode: z
                 .number()
                 .int()
                 .min(-2_147_483_648)
                 .max(2_147_483_647)
                 .nullish()
-                .describe('Of a command that has ended: its exit code.'),
+                .describe('Exit code of a command that has ended.'),
               items: z
                 .array(
                   z
                     .object({
-                      content: boundedText(text.activity).describe('What the step does.'),
-                      status: boundedText(text.fragmentWord).describe('How far the step is.'),
+                      content: boundedText(text.activity).describe('Description of the step.'),
+                      status: boundedText(text.fragmentWord).describe('Status of the step.'),
                     })
                     .describe('A step of a plan.'),
                 )

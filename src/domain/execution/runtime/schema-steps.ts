@@ -20,7 +20,7 @@ export const ReportUsageRequest = request(
       role: AgentRole.zod.nullish().describe('With `sessionId`: the session that it is added to.'),
       sessionId: sessionId.nullish().describe(sessionDescription),
       model: boundedText(text.modelId).describe(
-        'The model that answered, by its vendor’s name; a date after it is ignored.',
+        'The model that answered, by its vendor’s name; a date at its end is ignored.',
       ),
       inputTokens: tokens.describe('Without those that were read from or written to a cache.'),
       cachedInputTokens: tokens.default(0).describe('Read from the vendor’s cache.'),
@@ -60,7 +60,7 @@ export const FinishStepRequest = request(
         .describe('The structured output as JSON, for a step with a schema.'),
       error: boundedText(text.runError).nullish().describe('What went wrong; shown to people.'),
       sessionId: sessionId.nullish().describe('The harness’ own id of the session: a later step may continue it.'),
-      turns: z.int().min(0).max(1e6).nullish().describe('How many turns of the model it took.'),
+      turns: z.int().min(0).max(1e6).nullish().describe('Number of model turns.'),
     })
     .describe('The end of a step. Its commits are pushed before: the next step may be of another runtime.'),
 );

@@ -59,12 +59,12 @@ builder.mutationFields((t) => ({
     scope,
     type: ClaimedRunType,
     nullable: true,
-    args: { input: t.arg({ type: ClaimRunRequest, required: true, description: 'What the runtime offers.' }) },
+    args: { input: t.arg({ type: ClaimRunRequest, required: true, description: 'The offer of the runtime.' }) },
     resolve: (_, { input }, { caller }) => claimRun(caller, input),
   }),
   heartbeat: t.field({
     description:
-      'Renews the leases of a runtime and reports its runs and sandboxes; the answer says what it must stop.',
+      'Renews the leases of a runtime and reports its runs and sandboxes; the response names those that must stop.',
     scope,
     type: HeartbeatResponse,
     args: {
@@ -118,7 +118,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => reports.registerSandbox(caller, input),
   }),
   finishSandbox: t.field({
-    description: 'Reports that a sandbox has ended. One that was killed stays destroyed.',
+    description: 'Reports that a sandbox has ended. A killed one stays destroyed.',
     scope,
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: sandboxRequests.FinishSandboxRequest, required: true, description: 'The report.' }) },
@@ -139,7 +139,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => reports.appendLog(caller, input),
   }),
   appendFragments: t.field({
-    description: 'Appends what an agent thinks, does and says, for the live view of the sandbox.',
+    description: 'Appends thoughts, actions and messages of an agent, for the live view of the sandbox.',
     scope,
     type: Appended,
     args: {
@@ -183,7 +183,7 @@ builder.mutationFields((t) => ({
   }),
   openRepository: t.field({
     description:
-      'How the runtime of a run reaches its repository with git. The password is a secret: it never enters a sandbox.',
+      'Access of the runtime to the repository of its run with git. The password is a secret: it never enters a sandbox.',
     scope,
     type: RunRepositoryType,
     args: {
@@ -237,7 +237,7 @@ builder.queryField('repositoryFile', (t) =>
       leaseId: t.arg.string({ ...pathId, description: 'From the answer of `claimRun`.' }),
       path: t.arg.string({
         required: true,
-        description: 'From the root of the repository.',
+        description: 'Path from the root of the repository.',
         validate: { schema: boundedText(text.filePath) },
       }),
       ref: t.arg.string({

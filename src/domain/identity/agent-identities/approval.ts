@@ -1,5 +1,5 @@
-// A claim from the person's side: what the page shows, and the decision (docs/contract.md#claim-page). Only the account that the
-// attempt names sees or decides it, and it lends no more than its role holds.
+// A claim from the person's side: the data of the page, and the decision (docs/contract.md#claim-page). Only the account named by the
+// attempt sees and decides it, and it lends no more than its role holds.
 
 import { days, now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -27,7 +27,7 @@ interface Claim {
 
 const currentAttempt = (attemptToken: string) => ({ tokenDigest: digest(attemptToken), supersededAt: null });
 
-/** The attempt of a verification address. @throws 404 when it is unknown or superseded */
+/** The attempt of a verification address. @throws 404 for an unknown or superseded attempt */
 async function findClaim(attemptToken: string): Promise<Claim> {
   const attempt = await ClaimAttempt.get(currentAttempt(attemptToken));
   return { attempt, registration: await Registration.get({ id: attempt.registrationId }) };
@@ -57,23 +57,23 @@ function refuseUnlessOpen({ attempt, registration }: Claim, person: Claimant): v
 }
 
 export interface OpenClaim {
-  /** As the agent named itself; any text. */
+  /** The name that the agent gave itself; any text. */
   agentName: string | null;
   kind: RegistrationKind;
   registeredAt: number;
   codeExpiresAt: number;
-  /** The network address that requested this code; null when it is unknown. */
+  /** The network address that requested this code; null when unknown. */
   address: string | null;
   /** The provider that vouches for the agent, by its name in the trust list. */
   providerName: string | null;
   /** Whether the person has never claimed an agent before. */
   isFirstAgent: boolean;
-  /** Whether the person has never claimed one of this provider before. */
+  /** Whether the person has never claimed an agent of this provider before. */
   isFirstOfProvider: boolean;
 }
 
 /**
- * What the claim page shows this person; `claimed` for an agent that is claimed already.
+ * The data of the claim page for this person; `claimed` for an agent that is claimed already.
  * @throws 404 for an unknown or superseded attempt, 410 for one that ended, 403 for another account
  */
 export async function claimPageState(attemptToken: string, person: Claimant): Promise<OpenClaim | 'claimed'> {
@@ -108,7 +108,7 @@ export interface ClaimApproval extends Denial {
   expiresInDays: number;
 }
 
-/** The claim, locked. @throws as `claimPageState`, and 409 when the agent was claimed in the meantime */
+/** The claim, locked. @throws as `claimPageState`, and 409 when the agent was claimed meanwhile */
 async function holdOpenClaim(trx: Transaction, { attemptToken, person }: Denial): Promise<Claim> {
   const claim = await holdClaim(trx, attemptToken);
   if (stateOf(claim.registration, now()) === 'claimed') throw conflict('This agent has been claimed already.');
@@ -116,7 +116,7 @@ async function holdOpenClaim(trx: Transaction, { attemptToken, person }: Denial)
   return claim;
 }
 
-/** Denies the claim; the agent may start another. @throws as `approveClaim`, but for the code and the access */
+/** Denies the claim; the agent may start another. @throws as `approveClaim`, except for the code and the access */
 export const denyClaim = (denial: Denial): Promise<void> =>
   transaction(async (trx) => {
     const { attempt } = await holdOpenClaim(trx, denial);
@@ -124,15 +124,15 @@ export const denyClaim = (denial: Denial): Promise<void> =>
   });
 
 /**
- * Approves the claim with the code that the agent showed. It revokes every token and assertion that the agent had, and lends what
- * was chosen and the person's role holds; for a provider's user it also is the link.
- * @throws 404, 410 and 403 as `claimPageState`; 409 when the agent was claimed in the meantime; as `lendChosen`; 401 for a wrong code
+ * Approves the claim with the code that the agent showed. Revokes every token and assertion that the agent had, and lends the chosen
+ * scopes that the person's role holds; for a provider's user, the claim is also the link.
+ * @throws 404, 410 and 403 as `claimPageState`; 409 when the agent was claimed meanwhile; as `lendChosen`; 401 for a wrong code
  */
 export async function approveClaim(approval: ClaimApproval): Promise<void> {
   // A wrong code is returned, not thrown, so that the transaction commits its count.
   const isRight = await transaction(async (trx) => {
     const { attempt, registration } = await holdOpenClaim(trx, approval);
-    // Before the code is tried: an invalid choice must not cost a try.
+    // Checked before the code: an invalid choice must not count as an attempt.
     const lent = await lendChosen(trx, { ...approval, userId: approval.person.id }, approval.scopes);
     if (!(await tryUserCode(trx, attempt, approval.userCode))) return false;
     const claimedAt = now();

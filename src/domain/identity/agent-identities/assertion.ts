@@ -1,5 +1,5 @@
-// Our own identity assertion: the JWT that a registered agent exchanges for access tokens, repeatedly, until it expires or is
-// superseded. It names the generation of its registration; a claim and a revocation begin a new one (§13.1).
+// The service's identity assertion: the JWT that a registered agent exchanges for access tokens, repeatedly, until it expires or is
+// superseded. It contains the generation of its registration; a claim and a revocation begin a new one (§13.1).
 import { randomUUID } from 'node:crypto';
 import { isoTime, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -19,7 +19,7 @@ export interface IdentityAssertion {
   expires: string;
 }
 
-/** Signs an assertion of the present generation; with the person's email address once the agent is claimed. */
+/** Signs an assertion of the present generation, with the person's email address once the agent is claimed. */
 export async function mintAssertion(
   { id, generation }: Pick<Registration, 'id' | 'generation'>,
   { expiresAt, email }: { expiresAt: number; email?: string },
@@ -47,7 +47,7 @@ export interface Presented {
   generation: number;
 }
 
-/** The content of an assertion of ours; null for anything else. Whether it is still valid: `holdRegistration`. */
+/** The content of an assertion signed by this service; null for anything else. `holdRegistration` checks whether it is still valid. */
 export async function readAssertion(jwt: string): Promise<Presented | null> {
   const payload = jwt.length <= text.assertion.max ? await verifyOwnJwt(jwt, { typ }) : null;
   if (!payload || !Number.isSafeInteger(payload.ver)) return null;
@@ -55,9 +55,8 @@ export async function readAssertion(jwt: string): Promise<Presented | null> {
 }
 
 /**
- * The registration of an assertion, locked until the transaction ends, and the person's grant, which is null for an agent that is
- * not claimed yet. Undefined when the assertion was superseded, the registration revoked, the grant has ended, or the person has
- * left the organization.
+ * The registration of an assertion, locked until the transaction ends, and the person's grant, which is null for an unclaimed agent.
+ * Undefined when the assertion was superseded, the registration revoked, the grant has ended, or the person has left the organization.
  */
 export async function holdRegistration(
   trx: Transaction,
@@ -67,7 +66,7 @@ export async function holdRegistration(
   if (!registration) return undefined;
   const grant = await standingGrant(trx, registration);
   if (grant) return { registration, grant };
-  // Of unclaimed agents only anonymous ones get tokens.
+  // Of unclaimed agents, only anonymous ones get tokens.
   const isAnonymous = registration.kind === 'anonymous' && stateOf(registration, now()) === 'unclaimed';
   return isAnonymous ? { registration, grant } : undefined;
 }

@@ -1,5 +1,5 @@
-// The caller of an agent's access token (docs/contract.md#me-and-scopes): before the claim the agent alone, afterwards the person
-// who claimed it, within what that person lent and their role still holds.
+// The caller of an agent's access token (docs/contract.md#me-and-scopes): before the claim the agent alone, afterwards the person who
+// claimed it, with the scopes that the person lent and the person's role still holds.
 import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
@@ -30,9 +30,9 @@ const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.proje
   where r.revoked_at is null and (r.claimed_at is null or (r.grant_expires_at > $3 and m.role is not null))`;
 
 /**
- * The caller behind an `agt_` secret at this resource, in one statement; null when it is unknown, expired, revoked or issued for
- * another resource, the agent was revoked, what was lent has ended, or its person has left the organization. Looked up on every
- * request and never cached. The registration is the credential: new tokens do not reset an agent's rate limit.
+ * The caller of an `agt_` secret at this resource, in one statement; null when the secret is unknown, expired, revoked or issued for
+ * another resource, the agent was revoked, the grant has ended, or its person has left the organization. Looked up on every request and
+ * never cached. The registration is the credential: new tokens do not reset an agent's rate limit.
  */
 export async function callerOfAgentToken(secret: string, resource: Resource): Promise<Caller | null> {
   const row = await findCredential<Bearer>(findCallerSql, [digest(secret), resource, now()]);

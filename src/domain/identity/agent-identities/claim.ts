@@ -1,5 +1,5 @@
-// A claim from the agent's side: requesting a code that its person will type (docs/contract.md#claims). For 24 hours the agent may
-// start attempts; each has a code and an address of its own, and supersedes the one before.
+// A claim from the agent's side: requests a code that its person will type (docs/contract.md#claims). For 24 hours the agent may start
+// attempts; each has its own code and address, and supersedes the previous one.
 
 import { hours, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -13,11 +13,11 @@ import { alreadyClaimed, claimExpired, emailMismatch, invalidClaimToken } from '
 import { ClaimAttempt, Registration, stateOf } from './model.ts';
 import { userCodeDigest } from './user-code.ts';
 
-/** What the agent shows its person. The code and the address are returned here only. */
+/** Code and address for the agent to show its person. Returned only here. */
 export interface ClaimCeremony {
   attemptId: Id<'claimAttempt'>;
   userCode: string;
-  /** Names the attempt, not the code: typing it is the proof that person and agent are in touch. */
+  /** Address of the attempt, without the code: typing the code proves that person and agent are in touch. */
   verificationUri: string;
   expiresAt: number;
   /** Seconds. */
@@ -30,7 +30,7 @@ export interface InitiatedClaim extends ClaimCeremony {
   registrationId: Id<'registration'>;
 }
 
-/** Whose account may claim the agent, and the network address of the request. */
+/** The email address whose account may claim the agent, and the network address of the request. */
 export interface Asker {
   email: string;
   address: string;
@@ -38,7 +38,7 @@ export interface Asker {
 
 const rateWindowMs = hours(1);
 
-/** A new attempt; the one before stops working. @throws 429 after too many in an hour. The registration must be locked. */
+/** Opens an attempt; the previous one stops working. The registration must be locked. @throws 429 after too many in an hour */
 export async function openAttempt(
   trx: Transaction,
   { id: registrationId, claimExpiresAt }: Pick<Registration, 'id' | 'claimExpiresAt'>,
@@ -86,7 +86,7 @@ async function refuseTooMany(trx: Transaction, registrationId: Id<'registration'
 }
 
 /**
- * Starts a claim, or starts it again. An anonymous agent names whose account it is for, each time; of others it is known.
+ * Starts or restarts a claim. An anonymous agent names the account each time; for others it is known.
  * @throws invalid_claim_token, claimed_or_in_flight, claim_expired, email_mismatch, 429
  */
 export function startClaim(claimToken: string, asker: Asker): Promise<InitiatedClaim> {

@@ -1,4 +1,4 @@
-// Errors of the agent endpoints: the contract's `AgentAuthError` (auth.md v0.6; docs/contract.md#agent-errors). A fault carries its
+// Errors of the agent endpoints: the contract's `AgentAuthError` (auth.md v0.6; docs/contract.md#agent-errors). An error contains its
 // status; a surface only prints it.
 import { lifetimesMs } from '#limits.ts';
 
@@ -6,7 +6,7 @@ export class AgentAuthError extends Error {
   readonly status: number;
   readonly error: string;
   readonly description: string;
-  /** Seconds: how old a login may be, where one is required. */
+  /** Maximum age of a login in seconds, where a recent one is required. */
   readonly maxAge: number | undefined;
 
   constructor(status: number, error: string, description: string, maxAge?: number) {
@@ -29,7 +29,7 @@ export const invalidAgentRequest = maker('invalid_request');
 export const invalidLoginHint = maker('invalid_login_hint');
 /** The provider is not on the trust list. */
 export const issuerNotEnabled = maker('issuer_not_enabled');
-/** The signature, its algorithm or its key. */
+/** The signature, its algorithm or its key is invalid. */
 export const invalidSignature = maker('invalid_signature');
 export const expired = maker('expired');
 export const invalidAudience = maker('invalid_audience');
@@ -40,7 +40,7 @@ export const missingVerifiedEmail = maker('missing_verified_email');
 export const loginRequired = (description: string): AgentAuthError =>
   new AgentAuthError(401, 'login_required', description, lifetimesMs.idJagLogin / 1_000);
 
-/** Unknown, or replaced by a later one: the two are not distinguished. */
+/** The claim token is unknown or was replaced by a later one: the two are not distinguished. */
 export const invalidClaimToken = maker('invalid_claim_token', 401);
 /** Only the account that the registration names may claim it. */
 export const emailMismatch = maker('email_mismatch');

@@ -5,7 +5,7 @@ import type { Id } from '#foundation/ids.ts';
 import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
 import { lifetimesMs, tries } from '#limits.ts';
 
-/** `anonymous`: names nobody. `service_auth`: names its person's email address. `identity_assertion`: a provider vouches for it. */
+/** `anonymous`: names nobody. `service_auth`: names its person's email address. `identity_assertion`: a provider vouches for the agent. */
 export const registrationKinds = ['anonymous', 'service_auth', 'identity_assertion'] as const;
 export type RegistrationKind = (typeof registrationKinds)[number];
 
@@ -14,7 +14,7 @@ export interface LentGrant {
   userId: Id<'person'>;
   orgId: Id<'organization'>;
   projectId: Id<'project'> | null;
-  /** As the person chose; each use is narrowed to what the person's role still holds. */
+  /** The scopes that the person chose; each use is limited to those that the person's role still holds. */
   scopes: string[];
   grantExpiresAt: number;
 }
@@ -49,9 +49,11 @@ export class Registration extends BaseModel {
 
   declare id: Id<'registration'>;
   declare kind: RegistrationKind;
-  /** As the agent named itself. */
+  /** The name that the agent gave itself. */
   declare agentName: string | null;
-  /** Whose account may claim it, lower case; null for an anonymous one, which names it with each attempt. */
+  /**
+   * The email address of the account that may claim the agent, lower case; null for an anonymous agent, which names it with each attempt.
+   */
   declare email: string | null;
   /** The provider, and its id of the user; null unless `identity_assertion`. */
   declare issuer: string | null;
@@ -62,7 +64,7 @@ export class Registration extends BaseModel {
   /** Seconds. */
   declare pollInterval: number;
   declare lastPolledAt: number | null;
-  /** Our identity assertions name the generation they were issued in; only those of the present one are valid. */
+  /** Assertions contain the generation in which they were issued; only those of the present one are valid. */
   declare generation: number;
   declare claimedAt: number | null;
   /** When the agent collected the tokens of its claim. */
@@ -97,9 +99,9 @@ export class ClaimAttempt extends BaseModel {
   declare registrationId: Id<'registration'>;
   declare tokenDigest: Buffer;
   declare codeDigest: Buffer;
-  /** The only account that may complete it, lower case. */
+  /** The only account that may complete the attempt, by email address in lower case. */
   declare email: string;
-  /** The network address that requested it; null for one of an earlier release. */
+  /** The network address that requested the attempt; null for an attempt of an earlier release. */
   declare address: string | null;
   declare wrongCount: number;
   declare createdAt: number;
@@ -124,10 +126,10 @@ export function lentGrantOf(registration: Row<Registration>, at: number): LentGr
   return { userId: userId!, orgId: orgId!, projectId, scopes: scopes!, grantExpiresAt: grantExpiresAt! };
 }
 
-/** Until when the tokens of a claim can be collected: the end of the claim window, or a while after a late claim. */
+/** Deadline for collecting the tokens of a claim: the end of the claim window, or some time after a late claim. */
 export const collectionEndsAt = ({ claimedAt, claimExpiresAt }: Row<Registration>): number =>
   claimedAt === null ? claimExpiresAt : Math.max(claimExpiresAt, claimedAt + lifetimesMs.claimCollection);
 
-/** Whether the code has expired, after ten minutes, or is locked, after five wrong ones. */
+/** Whether the code has expired, after ten minutes, or is locked, after five wrong attempts. */
 export const isSpent = ({ expiresAt, wrongCount }: Row<ClaimAttempt>, at: number): boolean =>
   expiresAt <= at || wrongCount >= tries.wrongUserCodes;

@@ -18,7 +18,7 @@ import { invalidLoginHint } from './errors.ts';
 import { verifyIdJag } from './id-jag/verify.ts';
 import { type LentGrant, Registration, type RegistrationKind } from './model.ts';
 
-/** What a claim needs; the token is returned here only. */
+/** Id and token for a claim; the token is returned only here. */
 export interface Claimable {
   registrationId: Id<'registration'>;
   kind: RegistrationKind;
@@ -32,7 +32,7 @@ export type AgentToBeClaimed = Claimable & { ceremony: ClaimCeremony };
 export interface LinkedAgent extends IdentityAssertion {
   registrationId: Id<'registration'>;
   kind: RegistrationKind;
-  /** What the person lent and the person's role still holds. */
+  /** The scopes that the person lent and the person's role still holds. */
   scopes: Scope[];
 }
 
@@ -61,7 +61,7 @@ const claimable = ({ id, kind }: Pick<Registration, 'id' | 'kind'>, { row, claim
   claimExpiresAt: row.claimExpiresAt,
 });
 
-/** Registers an agent that nobody vouches for. Its assertion expires when it can no longer be claimed. */
+/** Registers an agent that nobody vouches for. Its assertion expires when the agent can no longer be claimed. */
 export async function registerAnonymous(agentName: string | undefined): Promise<AnonymousAgent> {
   const drafted = draft(agentName, { kind: 'anonymous' });
   const assertion = await mintAssertion(drafted.row, { expiresAt: drafted.row.claimExpiresAt });
@@ -70,8 +70,8 @@ export async function registerAnonymous(agentName: string | undefined): Promise<
 }
 
 /**
- * Registers an agent that names the email address of its person. Whether such an account exists is not checked, so that nobody
- * learns of it. @throws invalid_login_hint
+ * Registers an agent that names the email address of its person. The existence of the account is not checked, so that nobody learns of
+ * it. @throws invalid_login_hint
  */
 export async function registerForEmail(
   loginHint: string,
@@ -89,9 +89,9 @@ export async function registerForEmail(
 }
 
 /**
- * Registers an agent with an ID-JAG. For a provider's user whom a person has linked it returns an assertion of ours, for one hour.
- * Any other, also one with the email address of an account, has to be claimed first (§15.1, step 15). A provider's user has one
- * registration; a new claim token replaces the one before.
+ * Registers an agent with an ID-JAG. For a provider's user that a person has linked, returns an assertion of this service, valid for one
+ * hour. Any other agent, even with the email address of an account, has to be claimed first (§15.1, step 15). A provider's user has one
+ * registration; a new claim token replaces the previous one.
  * @throws AgentAuthError of the first check that fails
  */
 export async function registerWithIdJag(
@@ -118,13 +118,13 @@ export async function registerWithIdJag(
   });
 }
 
-/** The one registration of a provider's user, locked. Of concurrent first presentations one inserts it. */
+/** The registration of a provider's user, locked. Of concurrent first presentations one inserts it. */
 async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft>['row']): Promise<Row<Registration>> {
   const { issuer, subject } = row;
   for (;;) {
     await Registration.query(trx).insert(row).onConflict().ignore();
     const registration = await Registration.lock(trx, { issuer, subject, revokedAt: null });
-    // None when it was revoked between the two statements: the next turn inserts a new one.
+    // Absent when it was revoked between the two statements: the next iteration inserts a new one.
     if (registration) return registration;
   }
 }
@@ -139,7 +139,7 @@ async function answerLinked(trx: Transaction, registration: Row<Registration>, g
   return { registrationId: id, kind, scopes: [...narrowed(grant.scopes, role)], ...assertion };
 }
 
-/** The grant has expired: a person must claim the agent again, and no earlier token becomes valid. */
+/** Drops an expired grant: a person must claim the agent again, and no earlier token becomes valid. */
 async function dropGrant(trx: Transaction, { id, generation }: Row<Registration>): Promise<void> {
   await revokeAccessTokens(trx, { registrationId: id });
   await Registration.patch(

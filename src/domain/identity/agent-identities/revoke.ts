@@ -1,4 +1,4 @@
-// Revoking an agent: its registration, its assertions and every token it holds are invalid from the next call on
+// Revokes an agent: its registration, its assertions and every token it holds are invalid from the next call on
 // (docs/contract.md#revocation). The claim ends with it, and for a provider's user the link.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
@@ -13,7 +13,7 @@ import { Registration } from './model.ts';
 export interface RevokedRegistration {
   kind: 'revoked' | 'already-revoked';
   revokedAt: number;
-  /** Live access tokens that stopped working with it. */
+  /** Number of live access tokens that stopped working. */
   revokedTokens: number;
 }
 
@@ -34,7 +34,7 @@ async function end(trx: Transaction, { id, ...which }: Which): Promise<RevokedRe
   return { kind: 'revoked', revokedAt, revokedTokens };
 }
 
-/** Revokes one of the agents that the person has claimed; revoking it again changes nothing. @throws 404 for any other */
+/** Revokes an agent that the person has claimed; a repeated call changes nothing. @throws 404 for any other */
 export function revokeOwnRegistration(caller: Caller, id: string): Promise<RevokedRegistration> {
   const filter = { id, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   return transaction(async (trx) => {
@@ -52,13 +52,13 @@ export function revokeRegistration(id: string): Promise<RevokedRegistration> {
   });
 }
 
-/** Revokes the agent of a provider's user, if there is one, within a transaction. */
+/** Revokes the agent of a provider's user, if one exists, within a transaction. */
 export async function endProviderUser(trx: Transaction, issuer: string, subject: string): Promise<void> {
   const live = await Registration.query(trx).select('id').findOne({ issuer, subject, revokedAt: null });
   if (live) await end(trx, { id: live.id });
 }
 
-/** Ends every agent that a person has claimed; its access tokens work only with it. */
+/** Ends every agent that a person has claimed; its access tokens stop working with it. */
 export const revokeRegistrationsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
   Registration.patch(
     trx,

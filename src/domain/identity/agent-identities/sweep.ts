@@ -1,9 +1,9 @@
-// Deletes agents that nobody claimed in time, and used-up ids that have expired.
+// Deletes agents that nobody claimed in time, and used ids that have expired.
 import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { sweepJtis } from './id-jag/replay.ts';
 
-/** A late agent gets "expired" for this long, and "unknown" after that. */
+/** Retention after the expiry: a late agent gets "expired" until then, and "unknown" afterwards. */
 const keptMs = days(7);
 
 /** Run periodically by the scheduler. Claims and tokens of a registration are deleted with it. */

@@ -1,4 +1,4 @@
-// The six digits that the agent shows and the person types: ten minutes, five tries (docs/contract.md#limits). A plain digest of so
+// The six digits that the agent shows and the person types: ten minutes, five attempts (docs/contract.md#limits). A plain digest of so
 // short a code could be reversed, so it is keyed, and bound to its attempt.
 
 import type { Id } from '#foundation/ids.ts';
@@ -11,12 +11,12 @@ import { ClaimAttempt } from './model.ts';
 export const userCodeDigest = (attemptId: Id<'claimAttempt'>, code: string): Buffer =>
   codeDigest('claim', `${attemptId}:${code}`);
 
-/** As typed or pasted, with or without blanks and hyphens. */
+/** The digits as typed or pasted, without blanks and hyphens. */
 const digitsOf = (typed: string): string => typed.replace(/[\s-]/g, '');
 
 /**
- * Whether the code is right. The try is counted before anything is compared, by a statement that checks the limit, so that of any
- * number of concurrent tries five are compared. A right code takes its own count back.
+ * Whether the code is right. The attempt is counted before the comparison, by a statement that checks the limit, so that of any number of
+ * concurrent attempts five are compared. A right code reverts its own count.
  */
 export async function tryUserCode(trx: Transaction, attempt: Row<ClaimAttempt>, typed: string): Promise<boolean> {
   const counted = await ClaimAttempt.query(trx)

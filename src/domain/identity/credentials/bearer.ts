@@ -19,7 +19,7 @@ export interface Bearer {
   bookmark?: Bookmark | undefined;
 }
 
-/** The caller of the credential, whose use is recorded; null without one. */
+/** The caller of the credential, whose use is recorded; null without a credential. */
 export function callerOfBearer(model: Pick<typeof BaseModel, 'tableName'>, bearer: Bearer | undefined): Caller | null {
   if (!bearer) return null;
   recordUse(model, bearer);

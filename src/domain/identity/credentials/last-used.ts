@@ -1,10 +1,10 @@
-// When a credential was last used, to the minute. Written outside of the request, which neither waits for it nor fails with it.
+// The last use of a credential, to the minute. Written outside the request, which neither waits for the write nor fails with it.
 
 import { minutes, now } from '#foundation/clock.ts';
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 
-/** The last use of a credential is written at most this often. */
+/** Minimum interval between writes of a credential's last use. */
 export const lastUsedIntervalMs = minutes(1);
 
 /** When this process last wrote, or began to write, the use of each credential. */
@@ -22,6 +22,6 @@ export function recordUse(
   if (writtenAt.size >= maxKept) writtenAt.clear();
   writtenAt.set(id, at);
   const text = `update ${tableName} set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at <= $3)`;
-  // After a failure the next use writes it.
+  // After a failure, the next use writes again.
   sql(text, [id, at, dueBefore]).catch(() => writtenAt.delete(id));
 }

@@ -1,5 +1,5 @@
-// Lending authority: what a person's new token, authorization code or claimed agent may do. The person's membership and the
-// project stay locked until the credential is stored, so that none outlives the removal of either.
+// Lending authority: the scope of a person's new token, authorization code or claimed agent. The person's membership and the project stay
+// locked until the credential is stored, so that no credential outlives the removal of either.
 import { narrowed, requireFewScopes } from '#access/authority.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
@@ -7,7 +7,7 @@ import { invalid } from '#foundation/problem.ts';
 import { requireMembership } from '../../organization/memberships/operations.ts';
 import { holdProject } from '../../projects/projects/operations.ts';
 
-/** Who lends, and where. */
+/** The lending person, and the organization and project. */
 export interface Lender {
   userId: Id<'person'>;
   orgId: string;
@@ -15,7 +15,7 @@ export interface Lender {
   projectId: string | null;
 }
 
-/** What the credential stores. */
+/** The columns that the credential stores. */
 export interface LentAuthority {
   userId: Id<'person'>;
   orgId: Id<'organization'>;
@@ -24,7 +24,7 @@ export interface LentAuthority {
 }
 
 /**
- * Lends, of these scopes, those that the person's role holds at this moment.
+ * Lends those of the scopes that the person's role holds at this moment.
  * @throws 404 for an organization or a project of others, 409 for a closed organization, 400 for more scopes than one credential may hold
  */
 export async function lend(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
@@ -40,7 +40,7 @@ export async function lend(trx: Transaction, lender: Lender, scopes: readonly st
   return lent;
 }
 
-/** `lend` of what a person chose on a page. @throws as `lend`, and 400 when the role holds nothing of it */
+/** `lend` for a person's choice on a page. @throws as `lend`, and 400 when the role holds none of the scopes */
 export async function lendChosen(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
   const lent = await lend(trx, lender, scopes);
   if (lent.scopes.length > 0) return lent;

@@ -1,4 +1,4 @@
-// What the operator's lists of credentials have in common: whose each one is, and the filters by that.
+// Owner columns and filters common to the operator's lists of credentials.
 import { joinOrganizationSql } from '../../organization/organizations/join.ts';
 import { joinPersonSql } from '../../organization/people/join.ts';
 
@@ -6,11 +6,11 @@ export interface OwnerFilter {
   /** A slug. */
   org?: string | undefined;
   email?: string | undefined;
-  /** Rows at most. */
+  /** Maximum number of rows. */
   limit: number;
 }
 
-/** Joins the organization `o` and the person `p` of the credential `alias`, and leaves those that the filter names: $1 and $2. */
+/** Joins the organization `o` and the person `p` of the credential `alias`, and keeps the rows that the filter selects: $1 and $2. */
 export const ofOwnerSql = (alias: string): string =>
   `${joinOrganizationSql(`${alias}.org_id`)} ${joinPersonSql(`${alias}.user_id`)}
   where ($1::text is null or o.slug = $1) and ($2::text is null or p.email = $2)`;

@@ -10,19 +10,19 @@ import { revokeOwnRegistration } from '../agent-identities/revoke.ts';
 import { resourceUri } from '../oauth/resources.ts';
 import { type ListedSignIn, listSignIns, type RevokedSignIn, revokeSignIn } from '../oauth/sign-ins.ts';
 
-/** One of the registration types, or a sign-in by the authorization code flow. */
+/** A registration type, or a sign-in by the authorization code flow. */
 export const delegationKinds = [...registrationKinds, 'authorization_code'] as const;
 export const delegationStatuses = ['active', 'revoked', 'expired'] as const;
 
 export interface Delegation {
   /** The id of the registration or the sign-in. */
   id: string;
-  /** As the agent named itself. */
+  /** The name that the agent gave itself. */
   agentName: string | null;
   registrationType: (typeof delegationKinds)[number];
   /** The issuer that vouches for the agent. */
   provider: string | null;
-  /** As the client named itself when the person consented. */
+  /** The client's own name when the person consented. */
   clientName: string | null;
   scopes: string[];
   projectId: string | null;
@@ -36,7 +36,7 @@ export interface Delegation {
   status: (typeof delegationStatuses)[number];
 }
 
-/** The person's own in this organization, also those that ended; newest first. */
+/** The person's own delegations in this organization, also those that ended; newest first. */
 export async function listDelegations(caller: Caller): Promise<Delegation[]> {
   const filter = { userId: ownPerson(caller), orgId: ownOrganization(caller) };
   const [agents, signIns] = await Promise.all([Registration.findAll(filter), listSignIns(caller)]);
@@ -44,7 +44,7 @@ export async function listDelegations(caller: Caller): Promise<Delegation[]> {
   return delegations.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
 }
 
-/** A registration that names a person is claimed, and has a grant. */
+/** A registration with a person is claimed, and has a grant. */
 const delegationToAgent = (agent: Row<Registration>): Delegation => ({
   id: agent.id,
   agentName: agent.agentName,
@@ -82,7 +82,7 @@ export interface RevokedDelegation extends RevokedSignIn {
   delegationId: string;
 }
 
-/** Revokes one of the person's own, with every token that it led to, at once. @throws 404 for any other */
+/** Revokes one of the person's own delegations at once, with every token issued for it. @throws 404 for any other */
 export async function revokeDelegation(caller: Caller, delegationId: string): Promise<RevokedDelegation> {
   const isAgent = delegationId.startsWith(`${prefixes.registration}_`);
   const revoked = await (isAgent ? revokeOwnRegistration : revokeSignIn)(caller, delegationId);

@@ -1,5 +1,5 @@
-// Delegations, for a person who is signed in to the console (docs/contract.md#delegations). A token can neither list nor revoke
-// them, so there is no MCP tool.
+// Delegations, for a person who is signed in to the console (docs/contract.md#delegations). A token can neither list nor revoke them, so
+// there is no MCP tool.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -36,11 +36,12 @@ const AgentDelegation = builder.objectRef<operations.Delegation>('AgentDelegatio
     id: t.exposeString('id', { description: 'The id of the agent’s registration or of the client’s sign-in.' }),
     agentName: t.exposeString('agentName', {
       nullable: true,
-      description: 'As the agent named itself, unverified; null for a client and for an agent without a name.',
+      description:
+        'The name that the agent gave itself, unverified; null for a client and for an agent without a name.',
     }),
     registrationType: t.expose('registrationType', {
       type: DelegationKind.type,
-      description: 'How the program came to act for the person.',
+      description: 'Origin of the program’s authority.',
     }),
     provider: t.exposeString('provider', {
       nullable: true,
@@ -48,10 +49,10 @@ const AgentDelegation = builder.objectRef<operations.Delegation>('AgentDelegatio
     }),
     clientName: t.exposeString('clientName', {
       nullable: true,
-      description: 'As the client named itself when the person consented, unverified; null for an agent.',
+      description: 'The client’s own name when the person consented, unverified; null for an agent.',
     }),
     scopes: t.exposeStringList('scopes', {
-      description: 'As lent. Each use is narrowed to what the person’s role still holds.',
+      description: 'The scopes that the person lent. Each use is limited to those that the person’s role still holds.',
     }),
     projectId: t.exposeString('projectId', {
       nullable: true,
@@ -80,7 +81,7 @@ const AgentDelegationList = builder.objectRef<{ data: operations.Delegation[] }>
   fields: (t) => ({
     data: t.expose('data', {
       type: [AgentDelegation],
-      description: 'All of them, also those that have ended; newest first.',
+      description: 'All delegations, also those that have ended; newest first.',
     }),
   }),
 });
@@ -96,7 +97,7 @@ const RevokeAgentDelegationResult = builder
         description: 'When the delegation was revoked, by this call or before.',
       }),
       revokedTokens: t.exposeInt('revokedTokens', {
-        description: 'How many live access tokens this call revoked with it.',
+        description: 'Number of live access tokens that this call revoked.',
       }),
     }),
   });
@@ -104,7 +105,7 @@ const RevokeAgentDelegationResult = builder
 builder.queryField('agentDelegations', (t) =>
   t.field({
     description:
-      'What the signed-in person has lent to agents and clients in this organization, newest first; also what has ended.',
+      'The delegations of the signed-in person to agents and clients in this organization, newest first; also those that have ended.',
     scope: 'person',
     rest: 'GET /agent-delegations',
     type: AgentDelegationList,
@@ -115,7 +116,7 @@ builder.queryField('agentDelegations', (t) =>
 builder.mutationField('revokeAgentDelegation', (t) =>
   t.field({
     description:
-      'Revokes a delegation of the signed-in person: the next request with any token that it led to is refused.',
+      'Revokes a delegation of the signed-in person: the next request with any token issued for it is refused.',
     scope: 'person',
     rest: 'DELETE /agent-delegations/{delegationId}',
     type: RevokeAgentDelegationResult,

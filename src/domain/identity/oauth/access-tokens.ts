@@ -32,7 +32,7 @@ export class AccessToken extends BaseModel {
   declare resource: Resource;
   declare registrationId: string | null;
   declare signInId: Id<'signIn'> | null;
-  /** As granted; each use is narrowed to what the person's role still holds. */
+  /** The granted scopes; each use is limited to those that the person's role still holds. */
   declare scopes: string[];
   declare createdAt: number;
   declare expiresAt: number;
@@ -41,16 +41,16 @@ export class AccessToken extends BaseModel {
   declare revokedAt: number | null;
 }
 
-/** Whose token it is. */
+/** The owner of the token. */
 export type TokenOwner = { registrationId: Id<'registration'> } | { signInId: Id<'signIn'> };
 
 export interface NewAccessToken {
   owner: TokenOwner;
   resource: Resource;
   scopes: readonly string[];
-  /** Epoch ms, in the future: when the grant ends. The token expires then, or after one hour if that is earlier. */
+  /** End of the grant, epoch milliseconds, in the future. The token expires then, or after one hour if that is earlier. */
   grantExpiresAt: number;
-  /** Epoch ms: the time that `grantExpiresAt` counts from, where the grant begins with the token. Now by default. */
+  /** Start of the grant, epoch milliseconds, when it begins with the token: `grantExpiresAt` counts from it. Default: now. */
   createdAt?: number;
 }
 
@@ -61,7 +61,7 @@ export interface IssuedAccessToken {
   scope: string;
 }
 
-/** Creates a token; its secret is returned here only. */
+/** Creates a token; its secret is returned only here. */
 export async function issueAccessToken(
   trx: Transaction,
   { owner, resource, scopes, grantExpiresAt, createdAt = now() }: NewAccessToken,
@@ -83,7 +83,7 @@ export async function issueAccessToken(
   return { accessToken, expiresIn: Math.floor((expiresAt - createdAt) / 1_000), scope: scopes.join(' ') };
 }
 
-/** Revokes the tokens of an owner, or the one with this secret; returns how many were live. */
+/** Revokes the tokens of an owner, or the one with this secret. Returns the number of live ones. */
 export async function revokeAccessTokens(trx: Transaction, by: TokenOwner | { secret: string }): Promise<number> {
   const which = 'secret' in by ? { digest: digest(by.secret) } : by;
   const revokedAt = now();
@@ -104,7 +104,7 @@ const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a
   where s.expires_at > $3 and s.revoked_at is null`;
 
 /**
- * The caller of an `oat_` secret at this resource, in one statement; null when it is unknown, expired, revoked or for another
+ * The caller of an `oat_` secret at this resource, in one statement; null when the secret is unknown, expired, revoked or for another
  * resource, its sign-in has ended, or its person has left the organization. Read on every request and never cached.
  */
 export async function callerOfOAuthToken(secret: string, resource: Resource): Promise<Caller | null> {

@@ -1,4 +1,4 @@
-// Authorization requests, read from the query of the authorization endpoint (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2), and the
+// Authorization requests, parsed from the query of the authorization endpoint (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2), and the
 // addresses that return the outcome to the client (RFC 6749 §4.1.2, RFC 9207).
 
 import { isAtLeast } from '#access/roles.ts';
@@ -17,7 +17,7 @@ import { isCodeChallenge } from './pkce.ts';
 import { isSameRedirectUri, redirectUriError, withParameters } from './redirect-uris.ts';
 import { type Resource, resourceOf } from './resources.ts';
 
-/** Where the outcome goes: always an address that the client registered. */
+/** Destination of the outcome: always an address that the client registered. */
 export interface ReturnAddress {
   redirectUri: string;
   state: string | undefined;
@@ -27,9 +27,9 @@ export interface AuthorizationRequest extends ReturnAddress {
   client: Client;
   codeChallenge: string;
   resource: Resource;
-  /** What the person may choose from. */
+  /** The scopes that the person may choose from. */
   scopes: GrantableScope[];
-  /** Whether the client wants to stay signed in. */
+  /** Whether the client requests a refresh token. */
   isOffline: boolean;
 }
 
@@ -40,14 +40,14 @@ export interface ReturnedError extends ReturnAddress {
 
 export const offlineAccess = 'offline_access';
 
-/** Offered to a client that names no scopes: what a member of the organization may grant. */
+/** Offered to a client that names no scopes: the scopes that a member of the organization may grant. */
 export const defaultScopes: readonly GrantableScope[] = catalog
   .filter((entry) => entry.isOffered && isAtLeast('member', entry.requiredRole))
   .map((entry) => entry.scope);
 
 /**
  * The request, or the error that is sent to the client.
- * @throws OAuthError when the client or the redirect address cannot be trusted: it is shown to the person, and sent nowhere
+ * @throws OAuthError when the client or the redirect address cannot be trusted: it is shown to the person only
  */
 export async function readAuthorizationRequest(
   query: URLSearchParams,
@@ -92,7 +92,7 @@ function readParameters(query: URLSearchParams) {
   return { codeChallenge, resource: oneResource(query.getAll('resource')), ...readScope(query.get('scope') ?? '') };
 }
 
-/** RFC 8707 allows several; a token is for one. @throws invalid_target */
+/** The only resource of a request: RFC 8707 allows several, but a token is for one. @throws invalid_target */
 export function oneResource(uris: readonly string[]): Resource {
   const [first, ...others] = new Set(uris.filter((uri) => uri !== '').map(resourceOf));
   if (others.length > 0) throw invalidTarget('resource: a token is for one resource; name one.');
@@ -110,7 +110,7 @@ function readScope(scope: string): { scopes: GrantableScope[]; isOffline: boolea
   return { scopes: scopes.length > 0 ? scopes : [...defaultScopes], isOffline };
 }
 
-/** With `iss`, by which the client recognizes the issuer, on errors as well (RFC 9207). */
+/** Includes `iss`, by which the client recognizes the issuer, also on errors (RFC 9207). */
 const outcomeAddress = ({ redirectUri, state }: ReturnAddress, parameters: Record<string, string>): string =>
   withParameters(redirectUri, { ...parameters, ...(state !== undefined && { state }), iss: addresses().issuer });
 

@@ -1,5 +1,6 @@
-// Clients whose client_id is a URL: the metadata document is fetched, checked and stored, no longer than its server allows; errors
-// are not stored (draft-ietf-oauth-client-id-metadata-document; MCP authorization 2025-11-25). Safe fetch: foundation/http/outbound.ts.
+// Clients whose client_id is a URL: the metadata document is fetched, checked and stored, no longer than its server allows; errors are
+// not stored (draft-ietf-oauth-client-id-metadata-document; MCP authorization 2025-11-25). foundation/http/outbound.ts makes the request
+// safe.
 import { z } from 'zod';
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { freshnessMs } from '#foundation/http/http-cache.ts';
@@ -13,7 +14,7 @@ import { redirectUriError } from './redirect-uris.ts';
 
 export const maxDocumentBytes = 10 * 1024;
 const timeoutMs = seconds(5);
-/** How long a document is kept, whatever its `Cache-Control` says. */
+/** Bounds of the time for which a document is cached, whatever its `Cache-Control`. */
 const cacheMs = { min: minutes(1), max: hours(24) } as const;
 
 export class ClientDocument extends BaseModel {
@@ -30,7 +31,7 @@ export class ClientDocument extends BaseModel {
 /** Whether a client_id is the URL of a document; ids of registered clients are not URLs. */
 export const isDocumentAddress = (clientId: string): boolean => /^https:/i.test(clientId);
 
-/** The last valid document, however old. Nothing is fetched. */
+/** The last valid document, of any age. Nothing is fetched. */
 export const findClientDocument = (url: string): Promise<Row<ClientDocument> | undefined> =>
   ClientDocument.find({ url });
 
@@ -42,7 +43,7 @@ interface DocumentClient {
 
 const pending = new Map<string, Promise<Row<ClientDocument>>>();
 
-/** The client of a document, which is fetched unless it is fresh. @throws invalid_client; whatever `beforeFetch` throws */
+/** The client of a document, which is fetched unless it is fresh. @throws invalid_client, and the errors of `beforeFetch` */
 export async function readClientDocument(url: string, beforeFetch: () => Promise<unknown>): Promise<DocumentClient> {
   const violation = addressError(url);
   if (violation) throw invalidClient(`client_id: ${violation}.`);
@@ -53,7 +54,7 @@ export async function readClientDocument(url: string, beforeFetch: () => Promise
 
 function addressError(url: string): string | null {
   if (url.length > text.clientId.max) return `must be at most ${text.clientId.max} characters`;
-  // As a URL parser writes it: hence no dot segments, however encoded, no upper-case host, no default port.
+  // The form that a URL parser writes: no dot segments, however encoded, no upper-case host, no default port.
   if (!URL.canParse(url) || new URL(url).href !== url) return 'must be a URL in its normal form';
   const { protocol, pathname, username, password } = new URL(url);
   if (protocol !== 'https:') return 'must be https';
@@ -93,7 +94,7 @@ const metadata = z.object({
   client_name: z.string().refine(isVisibleLine).trim().min(1).max(text.clientName.max),
   redirect_uris: z.array(z.string()).min(redirectUrisPerClient.min).max(redirectUrisPerClient.max),
   token_endpoint_auth_method: z.literal('none').optional(),
-  // A secret in a public document is none; a client that publishes one expects authentication that does not exist here.
+  // A secret in a public document is not secret; a client that publishes one expects an authentication method that this service lacks.
   client_secret: z.undefined().optional(),
   client_secret_expires_at: z.undefined().optional(),
 });
@@ -108,7 +109,7 @@ function readDocument(url: string, { status, body }: Fetched): { name: string; r
     );
   }
   const { client_id, client_name, redirect_uris } = parsed.data;
-  // Simple string comparison (RFC 3986 §6.2.1): a document is valid for its own address only.
+  // Simple string comparison (RFC 3986 §6.2.1): a document is valid only for its own address.
   if (client_id !== url) throw invalidClient('client_id: its document names another client_id.');
   const redirectUris = redirect_uris.filter((uri) => redirectUriError(uri) === null);
   if (redirectUris.length === 0) throw invalidClient('client_id: its document has no usable redirect_uris.');

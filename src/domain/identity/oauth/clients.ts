@@ -1,5 +1,5 @@
 // OAuth clients: programs that registered themselves (RFC 7591), or whose client_id is the URL of their metadata document. All are
-// public: none has a secret, and what a client says of itself is unverified (docs/contract.md#client-registration).
+// public: none has a secret, and a client's data about itself is unverified (docs/contract.md#client-registration).
 
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -22,7 +22,7 @@ export class OAuthClient extends BaseModel {
   ];
 
   declare id: Id<'client'>;
-  /** As the client names itself. */
+  /** The client's name for itself, unverified. */
   declare name: string | null;
   declare redirectUris: string[];
   declare grantTypes: string[];
@@ -50,7 +50,7 @@ export async function registerClient(input: NewClient): Promise<Row<OAuthClient>
     const violation = redirectUriError(uri);
     if (violation) throw invalidRedirectUri(`redirect_uris.${i}: ${violation}.`);
   }
-  // The response leaves out unsupported grant types (RFC 7591 §3.2.1); a client that supports none of ours is refused.
+  // The response omits unsupported grant types (RFC 7591 §3.2.1); a client without a supported one is refused.
   const granted = grantTypes.filter((type) => input.grantTypes?.includes(type) ?? true);
   if (!granted.includes('authorization_code')) {
     throw invalidClientMetadata('grant_types: must contain "authorization_code"; "refresh_token" is optional.');
@@ -78,7 +78,7 @@ function webAddress(field: string, address: string | undefined): string | null {
   throw invalidClientMetadata(`${field}: must be an http or https address.`);
 }
 
-/** A client of either kind, as the authorization page needs it. */
+/** A client of either kind, with the data of the authorization page. */
 export interface Client {
   id: string;
   name: string | null;
@@ -94,7 +94,7 @@ export async function findClient(clientId: string, beforeFetch: () => Promise<un
   return (await OAuthClient.find({ id: clientId })) ?? unknownClient();
 }
 
-/** Fetches nothing, for the token endpoint: a client whose document was never read has no code. @throws invalid_client */
+/** For the token endpoint, which fetches nothing: a client whose document was never read has no code. @throws invalid_client */
 export async function requireClient(clientId: string): Promise<void> {
   const known = isDocumentAddress(clientId)
     ? await findClientDocument(clientId)

@@ -1,5 +1,5 @@
-// Authorization codes: created when a person consents, valid for one minute, one use and one client. The person has settled what a
-// code grants; presenting it a second time revokes all of it (RFC 6749 §4.1.2; docs/contract.md#authorization-code-flow).
+// Authorization codes: created when a person consents, valid for one minute, one use and one client. The person has decided what a code
+// grants; a second presentation revokes all of it (RFC 6749 §4.1.2; docs/contract.md#authorization-code-flow).
 
 import { days, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -36,7 +36,7 @@ export class AuthorizationCode extends BaseModel {
   declare digest: Buffer;
   declare clientId: string;
   declare clientName: string | null;
-  /** As in the request, with the port of a program on the person's machine. */
+  /** The redirect URI of the request, with the port of a program on the person's machine. */
   declare redirectUri: string;
   declare codeChallenge: string;
   declare userId: Id<'person'>;
@@ -44,7 +44,7 @@ export class AuthorizationCode extends BaseModel {
   declare projectId: Id<'project'> | null;
   declare resource: Resource;
   declare scopes: string[];
-  /** When the access ends, as the person chose. */
+  /** When the access ends, as chosen by the person. */
   declare accessExpiresAt: number;
   declare createdAt: number;
   declare expiresAt: number;
@@ -52,15 +52,15 @@ export class AuthorizationCode extends BaseModel {
   declare signInId: Id<'signIn'> | null;
 }
 
-/** What the person chose on the page. */
+/** The person's choice on the page. */
 export interface Approval extends Lender {
   scopes: readonly string[];
   expiresInDays: number;
 }
 
 /**
- * Creates the code of an authorization request that a person consented to. It grants what the client requested, the person chose
- * and the person's role in the organization holds. @throws as `lendChosen`
+ * Creates the code of an authorization request that a person consented to. It grants the scopes that the client requested, the person
+ * chose and the person's role in the organization holds. @throws as `lendChosen`
  */
 export function approve(request: AuthorizationRequest, approval: Approval): Promise<string> {
   return transaction(async (trx) => {
@@ -85,7 +85,7 @@ export function approve(request: AuthorizationRequest, approval: Approval): Prom
   });
 }
 
-/** Uses up the code and returns it, for one of any number of concurrent presentations. */
+/** Consumes the code and returns it, for only one of concurrent presentations. */
 export async function useCode(trx: Transaction, secret: string): Promise<Row<AuthorizationCode> | undefined> {
   const [code] = await AuthorizationCode.patchReturning(
     trx,
@@ -101,7 +101,7 @@ export async function signInOfCode(trx: Transaction, secret: string): Promise<Id
   return code?.signInId ?? null;
 }
 
-/** Stores which sign-in a code led to. */
+/** Stores the sign-in that a code created. */
 export async function bindCode(trx: Transaction, code: Row<AuthorizationCode>, signInId: Id<'signIn'>): Promise<void> {
   await AuthorizationCode.patch(trx, { digest: code.digest }, { signInId });
 }
@@ -110,8 +110,8 @@ const spendCodesSql = (where: string) => `update authorization_codes set used_at
   select digest from authorization_codes where ${where} and used_at is null for update skip locked)`;
 
 /**
- * Uses up every code of a person, whose membership or account the caller has locked. A code that is locked is being redeemed:
- * that waits for the membership, and is refused.
+ * Consumes every code of a person, whose membership or account the caller has locked. A locked code is being redeemed: its redemption
+ * waits for the membership, and is then refused.
  */
 export async function spendCodesOf(trx: Transaction, { userId, orgId }: PersonIn): Promise<void> {
   if (orgId) await sql(spendCodesSql('user_id = $1 and org_id = $3'), [userId, now(), orgId], trx);

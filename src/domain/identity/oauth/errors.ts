@@ -1,5 +1,5 @@
-// Errors of the OAuth endpoints, with the codes of RFC 6749 §5.2 (token), RFC 7591 §3.2.2 (registration), RFC 8707 §2 (resource) and
-// RFC 8628 §3.5 (polling). An error carries its status; a surface only prints it.
+// Errors of the OAuth endpoints, with the codes of RFC 6749 §5.2 (token), RFC 7591 §3.2.2 (registration), RFC 8707 §2 (resource) and RFC
+// 8628 §3.5 (polling). An error contains its status; a surface only prints it.
 
 /** The contract's `OAuthError`. */
 export interface OAuthErrorBody {
@@ -23,7 +23,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** In the characters that RFC 6749 §5.2 allows, which are also safe in a quoted header parameter. */
+/** Restricted to the characters that RFC 6749 §5.2 allows, which are also safe in a quoted header parameter. */
 const described = (text: string): string => text.replaceAll('"', "'").replace(/[^\x20-\x7e]|\\/g, '?');
 
 const errorOf =
@@ -33,25 +33,25 @@ const errorOf =
 
 /** RFC 6749 §5.2: a parameter is missing, repeated, malformed or out of bounds. */
 export const invalidRequest = errorOf('invalid_request');
-/** RFC 6749 §5.2: the client is unknown. A 401, on which clients register again. */
+/** RFC 6749 §5.2: the client is unknown. A 401 makes clients register again. */
 export const invalidClient = errorOf('invalid_client', 401);
-/** RFC 6749 §5.2: what was presented is unknown, expired, used, revoked, or another's; the text never says which. */
+/** RFC 6749 §5.2: the code or token is unknown, expired, used, revoked, or another client's; the text never says which. */
 export const invalidGrant = errorOf('invalid_grant');
 export const unauthorizedClient = errorOf('unauthorized_client');
 export const unsupportedGrantType = errorOf('unsupported_grant_type');
-/** RFC 6749 §5.2: unknown, or beyond what was granted. */
+/** RFC 6749 §5.2: the scope is unknown, or beyond the grant. */
 export const invalidScope = errorOf('invalid_scope');
 /** RFC 8707 §2: the resource is unknown, malformed, or outside the grant. */
 export const invalidTarget = errorOf('invalid_target');
 
-/** RFC 6749 §4.1.2.1, at the authorization endpoint. */
+/** RFC 6749 §4.1.2.1, for the authorization endpoint. */
 export const unsupportedResponseType = errorOf('unsupported_response_type');
 /** RFC 6749 §4.1.2.1 and RFC 8628 §3.5: the person denied the request. */
 export const accessDenied = errorOf('access_denied');
 
 /** RFC 8628 §3.5: poll again after the interval. */
 export const authorizationPending = errorOf('authorization_pending');
-/** RFC 8628 §3.5: poll with an interval that is five seconds longer from now on. */
+/** RFC 8628 §3.5: the polling interval increases by five seconds from now on. */
 export const slowDown = errorOf('slow_down');
 /** RFC 8628 §3.5: the code has expired; a new one is needed. */
 export const expiredToken = errorOf('expired_token');

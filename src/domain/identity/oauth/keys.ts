@@ -1,5 +1,5 @@
-// Signing keys of the service (ES256) and the published set (RFC 7517): in the database, so that all processes sign alike, with the
-// private part sealed. A retired key stays published until everything that it signed has expired.
+// Signing keys of the service (ES256) and the published set (RFC 7517): in the database, so that all processes sign with the same key,
+// with the private part sealed. A retired key stays published until everything that it signed has expired.
 import {
   type CryptoKey,
   calculateJwkThumbprint,
@@ -20,7 +20,7 @@ import { database, sql, transaction } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import { tokens } from '#limits.ts';
 
-/** How long a process keeps the keys that it has read: within it every process sees a rotation. */
+/** How long a process caches the keys: every process sees a rotation within this time. */
 const cacheMs = minutes(1);
 
 const algorithm = 'ES256';
@@ -34,16 +34,16 @@ interface SigningKey {
 }
 
 interface Ring {
-  /** The one that signs is the first. */
+  /** The signing key is the first. */
   keys: SigningKey[];
   /** Unsealed at the first signature: keys that this process cannot unseal can still be published and rotated. */
   signer?: Promise<CryptoKey>;
 }
 
-/** What this process has read of each database. */
+/** The cached keys of each database. */
 const rings = new WeakMap<object, { readAt: number; ring: Promise<Ring> }>();
 
-/** The keys, read again once they are a minute old. */
+/** The keys, read again once the cache is a minute old. */
 function ring(): Promise<Ring> {
   const known = rings.get(database());
   return known && known.readAt > now() - cacheMs ? known.ring : readAgain();
@@ -61,7 +61,7 @@ function readAgain(): Promise<Ring> {
 const selectKeysSql = `select kid, public_jwk, sealed_private_jwk, retired_at from signing_keys
   where expires_at is null or expires_at > $1 order by retired_at desc nulls first`;
 
-/** Creates the first key where there is none. */
+/** Reads the keys, and creates the first one if there is none. */
 async function readRing(): Promise<Ring> {
   const keys = await sql<SigningKey>(selectKeysSql, [now()]);
   const active = keys[0];
@@ -76,7 +76,7 @@ const importSigner = async ({ sealedPrivateJwk }: SigningKey): Promise<CryptoKey
 const insertFirstKeySql = `insert into signing_keys (kid, public_jwk, sealed_private_jwk, created_at)
   values ($1, $2, $3, $4) on conflict do nothing`;
 
-/** Does nothing when another process was first: one key is active (index signing_keys_active). */
+/** Does nothing when another process was first: only one key is active (index signing_keys_active). */
 async function addKey(): Promise<void> {
   await sql(insertFirstKeySql, await createKey());
 }
@@ -90,8 +90,8 @@ async function createKey(): Promise<[kid: string, publicJwk: JWK, sealedPrivateJ
 }
 
 /**
- * Makes a new key the one that signs. The old one stays published until the longest-lived assertion has expired that any process
- * may still sign with it. Of concurrent rotations one takes effect.
+ * Makes a new key the signing key. The old one stays published until every assertion that a process may still sign with it has expired.
+ * Of concurrent rotations one takes effect.
  */
 export async function rotateSigningKey(): Promise<void> {
   const { keys } = await readAgain();
@@ -115,7 +115,7 @@ export async function sweepSigningKeys(): Promise<void> {
   await sql('delete from signing_keys where expires_at <= $1', [now()]);
 }
 
-/** The JWK set: public members only, the one that signs first. */
+/** The JWK set: public members only, the signing key first. */
 export async function publicKeys(): Promise<{ keys: JWK[] }> {
   const { keys } = await ring();
   return { keys: keys.map(({ publicJwk }) => publicJwk) };
@@ -137,7 +137,7 @@ export async function signText(
   return { protected: signed.protected!, signature: signed.signature };
 }
 
-/** A compact JWS. `payload` is complete: times are epoch seconds. */
+/** A compact JWS. `payload` must be complete, with times in epoch seconds. */
 export async function signJwt(payload: JWTPayload, { typ }: { typ: string }): Promise<string> {
   const known = await ring();
   const active = known.keys[0]!;

@@ -1,4 +1,4 @@
-// Which addresses may receive a code, and when a requested one is a registered one (RFC 8252 §7 and §8.4; RFC 9700 §2.1;
+// Checks the addresses that may receive a code, and compares requested with registered ones (RFC 8252 §7 and §8.4; RFC 9700 §2.1;
 // docs/contract.md#redirect-addresses). Compared as written, without normalization. Pure.
 import { text } from '#limits.ts';
 
@@ -10,7 +10,7 @@ const refusedSchemes = new Set(
 const hosts = /^(?:[a-z0-9-]+\.)*[a-z0-9-]+\.?$|^\[[0-9a-f:.]+\]$/i;
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** What is wrong with a redirect URI, as the end of a sentence; null for a valid one. */
+/** The problem with a redirect URI, as the end of a sentence; null for a valid one. */
 export function redirectUriError(uri: string): string | null {
   if (uri.length > text.redirectUri.max) return `must be at most ${text.redirectUri.max} characters`;
   if (!/^[\x21-\x7e]+$/.test(uri) || /[\\*"<>^`{|}]/.test(uri)) return 'must be an absolute URI, without wildcards';
@@ -33,17 +33,17 @@ function webAddressError(kind: 'http' | 'https', authority: string | undefined):
 
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::\d{1,5})?((?:[/?].*)?)$/i;
 
-/** Whether the code goes to a program on the person's own machine. */
+/** Whether the code is sent to a program on the person's own machine. */
 export const isLoopbackRedirect = (uri: string): boolean => loopback.test(uri);
 
-/** The same text; on loopback the port may differ, because such programs take a free one (RFC 8252 §7.3). */
+/** Whether the texts are equal; on loopback the port may differ, because such programs use any free one (RFC 8252 §7.3). */
 export function isSameRedirectUri(registered: string, requested: string): boolean {
   if (registered === requested) return true;
   const [a, b] = [loopback.exec(registered), loopback.exec(requested)];
   return a !== null && b !== null && a[1] === b[1] && a[2] === b[2];
 }
 
-/** The redirect URI with parameters added to whatever query it has (RFC 6749 §3.1.2). */
+/** The redirect URI with parameters added to its query (RFC 6749 §3.1.2). */
 export function withParameters(uri: string, parameters: Record<string, string>): string {
   const sign = uri.includes('?') ? (/[?&]$/.test(uri) ? '' : '&') : '?';
   return `${uri}${sign}${new URLSearchParams(parameters)}`;

@@ -12,7 +12,7 @@ export function resourceUri(resource: Resource): string {
   return { api: baseHost, mcp: `${mcp}/mcp`, a2a }[resource];
 }
 
-/** Where the resource's metadata is: the well-known segment goes between host and path (RFC 9728 §3.1). */
+/** Address of the resource's metadata: the well-known segment is inserted between host and path (RFC 9728 §3.1). */
 export const resourceMetadataUrl = (resource: Resource): string => metadataUrlOf(resourceUri(resource));
 
 export function metadataUrlOf(identifier: string): string {
@@ -43,7 +43,7 @@ export function agentResourceOf(uri: string | undefined): Resource {
   return resource;
 }
 
-/** With scheme and host in lower case and without one trailing slash. Null for what is not a resource URI. */
+/** Scheme and host in lower case, without one trailing slash. Null for text that is not a resource URI. */
 function comparable(uri: string): string | null {
   const [, start, rest] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]+)([^#]*)$/i.exec(uri) ?? [];
   if (start === undefined || !URL.canParse(uri)) return null;

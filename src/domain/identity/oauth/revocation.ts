@@ -1,5 +1,5 @@
 // Revocation by presenting a token (RFC 7009): an access token is revoked alone, a refresh token, used or not, with its sign-in
-// (docs/contract.md#revocation). An unknown token is no error.
+// (docs/contract.md#revocation). An unknown token is not an error.
 
 import type { Id } from '#foundation/ids.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
@@ -12,7 +12,7 @@ const findPresentedSql = `select s.client_id, r.sign_in_id from refresh_tokens r
   union all
   select s.client_id, null from access_tokens a join sign_ins s on s.id = a.sign_in_id where a.digest = $1`;
 
-/** @throws invalid_client for a client that is not the one the token was issued to (RFC 7009 §2.1) */
+/** @throws invalid_client for a client other than the one the token was issued to (RFC 7009 §2.1) */
 export async function revokePresentedToken(secret: string, clientId: string | undefined): Promise<void> {
   const [found] = await sql<{ clientId: string; signInId: Id<'signIn'> | null }>(findPresentedSql, [digest(secret)]);
   if (found && clientId !== undefined && clientId !== found.clientId) {

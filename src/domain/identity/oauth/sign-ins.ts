@@ -1,5 +1,5 @@
-// The sign-in of a person to a client, which one authorization code led to. Its refresh tokens are a family: each is used once and
-// replaced by the next; one that is presented again was copied, and ends the sign-in with all its tokens (RFC 9700 §4.14.2).
+// The sign-in of a person to a client, created by one authorization code. Its refresh tokens are a family: each is used once and replaced
+// by the next; a token that is presented again was copied, and ends the sign-in with all its tokens (RFC 9700 §4.14.2).
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -32,16 +32,16 @@ export class SignIn extends BaseModel {
 
   declare id: Id<'signIn'>;
   declare clientId: string;
-  /** As it was called when the person agreed. */
+  /** The client's name when the person consented. */
   declare clientName: string | null;
   declare userId: Id<'person'>;
   declare orgId: Id<'organization'>;
   declare projectId: Id<'project'> | null;
   declare resource: Resource;
-  /** As the person granted them, with `offline_access` where there are refresh tokens. */
+  /** The granted scopes, with `offline_access` when there are refresh tokens. */
   declare scopes: string[];
   declare createdAt: number;
-  /** Refreshing does not move it. */
+  /** Unchanged by a refresh. */
   declare expiresAt: number;
   declare revokedAt: number | null;
 }
@@ -57,34 +57,34 @@ export class RefreshToken extends BaseModel {
   declare usedAt: number | null;
 }
 
-/** Creates the next token of the family; its secret is returned here only. */
+/** Creates the next token of the family; its secret is returned only here. */
 export async function issueRefreshToken(trx: Transaction, signInId: Id<'signIn'>): Promise<string> {
   const secret = newSecret('ort_');
   await RefreshToken.insert(trx, { digest: digest(secret), signInId, createdAt: now() });
   return secret;
 }
 
-/** Uses up a refresh token; true for one of any number of concurrent presentations. */
+/** Consumes a refresh token; true for only one of concurrent presentations. */
 export async function useRefreshToken(trx: Transaction, secret: string): Promise<boolean> {
   const used = await RefreshToken.patch(trx, { digest: digest(secret), usedAt: null }, { usedAt: now() });
   return used > 0;
 }
 
-/** Locks the sign-in against its end until the transaction ends; false when it has ended already. */
+/** Keeps the sign-in from ending until the transaction ends; false when it has ended already. */
 export const holdSignIn = async (trx: Transaction, id: Id<'signIn'>): Promise<boolean> =>
   (await SignIn.query(trx).select('id').findOne({ id, revokedAt: null }).forShare()) !== undefined;
 
-/** Ends a sign-in with all its tokens; returns how many access tokens were live. Ending it again changes nothing. */
+/** Ends a sign-in with all its tokens. Returns the number of live access tokens. A repeated call changes nothing. */
 export async function endSignIn(trx: Transaction, id: Id<'signIn'>): Promise<number> {
   await SignIn.patch(trx, { id, revokedAt: null }, { revokedAt: now() });
   return revokeAccessTokens(trx, { signInId: id });
 }
 
-/** Ends every sign-in of a person; its access and refresh tokens work only with it. */
+/** Ends every sign-in of a person; its access and refresh tokens stop working with it. */
 export const endSignInsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
   SignIn.patch(trx, { ...person, revokedAt: null }, { revokedAt: now() });
 
-/** A sign-in with the scopes of its access, and when one of its tokens was last used. */
+/** A sign-in with the scopes of its access, and the last use of its tokens. */
 export type ListedSignIn = Row<SignIn> & { lastUsedAt: number | null };
 
 const listSignInsSql = `select ${columnsOf(SignIn, 's')},
@@ -100,7 +100,7 @@ export async function listSignIns(caller: Caller): Promise<ListedSignIn[]> {
 export interface RevokedSignIn {
   kind: 'revoked' | 'already-revoked';
   revokedAt: number;
-  /** Live access tokens that stopped working with it. */
+  /** Number of live access tokens that stopped working. */
   revokedTokens: number;
 }
 

@@ -1,17 +1,17 @@
-// Deletes what has expired, once it need no longer be recognized when presented, or listed.
+// Deletes expired records once they no longer need to be recognized or listed.
 import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { sweepSigningKeys } from './keys.ts';
 
-/** How long ended sign-ins stay listed, and unused clients registered. */
+/** Retention of ended sign-ins, unused clients and codes. */
 const keptMs = { ended: days(30), unused: days(90), code: days(1) };
 
 /** In this order, because a deletion cascades. $1 is the time before which the record must have ended. */
 const sweeps: [age: number, statement: string][] = [
   [keptMs.ended, 'delete from sign_ins where expires_at <= $1 or revoked_at <= $1'],
-  // Used codes stay as long as their sign-in, because a second presentation ends it.
+  // Used codes are kept with their sign-in, because a second presentation ends it.
   [keptMs.code, 'delete from authorization_codes where expires_at <= $1 and sign_in_id is null'],
-  // The one used last of each owner stays: it says when the owner was last active.
+  // The last used token of each owner is kept: it shows when the owner was last active.
   [
     0,
     `delete from access_tokens a where a.expires_at <= $1 and (a.last_used_at is null or exists (

@@ -1,12 +1,12 @@
 // Requests and responses of the token endpoint (docs/contract.md#token-endpoint).
 import { invalidRequest } from './errors.ts';
 
-/** Each parameter once; an empty one counts as absent (RFC 6749 §3.1). */
+/** Each parameter occurs once; an empty one counts as absent (RFC 6749 §3.1). */
 export interface TokenParameters {
   readonly grant_type: string;
   readonly assertion?: string;
   readonly claim_token?: string;
-  /** Unchecked; `resourceOf` reads it. */
+  /** Unchecked; `resourceOf` parses it. */
   readonly resource?: string;
   readonly code?: string;
   readonly redirect_uri?: string;
@@ -29,7 +29,7 @@ export interface TokenResponse {
   assertion_expires?: string;
 }
 
-/** One grant. @throws OAuthError */
+/** The handler of one grant. @throws OAuthError */
 export type GrantHandler = (parameters: TokenParameters) => Promise<TokenResponse>;
 
 /** @throws invalid_request when the parameter is absent */

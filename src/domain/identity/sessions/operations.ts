@@ -1,5 +1,5 @@
-// Console sessions: opened at sign-in, found by the digest of the cookie's secret, ended by the person or after 14 days without
-// use. A session acts as its person, with all that the person's role holds (principalType `cookie`).
+// Console sessions: opened at sign-in, found by the digest of the cookie's secret, ended by the person or after 14 days without use. A
+// session acts as its person, with all scopes of the person's role (principalType `cookie`).
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
@@ -20,7 +20,7 @@ import { Person } from '../../organization/people/model.ts';
 import { lastUsedIntervalMs } from '../credentials/last-used.ts';
 import { Session } from './model.ts';
 
-/** Where a person signed in, as the list of sessions shows it. */
+/** The place of a sign-in, as shown in the list of sessions. */
 export interface Device {
   userAgent: string | null;
   address: string | null;
@@ -29,8 +29,8 @@ export interface Device {
 const userAgentKept = 300;
 
 /**
- * Opens a session. Its secret goes to the browser and is stored as a digest. The person is locked, so that no session is opened
- * while the account is being disabled. @throws 403 for a disabled account
+ * Opens a session. Its secret is sent to the browser and stored as a digest. The person is locked, so that no session is opened while the
+ * account is being disabled. @throws 403 for a disabled account
  */
 export async function openSession(
   personId: Id<'person'>,
@@ -60,7 +60,7 @@ export async function openSession(
 export interface SessionInUse {
   id: Id<'session'>;
   person: { id: Id<'person'>; email: string; name: string };
-  /** Whether its expiry was just moved, and that of the browser's cookie must follow. */
+  /** Whether the expiry was just extended, so that the browser's cookie must be renewed too. */
   renewed: boolean;
 }
 
@@ -82,12 +82,12 @@ const findSessionSql = `select s.id, s.person_id, p.email, p.name, s.last_used_a
   ${joinOneMembershipSql('s.person_id', { requested: '$3', preferred: 's.org_id' })}
   where s.digest = $1 and s.ended_at is null and s.expires_at > $2`;
 
-/** A person without an organization may create one, and see which they are in: none. */
+/** A person without an organization may create one, and list their organizations. */
 const withoutOrganization: ReadonlySet<Scope> = new Set(['organizations:read', 'organizations:write']);
 
 /**
- * The caller of a session cookie, in one statement; null when the session is unknown or has ended. The organization is the
- * requested one (404 unless the person belongs to it), or the one last chosen, or the first joined, or none.
+ * The caller of a session cookie, in one statement; null when the session is unknown or has ended. The organization is the requested one
+ * (404 unless the person belongs to it), or the one last chosen, or the first joined, or none.
  */
 export async function callerOfSession(
   secret: string,
@@ -136,17 +136,17 @@ const renew = (id: Id<'session'>, at: number) =>
 const chooseOrganizationSql = `update sessions s set org_id = $2
   where s.id = $1 and s.ended_at is null and ${isMemberSql('s.person_id', '$2')} returning s.id`;
 
-/** Makes this the organization of the caller's session, unless a request names another. @throws 404 for a foreign one */
+/** Makes this the organization of the caller's session, unless a request names another. @throws 404 for an organization of others */
 export async function chooseOrganization({ credentialId }: Caller, orgId: string): Promise<void> {
   if ((await sql(chooseOrganizationSql, [credentialId, orgId])).length === 0) throw notFound('organization');
 }
 
-/** Sessions of the person that work in the organization go back to the default one. */
+/** Resets the person's sessions in the organization to the default one. */
 export const leaveOrganization = async (trx: Transaction, { userId, orgId }: Required<PersonIn>): Promise<void> => {
   await Session.patch(trx, { personId: userId, orgId }, { orgId: null });
 };
 
-/** All sessions that work in the organization go back to the default one, but the one that is named. */
+/** Resets all sessions in the organization to the default one, except the named session. */
 export const leaveClosedOrganization = async (trx: Transaction, orgId: string, exceptId: string): Promise<void> => {
   await Session.query(trx)
     .where({ orgId: orgId as Id<'organization'> })
@@ -177,7 +177,7 @@ export async function endSession(caller: Caller, sessionId: string): Promise<voi
   if (known === 0) Session.refuse();
 }
 
-/** Ends all of the caller's sessions but the one in use; returns how many. */
+/** Ends all of the caller's sessions except the one in use. Returns their number. */
 export async function endOtherSessions(caller: Caller): Promise<number> {
   return Session.query()
     .where({ personId: ownPerson(caller), endedAt: null })
@@ -186,7 +186,7 @@ export async function endOtherSessions(caller: Caller): Promise<number> {
     .patch({ endedAt: now() });
 }
 
-/** Ends all open sessions of a person, or one of them; returns how many. */
+/** Ends all open sessions of a person, or one of them. Returns their number. */
 export const endSessionsOf = async (trx: Transaction, personId: string, sessionId?: string): Promise<number> =>
   Session.query(trx)
     .where({ personId, endedAt: null, ...(sessionId !== undefined && { id: sessionId }) })

@@ -1,5 +1,5 @@
-// A personal access token, with which a program acts for a person (docs/contract.md#personal-access-tokens). Its secret is returned
-// once and stored as a digest, which no read returns.
+// A personal access token, with which a program acts for a person (docs/contract.md#personal-access-tokens). Its secret is returned once
+// and stored as a digest, which no read returns.
 
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -30,11 +30,11 @@ export class Token extends BaseModel {
   declare digest: Buffer;
   declare orgId: Id<'organization'>;
   declare userId: Id<'person'>;
-  /** The only project it reaches; null: the whole organization. */
+  /** The only project that the token reaches; null: the whole organization. */
   declare projectId: Id<'project'> | null;
   /** A label for people, not an identifier. */
   declare name: string;
-  /** As granted; each use is narrowed to what the person's role still holds. */
+  /** The granted scopes; each use is limited to those that the person's role still holds. */
   declare scopes: string[];
   declare createdAt: number;
   declare expiresAt: number;

@@ -25,12 +25,12 @@ export interface NewToken {
   projectId?: string | undefined;
 }
 
-/** The record with the raw bearer value, which is returned this once. */
+/** The record with the raw bearer value, which is returned only once. */
 export type CreatedToken = Omit<Row<Token>, 'digest'> & { token: string };
 
 /**
- * Creates a token that can do no more than the caller.
- * @throws 403 naming each scope beyond that, 400 for too many scopes, 404 for an unknown project or another organization's
+ * Creates a token whose scopes do not exceed the caller's.
+ * @throws 403 naming each scope beyond the caller's, 400 for too many scopes, 404 for an unknown project or another organization's
  */
 export async function createToken(caller: Caller, input: NewToken): Promise<CreatedToken> {
   const [orgId, userId] = [ownOrganization(caller), ownPerson(caller)];
@@ -60,7 +60,7 @@ export async function createToken(caller: Caller, input: NewToken): Promise<Crea
 }
 
 let perPerson: number = tokens.perPerson;
-/** How many live tokens a person may have, over all organizations. */
+/** Binds the maximum number of live tokens per person, over all organizations. */
 export function bindTokenQuota(quota: number): void {
   perPerson = quota;
 }
@@ -69,8 +69,8 @@ const countLiveTokensSql =
   'select count(*)::int as live from tokens where user_id = $1 and expires_at > $2 and revoked_at is null';
 
 /**
- * The row of the person is locked until `trx` ends, so that any number of concurrent calls is counted exactly. Before any weaker
- * lock of that row: concurrent upgrades would be a deadlock.
+ * Locks the row of the person until `trx` ends, so that concurrent calls are counted exactly. Must precede any weaker lock of that row:
+ * concurrent upgrades would deadlock.
  */
 async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promise<void> {
   await lockPerson(trx, userId);
@@ -88,14 +88,14 @@ const expiringTokensSql = `select ${columnsOf(Token)} from tokens
   where user_id = $1 and org_id = $2 and revoked_at is null and expires_at > $3 and expires_at <= $4
   order by expires_at, id limit 20`;
 
-/** The person's live tokens that expire by then, the first to expire first; at most 20. */
+/** The person's live tokens that expire before `by`, earliest expiry first; at most 20. */
 export const listExpiringTokens = (orgId: string, userId: string, by: number): Promise<Row<Token>[]> =>
   sql(expiringTokensSql, [userId, orgId, now(), by]);
 
 const expiringOwnersSql = `select distinct user_id from tokens
   where org_id = $1 and revoked_at is null and expires_at > $2 and expires_at <= $3`;
 
-/** The people whose live tokens expire by then. */
+/** The people whose live tokens expire before `by`. */
 export const listOwnersOfExpiringTokens = async (orgId: string, by: number): Promise<string[]> =>
   (await sql<{ userId: string }>(expiringOwnersSql, [orgId, now(), by])).map(({ userId }) => userId);
 
@@ -114,7 +114,7 @@ export interface RevokedToken {
   revokedAt: number;
 }
 
-/** Revokes one of the person's own tokens at once; revoking it again changes nothing. @throws 404 for any other */
+/** Revokes one of the person's own tokens at once; a repeated call changes nothing. @throws 404 for any other */
 export async function revokeToken(caller: Caller, tokenId: string): Promise<RevokedToken> {
   const filter = { id: tokenId, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   const revokedAt = now();
@@ -134,7 +134,7 @@ const findCallerSql = `select t.id, t.user_id, t.org_id, t.project_id, array_to_
   where t.digest = $1 and t.expires_at > $2 and t.revoked_at is null`;
 
 /**
- * The caller of a `pat_` secret, in one statement; null when it is unknown, expired or revoked, or its person has left the
+ * The caller of a `pat_` secret, in one statement; null when the secret is unknown, expired or revoked, or its person has left the
  * organization. Read on every request and never cached, so that a revocation or a changed role takes effect on the next one.
  */
 export async function callerOfToken(secret: string): Promise<Caller | null> {

@@ -1,4 +1,4 @@
-// Runtime tokens: the service tokens that serve one organization, which its admins create, list and revoke.
+// Runtime tokens: the service tokens bound to one organization, whose admins create, list and revoke them.
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
@@ -9,7 +9,7 @@ import { conflict, organizationClosed } from '#foundation/problem.ts';
 import { isOrganizationOpen, lockOrganization } from '../../organization/organizations/operations.ts';
 import { createServiceToken, revokeServiceToken, ServiceToken } from './service-tokens.ts';
 
-/** Of an organization: active ones, and how many are listed, also of those that are revoked. */
+/** Maximum number of active tokens per organization, and number of listed ones, revoked ones included. */
 export const runtimeTokens = { perOrganization: 20, listed: 100 } as const;
 const { perOrganization, listed } = runtimeTokens;
 
@@ -21,7 +21,7 @@ export interface CreatedRuntimeToken {
 }
 
 /**
- * The record with the bearer value, which is returned this once. What it allows no scope does: a credential cannot create it.
+ * The record with the bearer value, which is returned only once. Its permissions are not scopes: a credential cannot create such a token.
  * @throws 403 for a token, 409 at the limit or once the organization is closed
  */
 export function createRuntimeToken(caller: Caller, name: string): Promise<CreatedRuntimeToken> {
@@ -42,13 +42,13 @@ export function createRuntimeToken(caller: Caller, name: string): Promise<Create
 const listSql = `select ${columnsOf(ServiceToken)} from service_tokens where org_id = $1
   order by revoked_at is not null, created_at desc, id limit ${listed}`;
 
-/** Those of the organization: the active ones, then those that are revoked, the newest first. */
+/** The organization's tokens: the active ones, then the revoked ones, newest first. */
 export async function listRuntimeTokens(caller: Caller): Promise<Row<ServiceToken>[]> {
   beyondOneProject(caller);
   return sql(listSql, [ownOrganization(caller)]);
 }
 
-/** Revokes one at once; revoking it again changes nothing. @throws 404 */
+/** Revokes a token at once; a repeated call changes nothing. @throws 404 */
 export async function revokeRuntimeToken(caller: Caller, id: string): Promise<Row<ServiceToken>> {
   beyondOneProject(caller);
   const filter = { id, orgId: ownOrganization(caller) };

@@ -23,7 +23,7 @@ const RuntimeToken = builder.objectRef<Row<ServiceToken>>('RuntimeToken').implem
     revokedAt: t.expose('revokedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When it was revoked; null when it was not.',
+      description: 'When the token was revoked; null for an active one.',
     }),
   }),
 });
@@ -33,7 +33,7 @@ const RuntimeTokens = builder.objectRef<{ data: Row<ServiceToken>[] }>('RuntimeT
   fields: (t) => ({
     data: t.expose('data', {
       type: [RuntimeToken],
-      description: 'The active ones, then those that are revoked, the newest first: at most 100.',
+      description: 'The active tokens, then the revoked ones, newest first: at most 100.',
     }),
   }),
 });
@@ -52,7 +52,7 @@ const CreatedRuntimeToken = builder.objectRef<operations.CreatedRuntimeToken>('C
 
 builder.queryField('runtimeTokens', (t) =>
   t.field({
-    description: 'The runtime tokens of the organization, also those that are revoked.',
+    description: 'The runtime tokens of the organization, also revoked ones.',
     scope,
     type: RuntimeTokens,
     resolve: async (_, _args, { caller }) => ({ data: await operations.listRuntimeTokens(caller) }),

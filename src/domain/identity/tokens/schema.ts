@@ -43,7 +43,7 @@ const TokenSummary = builder.modelType(Token, 'TokenSummary').implement({
     id: t.exposeString('id', { description: 'Identifies the token; not a secret.' }),
     name: t.exposeString('name', { description: 'A label for people; several tokens may have the same.' }),
     scopes: t.exposeStringList('scopes', {
-      description: 'As granted. Each use is narrowed to what the person’s role still holds.',
+      description: 'The granted scopes. Each use is limited to those that the person’s role still holds.',
     }),
     projectId: t.exposeString('projectId', {
       nullable: true,
@@ -70,7 +70,7 @@ const TokenList = builder.objectRef<{ data: Row<Token>[] }>('TokenList').impleme
   fields: (t) => ({
     data: t.expose('data', {
       type: [TokenSummary],
-      description: 'All of them, also those that have ended; newest first.',
+      description: 'All tokens, also those that have ended; newest first.',
     }),
   }),
 });
@@ -99,7 +99,7 @@ const CreateTokenRequest = request(
         .max(tokens.scopesPerToken)
         .default([])
         .describe(
-          'What the token may do: at most 25 scopes of `GET /scopes`, none beyond the caller’s own. None by default.',
+          'Scopes of the token: at most 25 of those in `GET /scopes`, none beyond the caller’s own. None by default.',
         ),
       expiresInDays: z
         .int()
@@ -122,7 +122,7 @@ const CreateTokenRequest = request(
 builder.queryField('tokens', (t) =>
   t.field({
     description:
-      'The personal access tokens of the signed-in person in this organization, newest first; also those that have ended.',
+      'The personal access tokens of the signed-in person in this organization, newest first, also those that have ended.',
     scope: 'person',
     rest: 'GET /tokens',
     type: TokenList,
@@ -133,7 +133,7 @@ builder.queryField('tokens', (t) =>
 builder.mutationFields((t) => ({
   createToken: t.field({
     description:
-      'Creates a personal access token and returns its bearer value, this once. Only a person in the console may.',
+      'Creates a personal access token and returns its bearer value, only once. Only a person in the console may create one.',
     scope: 'person',
     rest: { route: 'POST /tokens', status: 201, errors: [404] },
     type: CreatedToken,
@@ -141,7 +141,7 @@ builder.mutationFields((t) => ({
       input: t.arg({
         type: CreateTokenRequest,
         required: true,
-        description: 'What the token may do, and for how long.',
+        description: 'Scopes and lifetime of the token.',
       }),
     },
     resolve: (_, { input }, { caller }) => operations.createToken(caller, input),

@@ -1,5 +1,5 @@
-// Service tokens (`srv_`), with which internal services such as the runtime authenticate. The operator creates and revokes them, and
-// the admins of an organization those that serve it alone (runtime-tokens.ts). They do not expire.
+// Service tokens (`srv_`), with which internal services such as the runtime authenticate. The operator creates and revokes them; admins
+// of an organization manage those bound to it (runtime-tokens.ts). They do not expire.
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
@@ -18,7 +18,7 @@ export class ServiceToken extends BaseModel {
 
   declare id: Id<'service'>;
   declare digest: Buffer;
-  /** Null: it serves every organization. */
+  /** Null: the token serves every organization. */
   declare orgId: Id<'organization'> | null;
   declare name: string;
   declare scopes: Scope[];
@@ -32,7 +32,7 @@ export interface NewServiceToken {
   orgId?: Id<'organization'> | undefined;
 }
 
-/** The record with the raw bearer value, which is returned this once. */
+/** The record with the raw bearer value, which is returned only once. */
 export async function createServiceToken({ name, orgId }: NewServiceToken, trx?: Transaction) {
   const token = newSecret('srv_');
   const scopes: Scope[] = ['runtime:report'];
@@ -41,19 +41,19 @@ export async function createServiceToken({ name, orgId }: NewServiceToken, trx?:
   return { ...record, token };
 }
 
-/** Revokes a service token at once; revoking it again changes nothing. @throws 404 */
+/** Revokes a service token at once; a repeated call changes nothing. @throws 404 */
 export async function revokeServiceToken(id: string): Promise<{ id: string; revokedAt: number }> {
   await ServiceToken.patch(undefined, { id, revokedAt: null }, { revokedAt: now() });
   const { revokedAt } = await ServiceToken.get({ id });
   return { id, revokedAt: revokedAt! };
 }
 
-/** Revokes all service tokens of this name of an organization, or, with null, of those that serve every organization. */
+/** Revokes all service tokens of this name of an organization or, with null, of those that serve every organization. */
 export async function revokeServiceTokensNamed(orgId: Id<'organization'> | null, name: string): Promise<void> {
   await ServiceToken.patch(undefined, { orgId, name, revokedAt: null }, { revokedAt: now() });
 }
 
-/** Revokes all service tokens that serve this organization alone. */
+/** Revokes all service tokens bound to this organization. */
 export async function revokeServiceTokensOf(trx: Transaction, orgId: Id<'organization'>): Promise<void> {
   await ServiceToken.patch(trx, { orgId, revokedAt: null }, { revokedAt: now() });
 }
@@ -69,7 +69,7 @@ export const listServiceTokens = ({ org, limit }: Omit<OwnerFilter, 'email'>): P
 const findCallerSql =
   'select id, org_id, scopes, last_used_at from service_tokens where digest = $1 and revoked_at is null';
 
-/** The service behind a `srv_` secret; null when it is unknown or revoked. */
+/** The service of a `srv_` secret; null when the secret is unknown or revoked. */
 export async function callerOfServiceToken(secret: string): Promise<Caller | null> {
   const row = await findCredential<Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'>>(findCallerSql, [
     digest(secret),

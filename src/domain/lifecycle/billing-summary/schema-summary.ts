@@ -24,31 +24,31 @@ const BillingMode = wordSet('BillingMode', billingModes, 'How an organization pa
 const CreditSource = builder.objectRef<BillingSummary['sources'][number]>('CreditSource').implement({
   description: 'Credits that came at once and expire together.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: CreditSourceKind.type, description: 'Where they come from.' }),
-    credits: t.exposeFloat('credits', { description: 'What is left of them, to a millionth; reserved ones included.' }),
+    kind: t.expose('kind', { type: CreditSourceKind.type, description: 'The origin of the credits.' }),
+    credits: t.exposeFloat('credits', { description: 'Remaining credits, to a millionth; reserved ones included.' }),
     startsAt: t.expose('startsAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'From when on they can be spent; null: since they came.',
+      description: 'When the credits can first be spent; null: at once.',
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'What expires first is spent first; null: never.',
+      description: 'When the credits expire; null: never. Credits that expire first are spent first.',
     }),
   }),
 });
 
 const ProjectUsage = builder.objectRef<BillingSummary['projects']>('BillingProjects').implement({
-  description: 'How many projects the organization has, and may have.',
+  description: 'Number of projects of the organization, and its limit.',
   fields: (t) => ({
     used: t.exposeInt('used', { description: 'All projects, archived ones included.' }),
-    limit: t.exposeInt('limit', { nullable: true, description: 'Of the plan; null: as many as wanted.' }),
+    limit: t.exposeInt('limit', { nullable: true, description: 'Limit of the plan; null: unlimited.' }),
   }),
 });
 
 const BillingUsage = builder.objectRef<BillingSummary['usage']>('BillingUsage').implement({
-  description: 'What missions have used in the current period.',
+  description: 'Usage of missions in the current period.',
   fields: (t) => ({
     periodStart: t.expose('periodStart', {
       type: 'EpochMs',
@@ -71,7 +71,7 @@ const CreditMessage = builder
       name: t.string({
         graphOnly: true,
         nullable: true,
-        description: 'The name of who asks; null when the account is gone.',
+        description: 'The name of the requester; null when the account is gone.',
         resolve: async ({ userId }, _args, context) => (await asker(context).load(userId))?.name ?? null,
       }),
       at: t.expose('at', { type: 'EpochMs', description: 'When it was sent.' }),
@@ -81,7 +81,7 @@ const CreditMessage = builder
 const OpenCreditRequest = builder
   .objectRef<NonNullable<BillingSummary['openCreditRequest']>>('OpenCreditRequest')
   .implement({
-    description: 'A request for credits that nobody has answered yet.',
+    description: 'An open request for credits.',
     fields: (t) => ({
       id: t.exposeString('id', { description: 'Starts with `crq_`.' }),
       createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When its first message was sent.' }),
@@ -93,7 +93,7 @@ const BillingPurchaseState = builder.objectRef<BillingSummary['purchase']>('Bill
   description: 'Whether and how credits can be bought.',
   fields: (t) => ({
     enabled: t.exposeBoolean('enabled', { description: 'Whether a checkout session can be created.' }),
-    provider: t.exposeString('provider', { description: 'Who takes payments, such as `builtin`.' }),
+    provider: t.exposeString('provider', { description: 'The payment provider, such as `builtin`.' }),
     testMoney: t.exposeBoolean('testMoney', { description: 'Whether the provider takes test money only.' }),
   }),
 });
@@ -110,7 +110,7 @@ const BillingTrialState = builder.objectRef<BillingSummary['trial']>('BillingTri
   description: 'The trial credits of an organization.',
   fields: (t) => ({
     granted: t.exposeInt('granted', {
-      description: 'Whole credits; 0 where the founder had the trial in another organization.',
+      description: 'Whole credits; 0 when the founder had the trial in another organization.',
     }),
     remaining: t.exposeFloat('remaining', { description: 'To a millionth; 0 once they have expired.' }),
     endsAt: t.expose('endsAt', { type: 'EpochMs', nullable: true, description: 'When they expire; null: never.' }),
@@ -123,15 +123,15 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     plan: t.expose('plan', { type: BillingPlan.type, description: 'The plan whose limits apply.' }),
     cohort: t.exposeString('cohort', { nullable: true, description: 'Not used yet: always null.' }),
-    mode: t.expose('mode', { type: BillingMode.type, description: 'How the plan is paid.' }),
+    mode: t.expose('mode', { type: BillingMode.type, description: 'Payment mode of the plan.' }),
     balance: t.expose('balance', {
       type: 'SafeInt',
       description: 'Whole credits, rounded down; credits that running missions have reserved are included.',
     }),
-    sources: t.expose('sources', { type: [CreditSource], description: 'What expires first comes first.' }),
+    sources: t.expose('sources', { type: [CreditSource], description: 'Ordered by expiry, earliest first.' }),
     low: t.exposeBoolean('low', { description: 'Whether fewer than 10 credits are left.' }),
     canStartMission: t.exposeBoolean('canStartMission', {
-      description: 'Whether credits and plan let a mission start now; the daily cost cap may still forbid it.',
+      description: 'Whether credits and plan allow a mission to start now; the daily cost cap may still forbid it.',
     }),
     canManage: t.exposeBoolean('canManage', { description: 'Whether the caller may buy credits and change the plan.' }),
     coveredByShip: t.exposeBoolean('coveredByShip', { description: 'Not used yet: always false.' }),
@@ -144,19 +144,19 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
     trackerTriggers: t.expose('trackerTriggers', {
       type: TrackerTriggerPolicy.type,
       description:
-        'Whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker.',
+        'The authors whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker.',
     }),
     usage: t.expose('usage', { type: BillingUsage, description: 'The current period.' }),
     openCreditRequest: t.expose('openCreditRequest', {
       type: OpenCreditRequest,
       nullable: true,
-      description: 'Null when nobody asks for credits.',
+      description: 'Null without an open request.',
     }),
     creditRequestsGoTo: t.expose('creditRequestsGoTo', {
       type: CreditRequestRoute.type,
-      description: 'Who reads requests for credits.',
+      description: 'The readers of requests for credits.',
     }),
-    purchase: t.expose('purchase', { type: BillingPurchaseState, description: 'How credits are bought.' }),
+    purchase: t.expose('purchase', { type: BillingPurchaseState, description: 'The purchase of credits.' }),
     subscription: t.expose('subscription', {
       type: TeamSubscription,
       nullable: true,

@@ -14,7 +14,7 @@ const UpdateBillingSettingsRequest = request(
   z
     .object({
       trackerTriggers: TrackerTriggerPolicy.zod.describe(
-        'Whose issues may start missions; kept for when issues do. Nothing in a tracker starts a mission yet.',
+        'The authors whose issues may start missions, once issues do. Nothing in a tracker starts a mission yet.',
       ),
       orgId,
     })

@@ -1,4 +1,4 @@
-// Books what missions cost and settles those that have ended, and ends missions whose cost has used up the credits. Both are jobs of the
+// Books the costs of missions, settles missions that have ended, and ends missions whose cost has used up the credits. Jobs of the
 // scheduler, safe to run in several processes at once.
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -11,9 +11,9 @@ import { dropModelCalls } from '../../work/mission-costs/model-calls.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { cancelRuns } from '../../work/runs/finish.ts';
 
-/** @throws after all were tried, when one failed; that one is tried again at the next call */
+/** @throws after all were tried, when one failed; a failed one is retried at the next call */
 export async function settleMissions(): Promise<void> {
-  // Mostly there is nothing to do, every second: a transaction takes three statements and much more memory.
+  // Usually there is no review, and the check runs every second: a transaction takes three statements and much more memory.
   if (!(await hasReviews())) return;
   const errors: unknown[] = [];
   let review: Review | undefined;

@@ -1,4 +1,4 @@
-// The billing summary of an organization (docs/contract.md#billing): its plan, credits, usage, and what it may do.
+// The billing summary of an organization (docs/contract.md#billing): its plan, credits, usage and limits.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -107,7 +107,7 @@ export async function billingSummary(caller: Caller): Promise<BillingSummary> {
   };
 }
 
-/** The people who have asked for credits. */
+/** The people who requested credits. */
 export const askersOf = (userIds: readonly string[]): Promise<Row<Person>[]> => peopleOf(userIds);
 
 /** Midnight UTC of the first day of the month. */
@@ -121,7 +121,7 @@ function adviceFor(spent: number): BillingSummary['advice'] {
   return { plan: fitting.plan, reason };
 }
 
-/** @throws 404 for the id of another organization than the caller's */
+/** @throws 404 for the id of an organization other than the caller's */
 export async function updateSettings(
   caller: Caller,
   { orgId, trackerTriggers }: { orgId?: string | undefined; trackerTriggers: TrackerTriggerPolicy },

@@ -1,5 +1,5 @@
-// The data of an organization as a zip archive of JSON lines: a file per table, and last `manifest.json` with the count and the
-// SHA-256 of each. It is streamed into the storage: neither a table nor the archive is in memory at once.
+// The data of an organization as a zip archive of JSON lines: a file per table, and finally `manifest.json` with the count and the
+// SHA-256 of each. Streamed into the storage: neither a table nor the archive is in memory as a whole.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
@@ -9,7 +9,7 @@ import { type Transaction, transaction } from '#foundation/postgres/database.ts'
 import { storage } from '#foundation/storage/storage.ts';
 import { type ExportTable, exportTables } from './export-tables.ts';
 
-/** The most that an archive may have; a larger one fails. */
+/** Maximum size of an archive; a larger one fails. */
 const maxBytes = 1024 ** 4;
 /** Rows in memory at once. */
 const batch = 500;
@@ -17,18 +17,18 @@ const batch = 500;
 interface FileEntry {
   file: string;
   records: number;
-  /** Hexadecimal, of the uncompressed file. */
+  /** Hexadecimal SHA-256 of the uncompressed file. */
   sha256: string;
 }
 
-/** Writes the archive under that key and returns its size in bytes. All of it is of one moment, and no row is locked. */
+/** Writes the archive under that key and returns its size in bytes. Reads one snapshot of the database, and locks no rows. */
 export const writeArchive = (contentKey: string, orgId: string): Promise<number> =>
   transaction(async (trx) => {
     await trx.raw('set transaction isolation level repeatable read, read only');
     const zip = new ZipFile();
     const output = zip.outputStream as Readable;
     const failed = new AbortController();
-    // Each failure ends both sides: it reaches the storage by the stream, and from there the rows by the signal.
+    // A failure ends both sides: the storage receives it from the stream, and stops the rows with the signal.
     output.on('error', () => {});
     const destroy = (error: Error) => void output.destroy(error);
     (zip as unknown as NodeJS.EventEmitter).on('error', destroy);
@@ -49,7 +49,7 @@ async function fill(trx: Transaction, zip: ZipFile, orgId: string, signal: Abort
   zip.end();
 }
 
-/** Resolves when the archive has taken the last row: the next table is read only then. */
+/** Resolves when the archive has accepted the last row, so that the next table is read only then. */
 async function addFile(
   zip: ZipFile,
   name: string,

@@ -1,5 +1,5 @@
-// Erases closed organizations after thirty days: the rows of all their tables in batches, at last the organization itself. What was
-// erased stays erased, so that a lost process is continued by the next call.
+// Erases closed organizations after thirty days: the rows of all their tables in batches, finally the organization itself. Erased rows
+// are committed, so that the next call continues the work of a lost process.
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
@@ -15,8 +15,8 @@ export async function eraseClosedOrganizations(): Promise<void> {
   for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await erase(orgId);
 }
 
-// Every table whose rows go with their organization, so that none is forgotten. Those that many others refer to come last: their
-// rows take fewer others along. Contents of artifacts keep their row until the sweep has removed the bytes.
+// All tables whose rows are deleted with their organization. Tables with more foreign keys to them come later: their rows then cascade to
+// fewer others. Contents of artifacts keep their row until the sweep has removed the bytes.
 const tablesSql = `select c.conrelid::regclass::text as name from pg_constraint c
   where c.contype = 'f' and c.confrelid = 'organizations'::regclass and c.confdeltype = 'c'
     and c.conrelid <> 'org_closures'::regclass
@@ -28,7 +28,7 @@ async function erase(orgId: OrgClosure['orgId']): Promise<void> {
     try {
       while ((await sql(eraseBatchSql(name), [orgId])).length > 0);
     } catch (error) {
-      // The ledger refuses to lose entries of an organization that exists: they go with it.
+      // The ledger refuses to delete entries of an existing organization: they are deleted with it.
       if (databaseErrorKind(error) !== 'final') throw error;
     }
   }

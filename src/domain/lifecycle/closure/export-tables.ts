@@ -1,5 +1,5 @@
-// What the export of an organization holds: the columns that reads of these models return, and no others. Secrets and digests of
-// them are no such columns; the models that have one are left out.
+// The content of an organization's export: only the columns that reads of these models return. Secrets and their digests are not among
+// them; models with one are omitted.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import { Checkpoint } from '../../execution/checkpoints/model.ts';
@@ -43,7 +43,7 @@ import { OrgClosure } from './model.ts';
 
 type Model = Pick<typeof BaseModel, 'tableName' | 'columns'>;
 
-/** Their rows name the organization. */
+/** Models with a column for the organization. */
 const ofOrganization: readonly Model[] = [
   ...[
     OrgClosure,
@@ -77,7 +77,7 @@ const ofOrganization: readonly Model[] = [
   ...[CreditLot, CreditTransfer, CreditRequest],
   ...[BillingSettings, BillingOrder, BillingSubscription, BillingCheckout],
 ];
-/** Their rows name, by a column, a row of another model that names the organization. */
+/** Models whose rows refer, by a column, to a row of another model that has the organization. */
 const ofParent: readonly (readonly [model: Model, column: string, parent: Model])[] = [
   [CreditEntry, 'transferId', CreditTransfer],
   ...[SandboxSession, SandboxLogPart, SandboxFragment, SandboxMetric].map(
@@ -86,9 +86,9 @@ const ofParent: readonly (readonly [model: Model, column: string, parent: Model]
 ];
 
 export interface ExportTable {
-  /** Of the table. */
+  /** Name of the table. */
   name: string;
-  /** One column `row`, a text with JSON. Its only parameter is the organization. */
+  /** Returns one column `row`, JSON as text. Its only parameter is the organization. */
   query: string;
 }
 
@@ -101,7 +101,7 @@ const idsOf = ({ tableName }: Model, column = 'id'): string =>
 
 export const exportTables: readonly ExportTable[] = [
   table(Organization, 'id = ?'),
-  // Of an account, what its organization knows.
+  // Only the account data that the organization knows.
   table({ tableName: Person.tableName, columns: ['id', 'email', 'name'] }, `id in (${idsOf(Membership, 'user_id')})`),
   ...ofOrganization.map((model) => table(model, 'org_id = ?')),
   ...ofParent.map(([model, column, parent]) => table(model, `"${snake(column)}" in (${idsOf(parent)})`)),

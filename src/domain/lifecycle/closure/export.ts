@@ -1,4 +1,4 @@
-// The export of a closed organization's data: asked for by an owner, written in the background, downloaded until the erasure.
+// The export of a closed organization's data: requested by an owner, written in the background, downloaded until the erasure.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -12,7 +12,10 @@ import { findOrganization } from '../../organization/organizations/operations.ts
 import { writeArchive } from './archive.ts';
 import { closedRetentionMs, OrgClosure, OrgExport } from './model.ts';
 
-/** Asked again, it returns the same one, unless that failed. @throws 403 unless the caller is an owner, 404, 409 while it is open */
+/**
+ * A repeated request returns the same export, unless that failed. @throws 403 unless the caller is an owner, 404, 409 for an open
+ * organization
+ */
 export async function exportOrganization(caller: Caller, orgId: string): Promise<Row<OrgExport>> {
   const ownOrgId = ownOrganizationOnly(caller, orgId);
   if (caller.role !== 'owner') throw forbidden('Only an owner exports an organization.');
@@ -40,27 +43,27 @@ const ownRow = async (trx: Transaction, orgId: string): Promise<OrgExport | unde
     .findById(orgId)
     .forUpdate();
 
-/** Also one whose worker is lost, or that a closure settled by the previous release has left. */
+/** Whether the export may be started again: it failed, its worker was lost, or a closure settled by the previous release has left it. */
 const isRepeatable = ({ status, requestedAt }: OrgExport): boolean =>
   status === 'failed' || (status === 'preparing' && requestedAt <= now() - queues['export organization'].timeoutMs);
 
 const enqueueExport = (trx: Transaction, orgId: string): Promise<void> =>
   enqueue(trx, 'export organization', { orgId });
 
-/** Called when the closure is settled: what was asked for before waits for that, so that the archive holds the final books. */
+/** Called when the closure is settled: earlier requests wait for that, so that the archive contains the final ledger. */
 export async function startRequestedExport(trx: Transaction, orgId: string): Promise<void> {
   if (await ownRow(trx, orgId)) await enqueueExport(trx, orgId);
 }
 
-/** @throws 404 for an organization of others, and when no export was asked for */
+/** @throws 404 for an organization of others, and without a requested export */
 export async function findExport(caller: Caller, orgId: string): Promise<Row<OrgExport>> {
   const { id } = await findOrganization(caller, orgId);
-  // The tokens and the other members of an organization end shortly after it is closed.
+  // Tokens and other members of an organization lose access shortly after it is closed.
   if (caller.principalType !== 'cookie' || (orgId === caller.orgId && caller.role !== 'owner')) OrgExport.refuse();
   return OrgExport.get({ orgId: id });
 }
 
-/** Of the closed organization; null when none was asked for. */
+/** The export of a closed organization; null when none was requested. */
 export const exportOf = async (orgId: Id<'organization'>): Promise<Row<OrgExport> | null> =>
   (await OrgExport.find({ orgId })) ?? null;
 
@@ -72,8 +75,8 @@ export async function findArchive(orgId: string): Promise<{ key: string; size: n
 }
 
 /**
- * The job. Each try writes a content of its own, whose key the row names before it is written: a try that was lost leaves no
- * content behind, and of concurrent ones the last that began counts.
+ * The background job. Each attempt writes its own content, whose key is stored in the row first: a lost attempt leaves no content behind,
+ * and of concurrent ones the last that began counts.
  */
 export async function writeExport({ orgId }: Pick<OrgExport, 'orgId'>): Promise<void> {
   const contentKey = newId('content');
@@ -100,7 +103,7 @@ async function beginTry(orgId: OrgExport['orgId'], contentKey: string): Promise<
   return earlier !== undefined;
 }
 
-/** Removes the archive, and the export. */
+/** Removes the archive and the export. */
 export async function removeExport(orgId: Id<'organization'>): Promise<void> {
   const found = await exportOf(orgId);
   if (found?.contentKey) await storage().remove(found.contentKey);

@@ -4,7 +4,7 @@ import { days } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
 
-/** A closed organization can be read for so long; then it is erased. */
+/** How long a closed organization can be read before it is erased. */
 export const closedRetentionMs = days(30);
 
 export const closureBases = ['owner', 'service'] as const;
@@ -15,7 +15,7 @@ export interface Settlement {
   kind: (typeof settlementKinds)[number];
   /** A sentence for people. */
   description: string;
-  /** What is refunded, if anything. */
+  /** The refund in US dollars; null without one. */
   amountUsd: number | null;
 }
 
@@ -28,15 +28,15 @@ export class OrgClosure extends BaseModel {
   static visibleTo = orgWide;
 
   declare orgId: Id<'organization'>;
-  /** Who closed it: one of its owners, or the operator of the service. */
+  /** The role of the person who closed it: an owner, or the operator of the service. */
   declare basis: ClosureBasis;
   declare closedAt: number;
   declare closedByUserId: Id<'person'> | null;
-  /** How many of `steps` are done. */
+  /** Number of completed `steps`. */
   declare stepsDone: number;
-  /** Of the steps that are done. */
+  /** Settlements of the completed steps. */
   declare settlements: Settlement[];
-  /** When the last step was done. */
+  /** When the last step was completed. */
   declare settledAt: number | null;
 }
 
@@ -50,14 +50,14 @@ export class OrgExport extends BaseModel {
   static override columns = ['orgId', 'status', 'requestedAt', 'contentKey', 'sizeBytes', 'finishedAt', 'failure'];
 
   declare orgId: Id<'organization'>;
-  /** `failed` while the next try is waited for, and after the last. */
+  /** `failed` while the next attempt is pending, and after the last. */
   declare status: (typeof exportStatuses)[number];
   declare requestedAt: number;
-  /** Of the latest try, in the storage. */
+  /** Key of the latest attempt's content in the storage. */
   declare contentKey: string | null;
-  /** Of the archive; null unless it is ready. */
+  /** Size of the archive in bytes; null unless the export is ready. */
   declare sizeBytes: number | null;
   declare finishedAt: number | null;
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   declare failure: string | null;
 }

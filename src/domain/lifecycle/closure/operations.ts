@@ -1,4 +1,4 @@
-// Closing an organization: it is read-only for its owners from then on, and erased after thirty days.
+// Closes an organization: it is read-only for its owners from then on, and erased after thirty days.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -14,7 +14,7 @@ import { findOrganization, lockOrganization } from '../../organization/organizat
 import { type ClosureBasis, OrgClosure } from './model.ts';
 import { settleClosure } from './steps.ts';
 
-/** @throws 404 for an organization that is open, or of others */
+/** @throws 404 for an open organization, and for one of others */
 export async function findClosure(caller: Caller, orgId: string): Promise<Row<OrgClosure>> {
   const { id } = await findOrganization(caller, orgId);
   return OrgClosure.get({ orgId: id });
@@ -24,7 +24,7 @@ export interface ClosureRequest {
   confirmSlug: string;
 }
 
-/** Closing it again returns the closure that is there. @throws 400 for another slug, 403 unless the caller is an owner, 404 */
+/** A repeated call returns the existing closure. @throws 400 for another slug, 403 unless the caller is an owner, 404 */
 export async function closeOrganization(
   caller: Caller,
   orgId: string,
@@ -43,7 +43,7 @@ interface ClosedBy {
   sessionId: string;
 }
 
-/** `closeOrganization` without a check of the caller. What follows the closing is tried at once, and otherwise by the sweep. */
+/** `closeOrganization` without a check of the caller. The steps of the closure run at once, or else in the sweep. */
 export async function close(orgId: Id<'organization'>, confirmSlug: string, by: ClosedBy): Promise<Row<OrgClosure>> {
   await transaction(async (trx) => {
     await lockOrganization(trx, orgId);
@@ -58,7 +58,7 @@ export async function close(orgId: Id<'organization'>, confirmSlug: string, by: 
     await leaveClosedOrganization(trx, orgId, sessionId);
   });
   await releaseTransaction();
-  // The organization is closed whatever becomes of the rest.
+  // The organization is closed even when a later step fails.
   await settleClosure(orgId).catch(() => {});
   return OrgClosure.get({ orgId });
 }

@@ -1,4 +1,4 @@
-// The export of a closed organization in GraphQL: no record of the REST contract speaks of it.
+// The export of a closed organization in GraphQL: the REST contract has no record for it.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
@@ -24,19 +24,19 @@ const OrganizationExport = builder.objectRef<Row<OrgExport>>('OrganizationExport
     requestedAt: t.expose('requestedAt', { type: 'EpochMs', description: 'When it was requested.' }),
     url: t.string({
       nullable: true,
-      description: 'Where it is downloaded, without a credential; null unless it is ready.',
+      description: 'Address for the download, valid without a credential; null unless the export is ready.',
       resolve: (row) => addressOf(row)?.url ?? null,
     }),
     sizeBytes: t.expose('sizeBytes', {
       type: 'SafeInt',
       nullable: true,
-      description: 'Bytes of the archive; null unless it is ready.',
+      description: 'Size of the archive in bytes; null unless the export is ready.',
     }),
     expiresAt: t.field({
       type: 'EpochMs',
       nullable: true,
       description:
-        'When the address expires, about an hour later; asking again returns another one. Null unless it is ready.',
+        'When the address expires, about an hour later; a repeated read returns another one. Null unless the export is ready.',
       resolve: (row) => addressOf(row)?.expiresAt ?? null,
     }),
   }),
@@ -55,7 +55,7 @@ builder.queryField('organizationExport', (t) =>
 builder.mutationField('exportOrganization', (t) =>
   t.field({
     description:
-      'Asks for the data of a closed organization, within thirty days; 409 while it is open. Only an owner who is signed in to the console may. Asking again returns the same export, unless it failed.',
+      'Requests the data of a closed organization, within thirty days; 409 while it is open. Only an owner who is signed in to the console may. A repeated request returns the same export, unless it failed.',
     scope: 'person',
     type: OrganizationExport,
     args: { orgId: t.arg.string(pathId) },

@@ -24,11 +24,11 @@ const SettlementKind = wordSet('ClosureSettlementKind', settlementKinds, 'What a
 const ClosureSettlement = builder.objectRef<Settlement>('ClosureSettlement').implement({
   description: 'Something that ended with the organization.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: SettlementKind.type, description: 'What was settled.' }),
-    description: t.exposeString('description', { description: 'What became of it, in one sentence.' }),
+    kind: t.expose('kind', { type: SettlementKind.type, description: 'The kind of settlement.' }),
+    description: t.exposeString('description', { description: 'The result, in one sentence.' }),
     amountUsd: t.exposeFloat('amountUsd', {
       nullable: true,
-      description: 'What is refunded, in US dollars; null when no money is involved.',
+      description: 'The refund in US dollars; null when no money is involved.',
     }),
   }),
 });
@@ -38,10 +38,10 @@ const OrgClosureType = builder.objectRef<Row<OrgClosure>>('OrgClosure').implemen
   fields: (t) => ({
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     closedAt: t.expose('closedAt', { type: 'EpochMs', description: 'When it was closed.' }),
-    basis: t.expose('basis', { type: ClosureBasis.type, description: 'Who closed it.' }),
+    basis: t.expose('basis', { type: ClosureBasis.type, description: 'The role of the person who closed it.' }),
     settlements: t.expose('settlements', {
       type: [ClosureSettlement],
-      description: 'What has ended so far. Credits are settled once the costs of canceled missions are booked.',
+      description: 'The settlements so far. Credits are settled once the costs of canceled missions are booked.',
     }),
   }),
 });

@@ -1,5 +1,5 @@
-// What follows the closing of an organization, one transaction each. A process may be lost between any two of them: the sweep goes
-// on with the first that is not done.
+// The steps after the closing of an organization, one transaction each. A process may be lost between any two of them: the sweep
+// continues with the first that is not completed.
 
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -26,7 +26,7 @@ interface Closing {
   /** The reference of the subscription that has ended at its provider. */
   ended: string | null;
 }
-/** Its settlements; null when it cannot be done yet. */
+/** The settlements of a step; null when it cannot be completed yet. */
 type Step = (trx: Transaction, closing: Closing) => Promise<Settlement[] | null>;
 
 const settled = (kind: Settlement['kind'], description: string, amountUsd: number | null = null): Settlement => ({
@@ -65,7 +65,7 @@ async function endSubscription(trx: Transaction, { orgId, ended }: Closing): Pro
     : [];
 }
 
-/** Waits until canceled missions are booked: what they cost is not refunded. */
+/** Waits until canceled missions are booked: their costs are not refunded. */
 async function settleCredits(trx: Transaction, { orgId, closedAt }: Closing): Promise<Settlement[] | null> {
   if (await isUnsettled(trx, orgId)) return null;
   const refunded = await withdrawOrdersOf(trx, orgId, closedAt, closedReason);
@@ -78,7 +78,7 @@ async function settleCredits(trx: Transaction, { orgId, closedAt }: Closing): Pr
 /** In this order. A release may append to them. */
 export const steps: readonly Step[] = [endAccess, stopMissions, endSubscription, settleCredits];
 
-/** Does what is not done yet. Concurrent calls take turns; a step that fails is tried again at the next call. */
+/** Runs the remaining steps. Concurrent calls take turns; a failed step is retried at the next call. */
 export async function settleClosure(orgId: OrgId): Promise<void> {
   while (await doNext(orgId));
 }
@@ -93,7 +93,7 @@ async function doNext(orgId: OrgId): Promise<boolean> {
       .findById(orgId)
       .forUpdate();
     if (!closure || closure.settledAt !== null) return false;
-    // Another process has done it meanwhile.
+    // Another process has completed the step meanwhile.
     if (closure.stepsDone !== next?.stepsDone) return true;
     const { closedAt } = closure;
     const settlements = await steps[closure.stepsDone]?.(trx, { orgId, closedAt, ended });
@@ -116,7 +116,7 @@ async function doNext(orgId: OrgId): Promise<boolean> {
 
 const unsettledSql = 'select org_id from org_closures where settled_at is null order by closed_at';
 
-/** Goes on with every closure that is not settled. @throws after all were tried, when one failed */
+/** Continues every closure that is not settled. @throws after all were tried, when one failed */
 export async function settleClosures(): Promise<void> {
   const errors: unknown[] = [];
   for (const { orgId } of await sql<Pick<OrgClosure, 'orgId'>>(unsettledSql)) {

@@ -1,4 +1,4 @@
-// The conditions behind notices, each with the scope that a caller needs to hear of it. Every read is bounded.
+// The conditions behind notices, each with the scope that a caller needs to see it. Every read is bounded.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Scope } from '#access/scopes.ts';
@@ -15,14 +15,14 @@ import { findNeedyRuns } from '../../work/runs/needs.ts';
 import { findFailureStreaks, findWaitingRuns } from '../../work/runs/trouble.ts';
 import type { Notice } from './model.ts';
 
-/** A notice with the page of its organization on which a person acts on it. */
+/** A notice with the console page on which a person acts on it. */
 export type Condition = Omit<Notice, 'actionUrl'> & { page: string };
 
-/** Shares of the daily cost cap, in percent; only the highest that is reached makes a notice. */
+/** Shares of the daily cost cap, in percent; only the highest one reached causes a notice. */
 const capPercents = [100, 80] as const;
-/** Days before the end of a token; only the latest that is reached makes a notice. */
+/** Days before the end of a token; only the latest one reached causes a notice. */
 const tokenDays = [1, 7, 14] as const;
-/** How long a run waits for a runtime before people hear of it. */
+/** How long a run waits for a runtime before it causes a notice. */
 const longWaitMs = minutes(5);
 
 const quoted = (name: string): string => `“${name}”`;
@@ -76,7 +76,7 @@ async function costCap(caller: Caller): Promise<Condition[]> {
   ];
 }
 
-/** Told before a creation is refused with 402: also an upgrade of the service may bring a limit. */
+/** Shown before a creation is refused with 402; an upgrade of the service may also introduce a limit. */
 async function planLimit(caller: Caller): Promise<Condition[]> {
   const orgId = ownOrganization(caller);
   const { plan, projects: limit } = await currentPlan(orgId);
@@ -95,7 +95,7 @@ async function planLimit(caller: Caller): Promise<Condition[]> {
   ];
 }
 
-/** Those of a signed-in person; a token hears of itself alone, because it may not list tokens. */
+/** Expiring tokens of a signed-in person; a token gets notices only about itself, because it may not list tokens. */
 async function expiringTokens(caller: Caller): Promise<Condition[]> {
   if (caller.userId === null) return [];
   const at = now();
@@ -103,7 +103,7 @@ async function expiringTokens(caller: Caller): Promise<Condition[]> {
   return tokens
     .filter(({ id }) => caller.principalType === 'cookie' || caller.credentialId === id)
     .flatMap(({ id, name, createdAt, expiresAt }): Condition[] => {
-      // A token that was created for a week or less needs no notice a week before its end.
+      // A token with a lifetime of a week or less causes no notice a week before its end.
       const left = tokenDays.find((n) => expiresAt - at <= days(n) && expiresAt - createdAt > days(n));
       if (!left) return [];
       return [
@@ -156,7 +156,7 @@ async function waitingRuns(caller: Caller): Promise<Condition[]> {
   const many = count === 1 ? 'A mission waits' : `${count}${count === 100 ? ' or more' : ''} missions wait`;
   return [
     {
-      // One a day, however many runs wait.
+      // One notice per day, for any number of waiting runs.
       id: `run_waiting:${isoTime(since).slice(0, 10)}`,
       kind: 'action',
       title: `${many} for a runtime`,

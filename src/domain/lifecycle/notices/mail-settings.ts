@@ -1,11 +1,11 @@
-// Which notices a person gets by email: all that need action, except for the kinds that the person has turned off.
+// The notices that a person gets by email: all that need action, except for the kinds that the person has turned off.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
 
-/** What a notice is about: the beginning of its id. */
+/** Subject of a notice: the beginning of its id. */
 export const mailKinds = [
   'credits',
   'cost_cap',
@@ -38,7 +38,7 @@ export interface MailChoice {
   enabled: boolean;
 }
 
-/** Every kind, also those that the person has never set. */
+/** Every kind, including those that the person has never set. */
 export async function mailChoicesOf(userId: Id<'person'>): Promise<MailChoice[]> {
   const settings = await NoticeMailSetting.findAll({ userId });
   return mailKinds.map((kind) => ({ kind, enabled: settings.find((one) => one.kind === kind)?.isEnabled ?? true }));
@@ -46,7 +46,7 @@ export async function mailChoicesOf(userId: Id<'person'>): Promise<MailChoice[]>
 
 export const listMailChoices = (caller: Caller): Promise<MailChoice[]> => mailChoicesOf(ownPerson(caller));
 
-/** For the caller's person, in every organization. */
+/** Applies to the caller's person in every organization. */
 export async function chooseMail(caller: Caller, { kind, enabled }: MailChoice): Promise<MailChoice[]> {
   const userId = ownPerson(caller);
   await NoticeMailSetting.query()

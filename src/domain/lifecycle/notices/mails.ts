@@ -1,6 +1,6 @@
-// Emails about notices that need action, to the people who can act: owners and admins, of an expiring token its owner, and of a
-// mission that waits for a person all who may run missions. A row
-// and the mail are written in one transaction, so that several processes mail a notice to a person once.
+// Emails about notices that need action, to the people who can act: owners and admins; the owner of an expiring token; all who may run
+// missions, for a mission that waits for a person. The row and the mail are written in one transaction, so that several processes mail a
+// notice to a person once.
 import type { Caller } from '#access/principal.ts';
 import { isAtLeast } from '#access/roles.ts';
 import { scopesOfRole } from '#access/scopes.ts';
@@ -19,17 +19,17 @@ import { type MailKind, mailChoicesOf, mailKindOf } from './mail-settings.ts';
 import type { Notice } from './model.ts';
 import { listNotices } from './operations.ts';
 
-/** How often the notices of an organization are checked. */
+/** Interval between checks of an organization's notices. */
 const checkIntervalMs = minutes(5);
 const batch = 20;
-/** A mail that could not be delivered for so long is dropped. */
+/** A mail that could not be delivered within this time is dropped. */
 const deliverableMs = days(1);
 
 const takeSql = `update notice_checks set checked_at = $1 where org_id in (
     select org_id from notice_checks where checked_at <= $2 order by checked_at limit ${batch} for update skip locked
   ) returning org_id`;
 
-/** @throws after all were tried, when the notices of one could not be read */
+/** @throws after all were tried, when the notices of one organization could not be read */
 export async function mailNotices(): Promise<void> {
   const errors: unknown[] = [];
   for (;;) {
@@ -41,7 +41,7 @@ export async function mailNotices(): Promise<void> {
     throw new Error(`notices of ${errors.length} organizations were not mailed`, { cause: errors[0] });
 }
 
-/** Kinds of which a member hears as far as their scopes reach. */
+/** Kinds that are also mailed to ordinary members, within their scopes. */
 const forMembers: ReadonlySet<MailKind | undefined> = new Set(['token_expiring', 'person_needed']);
 
 async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {

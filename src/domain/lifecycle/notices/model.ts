@@ -1,4 +1,4 @@
-// A notice says what a person should know or do. It is computed when it is read; what is stored is who dismissed it.
+// A notice tells a person about a fact or a necessary action. Computed when read; only its dismissals are stored.
 
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -6,7 +6,7 @@ import { BaseModel } from '#foundation/postgres/base-model.ts';
 export const noticeKinds = ['info', 'warning', 'action'] as const;
 
 export interface Notice {
-  /** Derived from the condition and its subject: the same cause has the same id, a new cause another one. */
+  /** Derived from the condition and its subject: the same cause has the same id, a new cause a different one. */
   id: string;
   kind: (typeof noticeKinds)[number];
   title: string;

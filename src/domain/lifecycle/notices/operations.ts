@@ -1,4 +1,4 @@
-// Notices of an organization as one caller sees them: list them, dismiss one.
+// Notices of an organization for one caller: list them, dismiss one.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
@@ -8,10 +8,10 @@ import { consolePage } from '../../organization/organizations/pages.ts';
 import { conditions } from './conditions.ts';
 import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
 
-/** No cause lasts longer, so that its dismissal is kept as long as it matters. */
+/** Longer than any cause lasts, so that a dismissal is kept for as long as its cause. */
 const dismissalsLastMs = days(400);
 
-/** Those that the caller's person has not dismissed, the most urgent first. */
+/** The notices that the caller's person has not dismissed, the most urgent first. */
 export async function listNotices(caller: Caller): Promise<Notice[]> {
   const notices = await presentNotices(caller);
   const { orgId, userId } = caller;
@@ -22,7 +22,7 @@ export async function listNotices(caller: Caller): Promise<Notice[]> {
   return notices.filter(({ id }) => !dismissed.has(id));
 }
 
-/** Also dismissed ones. What the caller may not read causes no notice. */
+/** All notices, dismissed ones included. A cause that the caller may not read produces none. */
 async function presentNotices(caller: Caller): Promise<Notice[]> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -36,7 +36,7 @@ async function presentNotices(caller: Caller): Promise<Notice[]> {
 
 const urgency = ({ kind }: Notice): number => noticeKinds.indexOf(kind);
 
-/** Hides the notice from the caller's person while its cause lasts; a second call changes nothing. @throws 404 without that cause */
+/** Hides the notice from the caller's person while its cause lasts; a repeated call changes nothing. @throws 404 without that cause */
 export async function dismissNotice(caller: Caller, noticeId: string): Promise<Row<NoticeDismissal>> {
   const dismissal = { orgId: ownOrganization(caller), userId: ownPerson(caller), noticeId };
   if (!(await presentNotices(caller)).some(({ id }) => id === noticeId)) NoticeDismissal.refuse();

@@ -15,13 +15,13 @@ const NoticeKind = wordSet('NoticeKind', noticeKinds, 'How urgent a notice is.',
 });
 
 const NoticeType = builder.objectRef<Notice>('Notice').implement({
-  description: 'What a person should know or do. It is there while its cause is.',
+  description: 'A fact or a necessary action for a person. A notice exists as long as its cause.',
   fields: (t) => ({
     id: t.exposeString('id', {
       description: 'Derived from the cause: `token_expiring:tok_…:7`. A new cause has another id.',
     }),
-    kind: t.expose('kind', { type: NoticeKind.type, description: 'How urgent it is.' }),
-    title: t.exposeString('title', { description: 'What is the matter, in one sentence.' }),
+    kind: t.expose('kind', { type: NoticeKind.type, description: 'The urgency of the notice.' }),
+    title: t.exposeString('title', { description: 'The notice in one sentence.' }),
     body: t.exposeString('body', { description: 'The details, and what to do.' }),
     actionUrl: t.exposeString('actionUrl', {
       nullable: true,
@@ -29,7 +29,8 @@ const NoticeType = builder.objectRef<Notice>('Notice').implement({
     }),
     createdAt: t.expose('createdAt', {
       type: 'EpochMs',
-      description: 'When the cause began; of the cost cap the UTC day, of credits and failing runs the latest change.',
+      description:
+        'When the cause began; for the cost cap the UTC day, for credits and failing runs the latest change.',
     }),
   }),
 });
@@ -44,7 +45,7 @@ const ListNoticesResponse = builder.objectRef<NoticeList>('ListNoticesResponse')
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     notices: t.expose('notices', {
       type: [NoticeType],
-      description: 'Without those that the caller’s person has dismissed; the most urgent first.',
+      description: 'The notices that the caller’s person has not dismissed; the most urgent first.',
     }),
   }),
 });
@@ -60,7 +61,7 @@ const NoticeDismissalType = builder.modelType(NoticeDismissal, 'NoticeDismissal'
 
 builder.queryField('notices', (t) =>
   t.field({
-    description: 'What the caller should know or do, as far as its scopes reach. Each notice ends with its cause.',
+    description: 'Notices for the caller, within its scopes. Each notice ends with its cause.',
     scope: 'setup:read',
     rest: 'GET /notices',
     tool: 'list_notices',
@@ -85,7 +86,7 @@ const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'What an emailed not
 const NoticeMailChoice = builder.objectRef<MailChoice>('NoticeMailChoice').implement({
   description: 'Whether a person gets notices of one kind by email.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: NoticeMailKind.type, description: 'What the notices are about.' }),
+    kind: t.expose('kind', { type: NoticeMailKind.type, description: 'Subject of the notices.' }),
     enabled: t.exposeBoolean('enabled', { description: 'True unless the person has turned it off.' }),
   }),
 });
@@ -94,7 +95,7 @@ const UpdateNoticeMailRequest = request(
   'UpdateNoticeMailRequest',
   z
     .object({
-      kind: NoticeMailKind.zod.describe('What the notices are about.'),
+      kind: NoticeMailKind.zod.describe('Subject of the notices.'),
       enabled: z.boolean().describe('Whether they are emailed, in every organization of the person.'),
     })
     .meta({ description: 'The kind of notices to change.', examples: [{ kind: 'run_waiting', enabled: false }] }),
@@ -103,7 +104,7 @@ const UpdateNoticeMailRequest = request(
 builder.queryField('noticeMails', (t) =>
   t.field({
     description:
-      'Which notices the signed-in person gets by email. Those that need action are mailed once, to owners and admins; an expiring token to its owner, and a mission that waits for a person to all who may run missions.',
+      'The notices that the signed-in person gets by email. Notices that need action are mailed once, to owners and admins; an expiring token to its owner, and a mission that waits for a person to all who may run missions.',
     scope: 'person',
     type: [NoticeMailChoice],
     resolve: (_, _args, { caller }) => listMailChoices(caller),

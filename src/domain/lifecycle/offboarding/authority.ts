@@ -1,4 +1,4 @@
-// What acts for a person, and its end when the person is removed from an organization or disabled (off-boarding).
+// Ends the credentials of a person who is removed from an organization or disabled (off-boarding).
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { revokeRegistrationsOf } from '../../identity/agent-identities/revoke.ts';
 import { spendCodesOf } from '../../identity/oauth/codes.ts';
@@ -8,8 +8,8 @@ import type { PersonIn } from '../../organization/memberships/model.ts';
 import { disableRecurringOf } from '../../work/recurring/operations.ts';
 
 /**
- * Ends everything that acts for the person, for good: tokens, authorization codes, sign-ins, claimed agents. Recurring missions
- * that the person set are disabled: they would still spend in that person's name. The membership or the person must be locked.
+ * Permanently ends everything that acts for the person: tokens, authorization codes, sign-ins, claimed agents. Recurring missions that
+ * the person set are disabled: they would otherwise be billed to that person. The membership or the person must be locked.
  */
 export async function endAuthority(trx: Transaction, person: PersonIn): Promise<void> {
   await revokeTokensOf(trx, person);

@@ -1,4 +1,4 @@
-// Disabling an account: the operator's act against a lost device, a leaver, an abuser. What it ends stays ended.
+// Disables an account: the operator's action against a lost device, a leaver or an abuser. Revoked access stays revoked.
 
 import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -7,11 +7,11 @@ import { endSessionsOf } from '../../identity/sessions/operations.ts';
 import { Person } from '../../organization/people/model.ts';
 import { endAuthority } from './authority.ts';
 
-/** Ends the person's sessions, and in every organization all that acts for them. A second time ends nothing more. */
+/** Ends the person's sessions, and everything that acts for them in any organization. A repeated call ends nothing more. */
 export const disablePerson = (person: Row<Person>): Promise<Row<Person>> =>
   transaction(async (trx) => {
     const disabledAt = person.disabledAt ?? now();
-    // First: who creates a session or a credential at this moment holds the person, or waits here and is refused.
+    // Written first: a concurrent creation of a session or credential holds the person's lock already, or waits here and is then refused.
     await Person.patch(trx, { id: person.id }, { disabledAt });
     await endSessionsOf(trx, person.id);
     await endAuthority(trx, { userId: person.id });

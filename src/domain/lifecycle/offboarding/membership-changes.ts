@@ -1,4 +1,4 @@
-// Changes of memberships: another role, and removal. One at a time per organization, so that an owner always remains.
+// Changes of memberships: another role, and removal. Serialized per organization, so that an owner always remains.
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
@@ -16,7 +16,10 @@ import { endAuthority } from './authority.ts';
 
 const requiredScope: Scope = 'members:write';
 
-/** Changes the role of a member. @throws 403 unless an owner grants or removes the role owner, 404 for no member, 409 for the last owner */
+/**
+ * Changes the role of a member. @throws 403 unless an owner grants or removes the role owner, 404 for a person who is not a member, 409
+ * for the last owner
+ */
 export const updateMembership = (
   caller: Caller,
   orgId: string,
@@ -29,7 +32,7 @@ export const updateMembership = (
     return setRole(trx, member, role);
   });
 
-/** Removes a member, with all that acts for them there. @throws as `updateMembership` */
+/** Removes a member, and ends everything that acts for them in the organization. @throws as `updateMembership` */
 export const deleteMembership = (caller: Caller, orgId: string, userId: string): Promise<{ ok: true }> =>
   transaction(async (trx) => {
     const member = await lockMember(trx, ownOrganizationOnly(caller, orgId), userId);
@@ -38,7 +41,7 @@ export const deleteMembership = (caller: Caller, orgId: string, userId: string):
     return { ok: true };
   });
 
-/** The membership, locked, and with it all other changes of members in the organization. @throws 404 for no member */
+/** The membership, locked together with all other membership changes in the organization. @throws 404 for a person who is not a member */
 export async function lockMember(
   trx: Transaction,
   orgId: Id<'organization'>,
@@ -53,7 +56,7 @@ export async function lockMember(
   return member;
 }
 
-/** The role of the caller is read again: it may have changed while the lock was awaited. */
+/** Reads the role of the caller again, which may have changed while the lock was awaited. */
 async function admitChange(
   trx: Transaction,
   { userId }: Caller,
@@ -81,7 +84,7 @@ export async function removeMember(trx: Transaction, member: Row<Membership>): P
   await refuseLastOwner(trx, member);
   await endAuthority(trx, { orgId, userId });
   await leaveOrganization(trx, { userId, orgId });
-  // A pending invite would let the person back in.
+  // A pending invite would let the person join again.
   const person = await Person.find({ id: userId }, trx);
   if (person) await revokeInvitesTo(trx, orgId, person.email);
   await Membership.query(trx).deleteById([orgId, userId]);

@@ -1,4 +1,4 @@
-// What an organization has reached or marked of its setup, and how far its people have followed the guides.
+// Setup of an organization: milestones reached or marked, and the progress of its people in the guides.
 
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -18,7 +18,7 @@ export class SetupMilestone extends BaseModel {
 
   declare orgId: Id<'organization'>;
   declare milestoneId: MilestoneId;
-  /** Written by database triggers in the transaction of what reaches it; null: only marked. */
+  /** Written by database triggers in the transaction that reaches the milestone; null: only marked. */
   declare reachedAt: number | null;
   declare mark: Exclude<SetupMark, 'reset'> | null;
   declare markedAt: number | null;

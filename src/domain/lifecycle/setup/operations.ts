@@ -52,7 +52,7 @@ export interface SetupProgress extends GroupProgress {
   guides: Guide[];
 }
 
-/** A milestone that is skipped counts as settled for `complete`, not as reached. */
+/** A skipped milestone counts as settled for `complete`, not as reached. */
 export async function readSetup(caller: Caller): Promise<SetupProgress> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -88,14 +88,14 @@ const countOf = (milestones: readonly Milestone[]): GroupProgress => ({
   totalCount: milestones.length,
 });
 
-/** What really happened counts before any mark. */
+/** A reached milestone takes precedence over any mark. */
 function stateOf(row: Row<SetupMilestone> | undefined): Pick<Milestone, 'state' | 'reachedAt'> {
   if (!row || (row.reachedAt === null && row.mark === null)) return { state: 'open', reachedAt: null };
   if (row.reachedAt !== null) return { state: 'done', reachedAt: row.reachedAt };
   return row.mark === 'done' ? { state: 'done', reachedAt: row.markedAt } : { state: 'skipped', reachedAt: null };
 }
 
-/** The guides of the caller's person; at their beginning for a caller without a person. */
+/** The guides of the caller's person; at step 0 for a caller without a person. */
 async function readGuides(orgId: string, userId: string | null): Promise<Guide[]> {
   const rows = userId === null ? [] : await SetupGuide.findAll({ orgId, userId });
   return guideIds.map((id) => {
@@ -111,7 +111,7 @@ async function readFirstMission(orgId: Id<'organization'>): Promise<FirstMission
   return { issueId: run.issueId, orgSlug: slug, url: pageOfSlug(slug, `/runs/${run.id}`) };
 }
 
-/** Marks a milestone; `reset` removes the mark. One that was really reached stays done. @throws 404 */
+/** Marks a milestone; `reset` removes the mark. A reached milestone stays done. @throws 404 */
 export async function markMilestone(caller: Caller, milestoneId: string, mark: SetupMark): Promise<SetupProgress> {
   if (!isMilestone(milestoneId)) SetupMilestone.refuse();
   return writeMarks(caller, [milestoneId], mark);
@@ -136,7 +136,7 @@ async function writeMarks(caller: Caller, ids: readonly MilestoneId[], mark: Set
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const marked = mark === 'reset' ? { mark: null, markedAt: null } : { mark, markedAt: now() };
-  // In the order of their ids, so that two writers do not wait for each other.
+  // Ordered by id, so that concurrent writers do not deadlock.
   const rows = [...ids].sort().map((milestoneId) => ({ orgId, milestoneId, ...marked }));
   if (rows.length > 0) {
     await SetupMilestone.query().insert(rows).onConflict(['orgId', 'milestoneId']).merge(['mark', 'markedAt']);
@@ -149,7 +149,7 @@ export interface GuideChanges {
   completed: boolean;
 }
 
-/** Notes how far the caller's person is. Without `completed` a guide that was completed is followed again. @throws 404 */
+/** Records the progress of the caller's person in a guide. Without `completed`, a completed guide is open again. @throws 404 */
 export async function updateGuide(
   caller: Caller,
   guideId: string,

@@ -1,4 +1,4 @@
-// What agents of an organization need before a mission can start: read from what is connected now, never stored.
+// Requirements of the organization's agents before a mission can start: read from the present connections, never stored.
 import type { Id } from '#foundation/ids.ts';
 import { lookUp } from '#foundation/postgres/database.ts';
 import { harnessesFor, isModelKnown } from '../../projects/agents/runnable.ts';

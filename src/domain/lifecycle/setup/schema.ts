@@ -46,11 +46,11 @@ const SetupMilestone = builder.objectRef<operations.Milestone>('SetupMilestone')
   fields: (t) => ({
     id: t.expose('id', { type: MilestoneId.type, description: 'Which milestone it is.' }),
     name: t.exposeString('name', { description: 'Name for display, which says what to do.' }),
-    state: t.expose('state', { type: MilestoneState.type, description: 'What was reached counts before any mark.' }),
+    state: t.expose('state', { type: MilestoneState.type, description: 'A reached milestone overrides any mark.' }),
     reachedAt: t.expose('reachedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When it was reached or marked as done; null until then.',
+      description: 'When the milestone was reached or marked as done; null until then.',
     }),
   }),
 });
@@ -61,7 +61,7 @@ const counts = {
 };
 
 const SetupGroupProgress = builder.objectRef<operations.GroupProgress>('SetupGroupProgress').implement({
-  description: 'How far a group of milestones is.',
+  description: 'Progress of a group of milestones.',
   fields: (t) => ({
     reachedCount: t.exposeInt('reachedCount', { description: counts.reached }),
     totalCount: t.exposeInt('totalCount', { description: counts.total }),
@@ -80,14 +80,14 @@ const SetupGroup = builder.objectRef<operations.Group>('SetupGroup').implement({
 });
 
 const SetupGuide = builder.objectRef<operations.Guide>('SetupGuide').implement({
-  description: 'How far the caller has followed a guide through the console.',
+  description: 'Progress of the caller in a guide through the console.',
   fields: (t) => ({
     id: t.expose('id', { type: GuideId.type, description: 'Which guide it is.' }),
     step: t.exposeInt('step', { description: 'The step that was last shown; 0 at the beginning.' }),
     completedAt: t.expose('completedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When it was completed; null until then.',
+      description: 'When the guide was completed; null until then.',
     }),
   }),
 });
@@ -107,7 +107,7 @@ const Requirement = wordSet('SetupRequirementId', requirementIds, 'What agents n
 });
 
 const SetupRequirement = builder.objectRef<RequirementRecord>('SetupRequirement').implement({
-  description: 'What agents need before a mission can start.',
+  description: 'A requirement of agents before a mission can start.',
   fields: (t) => ({
     id: t.expose('id', { type: Requirement.type, description: 'Which requirement it is.' }),
     isMet: t.exposeBoolean('isMet', { description: 'Whether it is connected now.' }),
@@ -115,7 +115,7 @@ const SetupRequirement = builder.objectRef<RequirementRecord>('SetupRequirement'
 });
 
 const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress').implement({
-  description: 'How far an organization has set up the service.',
+  description: 'Progress of an organization in setting up the service.',
   fields: (t) => ({
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     reachedCount: t.exposeInt('reachedCount', { description: counts.reached }),
@@ -140,7 +140,7 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
     requirements: t.field({
       type: [SetupRequirement],
       beyondRest: true,
-      description: 'What agents need, in the order in which to connect it.',
+      description: 'The requirements of agents, in the order in which to connect them.',
       resolve: ({ orgId }) => readRequirements(orgId),
     }),
     firstMission: t.expose('firstMission', {
@@ -150,7 +150,7 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
     }),
     guides: t.expose('guides', {
       type: [SetupGuide],
-      description: 'Of the person whom the caller acts for; at their beginning for a caller without a person.',
+      description: 'The guides of the caller’s person; at step 0 for a caller without a person.',
     }),
   }),
 });
@@ -177,12 +177,12 @@ const UpdateSetupGuideRequest = request(
         .describe(`The step that is shown, ${range(guideStep)}.`),
       completed: z.boolean().default(false).describe('Whether the guide is completed; false follows it again.'),
     })
-    .meta({ description: 'How far the caller has followed a guide.', examples: [{ step: 3, completed: false }] }),
+    .meta({ description: 'Progress of the caller in a guide.', examples: [{ step: 3, completed: false }] }),
 );
 
 builder.queryField('setup', (t) =>
   t.field({
-    description: 'How far the organization has set up the service.',
+    description: 'Progress of the organization in setting up the service.',
     scope: 'setup:read',
     rest: 'GET /setup',
     tool: 'get_setup',
@@ -193,7 +193,7 @@ builder.queryField('setup', (t) =>
 
 builder.mutationFields((t) => ({
   updateSetupMilestone: t.field({
-    description: 'Marks a milestone as done or skipped, or removes the mark. One that was reached stays done.',
+    description: 'Marks a milestone as done or skipped, or removes the mark. A reached milestone stays done.',
     scope: 'setup:write',
     rest: 'PATCH /setup/milestones/{milestoneId}',
     type: SetupProgress,

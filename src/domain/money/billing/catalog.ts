@@ -1,4 +1,4 @@
-// What can be bought, and what each plan allows (docs/decisions/0035-test-money-and-events.md). Prices are in US cents.
+// The offers, and the limits of each plan (docs/decisions/0035-test-money-and-events.md). Prices are in US cents.
 import { credits } from '#limits.ts';
 
 export const billingPlans = ['free', 'pack', 'team', 'enterprise'] as const;
@@ -11,11 +11,11 @@ export const teamPlanIds = ['team-5', 'team-20'] as const;
 export type TeamPlanId = (typeof teamPlanIds)[number];
 
 export interface PlanLimits {
-  /** Null: as many as wanted. */
+  /** Null: unlimited. */
   projects: number | null;
-  /** Open missions; null: as many as there are credits for. */
+  /** Maximum of open missions; null: limited by the credits only. */
   agentsAtOnce: number | null;
-  /** The most credits that one mission may cost. */
+  /** Maximum cost of one mission, in credits. */
   missionCeiling: number;
 }
 
@@ -24,7 +24,7 @@ export interface Price {
   cents: number;
 }
 
-/** One pack; a checkout may take several. */
+/** Price of one pack; a checkout may contain several. */
 export const pack: Price = { credits: 100, cents: 100_00 };
 
 export interface TeamPlan extends Price, PlanLimits {
@@ -67,13 +67,13 @@ export const modeOf: Record<BillingPlan, BillingMode> = {
   enterprise: 'invoice',
 };
 
-/** What a credit costs without any discount, in US dollars. */
+/** Price of a credit without a discount, in US dollars. */
 export const referencePerCreditUsd = pack.cents / 100 / pack.credits;
 export const trialCredits: number = credits.trial;
 
 let contactUrl: string | null = null;
 
-/** Binds where people ask the operator for the plan `enterprise` (CONTACT_URL). */
+/** Binds the address for requests of the plan `enterprise` to the operator (CONTACT_URL). */
 export function bindContactUrl(url: string | null): void {
   contactUrl = url;
 }

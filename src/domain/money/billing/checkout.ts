@@ -1,4 +1,4 @@
-// Checkouts: an organization chooses an offer, the provider takes the payment and tells of it by an event.
+// Checkouts: an organization chooses an offer, the provider takes the payment and reports it with an event.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -22,13 +22,14 @@ export interface NewCheckout {
 }
 
 /**
- * Repeated with its key before it has answered, it continues with the same checkout and the same page of the provider.
- * @throws 400 for members that do not go with the offer, 409 while a subscription is not canceled
+ * A request repeated with its idempotency key, before the first was answered, continues with the same checkout and the same page of the
+ * provider.
+ * @throws 400 for members that do not fit the offer, 409 while a subscription is not canceled
  */
 export async function createCheckout(caller: Caller, input: NewCheckout): Promise<{ checkoutId: string; url: string }> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
-  // Committed before the provider is called: when that does not answer, the checkout stays unpaid and expires.
+  // Committed before the call of the provider: when the call fails, the checkout stays unpaid and expires.
   const checkoutId = await firstStep(() => insertCheckout(caller, orgId, input));
   const checkout = await BillingCheckout.get({ id: checkoutId as BillingCheckout['id'], orgId });
   const { url, reference } = await paymentProvider().startCheckout(checkout);
@@ -83,7 +84,7 @@ async function refuseSecondSubscription(orgId: string): Promise<void> {
     );
 }
 
-/** One that was not paid in time has expired, also when nothing has told so. */
+/** Returns an unpaid checkout as expired from its deadline on, with or without an event. */
 export async function findCheckout(caller: Caller, id: string): Promise<Row<BillingCheckout>> {
   beyondOneProject(caller);
   const checkout = await BillingCheckout.get({ id: id as BillingCheckout['id'], orgId: ownOrganization(caller) });
@@ -91,7 +92,10 @@ export async function findCheckout(caller: Caller, id: string): Promise<Row<Bill
   return isExpired ? { ...checkout, status: 'expired' } : checkout;
 }
 
-/** Pays a checkout of the built-in provider. Paid twice it is one order. @throws 409 for one that has expired, or is another provider's */
+/**
+ * Pays a checkout of the built-in provider. Repeated payments create one order. @throws 409 for an expired checkout, and for one of
+ * another provider
+ */
 export async function payInTestMoney(caller: Caller, id: string): Promise<void> {
   const checkout = await findCheckout(caller, id);
   if (checkout.provider !== builtinProvider.name) throw conflict('The checkout session is paid at another provider.');

@@ -1,5 +1,5 @@
-// The end of what an organization bought, when it closes: its subscription ends at once, and orders within their window of
-// withdrawal are withdrawn.
+// The end of an organization's purchases when it closes: the subscription ends at once, and orders within their withdrawal window are
+// withdrawn.
 
 import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -14,8 +14,9 @@ import { refundOf } from './withdrawal.ts';
 type OrgId = BillingOrder['orgId'];
 
 /**
- * Ends the subscription at its provider, outside of any transaction; repeated, it ends once. Its reference, or null when there is
- * none. @throws when the settings of its provider were removed
+ * Ends the subscription at its provider, outside of any transaction; repeated calls end it once. Returns its reference, or null without a
+ * subscription.
+ * @throws when the settings of its provider were removed
  */
 export async function endAtProvider(orgId: OrgId): Promise<string | null> {
   const current = await currentSubscription(orgId);
@@ -28,8 +29,8 @@ export async function endAtProvider(orgId: OrgId): Promise<string | null> {
 }
 
 /**
- * Ends the open checkouts, and the subscription that has ended at its provider. The latter, or null when there was none.
- * @throws when another one has begun meanwhile
+ * Expires the open checkouts, and cancels the subscription that has ended at its provider. Returns the subscription, or null without one.
+ * @throws when another subscription has begun meanwhile
  */
 export async function endSubscriptionOf(
   trx: Transaction,
@@ -48,7 +49,7 @@ export async function endSubscriptionOf(
   return current;
 }
 
-/** Withdraws what could be withdrawn at that time; the sum of the refunds, in cents. The provider refunds afterwards. */
+/** Withdraws the orders that could be withdrawn at that time. Returns the sum of the refunds, in cents. The provider refunds afterwards. */
 export async function withdrawOrdersOf(trx: Transaction, orgId: OrgId, at: number, reason: string): Promise<number> {
   const orders = await BillingOrder.query(trx)
     .where({ orgId, status: 'paid' })

@@ -1,5 +1,5 @@
-// What a payment event changes. An event counts once, whatever its order and however often it comes; one that does not fit what
-// this service knows changes nothing and is refused, so that the provider sends it again later.
+// Applies payment events. Each event is applied once, in any order and however often it is delivered. An event that contradicts the
+// stored records changes nothing and is refused, so that the provider delivers it again later.
 
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
@@ -19,7 +19,7 @@ type Of<T extends PaymentEvent['type']> = Extract<PaymentEvent, { type: T }>;
 const noteEventSql = `insert into billing_events (provider, event_id, type, at) values ($1, $2, $3, $4)
   on conflict do nothing returning event_id`;
 
-/** All that the event changes, or nothing. @throws 400 for one that does not fit */
+/** Applies all changes of the event, or none. @throws 400 for an event that contradicts the stored records */
 export const applyEvent = (provider: string, event: PaymentEvent): Promise<void> =>
   transaction(async (trx) => {
     const isNew = await sql(noteEventSql, [provider, event.id, event.type, event.at], trx);
@@ -36,7 +36,7 @@ const lockCheckout = async (trx: Transaction, provider: string, id: string): Pro
   return checkout;
 };
 
-/** A payment counts also when the checkout has expired meanwhile: the money was taken. */
+/** A payment is accepted also for an expired checkout: the money was taken. */
 async function completeCheckout(trx: Transaction, provider: string, event: Of<'checkout_paid'>): Promise<void> {
   const checkout = await lockCheckout(trx, provider, event.checkoutId);
   const { orgId, offer, teamPlan: plan, credits, amountCents, startsNow } = checkout;
@@ -61,7 +61,7 @@ async function expireCheckout(trx: Transaction, provider: string, event: Of<'che
 
 type NewOrder = Pick<BillingOrder, 'orgId' | 'offer' | 'teamPlan' | 'credits' | 'amountCents' | 'provider' | 'payment'>;
 
-/** Writes a paid order and its credits. A payment that has its order changes nothing. */
+/** Writes a paid order and its credits. Does nothing for a payment that already has an order. */
 export async function insertOrder(
   trx: Transaction,
   order: NewOrder,
@@ -74,7 +74,7 @@ export async function insertOrder(
   const isLate = !(await isOrganizationOpen(trx, order.orgId));
   const isNew = await BillingOrder.insertNew(trx, isLate ? { ...row, ...refundedInFull(row) } : row);
   if (!isNew || isLate) return;
-  // Without the consent to start at once the credits begin when the order can no longer be withdrawn, and last as long.
+  // Without consent to an immediate start, the credits begin when the order can no longer be withdrawn, and keep their full duration.
   const startsAt = startsNow ? null : withdrawableUntil;
   const lot = {
     kind: order.offer === 'pack' ? ('pack' as const) : ('subscription' as const),
@@ -109,7 +109,7 @@ async function insertSubscription(
   trx: Transaction,
   { periodEnd, at, ...subscription }: NewSubscription,
 ): Promise<void> {
-  // Of a closed organization it is written as canceled, so that the provider ends it with the refund.
+  // Written as canceled in a closed organization, so that the provider ends the subscription with the refund.
   await lockOrganization(trx, subscription.orgId);
   const status = (await isOrganizationOpen(trx, subscription.orgId)) ? ('active' as const) : ('canceled' as const);
   const row = {
@@ -121,8 +121,8 @@ async function insertSubscription(
     createdAt: now(),
   };
   if (await BillingSubscription.insertNew(trx, row)) return;
-  // A second checkout that was open at the same time: its money is an order, the first subscription stays. The provider is told
-  // before the commit, so that an event that could not end it comes again.
+  // A second checkout was open at the same time: its payment becomes an order, and the first subscription stays. The provider is called
+  // before the commit, so that the event is delivered again when the call fails.
   await BillingSubscription.insert(trx, { ...row, status: 'canceled' });
   await providerNamed(row.provider)?.endSubscription(row.reference);
 }
@@ -137,7 +137,7 @@ const lockSubscription = async (
   return subscription;
 };
 
-/** The plan is the one that was paid for. */
+/** The amount paid determines the plan. */
 async function renew(trx: Transaction, provider: string, event: Of<'subscription_paid'>): Promise<void> {
   const subscription = await lockSubscription(trx, provider, event.reference);
   const paid = teamPlans.find(({ cents }) => cents === event.amountCents);
@@ -176,7 +176,7 @@ async function changeSubscription(
 const dueSql = `select id from billing_subscriptions
   where status <> 'canceled' and current_period_end <= $1 and provider = 'builtin' order by current_period_end limit 50`;
 
-/** Renews subscriptions of the built-in provider whose period is over, and ends those that are canceled with it. */
+/** Renews subscriptions of the built-in provider whose period is over, and ends those that were canceled for its end. */
 export async function renewTestSubscriptions(): Promise<void> {
   const due = await sql<Pick<Row<BillingSubscription>, 'id'>>(dueSql, [now()]);
   for (const { id } of due) await transaction((trx) => renewOne(trx, id));
@@ -189,7 +189,7 @@ async function renewOne(trx: Transaction, id: BillingSubscription['id']): Promis
     await BillingSubscription.patch(trx, { id }, { status: 'canceled', eventAt: now() });
     return;
   }
-  // After downtime the missed periods are skipped: nobody used them.
+  // After downtime, missed periods are skipped: nobody used them.
   const periodStart = Math.max(found.currentPeriodEnd, now() - billing.periodMs + 1);
   const { cents } = teamPlan(found.nextPlan ?? found.plan);
   await renew(trx, found.provider, {

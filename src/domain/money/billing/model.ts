@@ -1,4 +1,4 @@
-// What an organization buys: checkouts, orders, its subscription, its billing settings and requests for credits
+// Purchases of an organization: checkouts, orders, its subscription, its billing settings and requests for credits
 // (docs/contract.md#billing).
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -15,9 +15,9 @@ export class BillingSettings extends BaseModel {
   static override columns = ['orgId', 'trackerTriggers', 'isEnterprise', 'updatedAt'];
 
   declare orgId: Id<'organization'>;
-  /** Whose issues in a tracker may start missions. */
+  /** The authors whose issues in a tracker may start missions. */
   declare trackerTriggers: TrackerTriggerPolicy;
-  /** Agreed with the operator; only they set it. */
+  /** Agreed with the operator, the only one who may set it. */
   declare isEnterprise: boolean;
   declare updatedAt: number;
 }
@@ -57,17 +57,17 @@ export class BillingOrder extends BaseModel {
   declare amountCents: number;
   declare status: (typeof orderStatuses)[number];
   declare provider: string;
-  /** The provider's own id of the payment. */
+  /** The provider's id of the payment. */
   declare payment: string;
   declare createdAt: number;
-  /** Null: it cannot be withdrawn. */
+  /** Null: the order cannot be withdrawn. */
   declare withdrawableUntil: number | null;
   declare withdrawnAt: number | null;
   declare withdrawalReason: string | null;
   declare refundCents: number | null;
-  /** When the provider has accepted the refund. */
+  /** When the provider accepted the refund. */
   declare refundedAt: number | null;
-  /** Of its receipt: 1, 2, 3 … within the organization. The database sets it. */
+  /** Number of the receipt: 1, 2, 3 … within the organization. Set by the database. */
   declare number: number;
 }
 
@@ -93,14 +93,14 @@ export class BillingSubscription extends BaseModel {
   declare id: Id<'subscription'>;
   declare orgId: Id<'organization'>;
   declare plan: TeamPlanId;
-  /** From the next period on; null: the plan stays. */
+  /** The plan from the next period on; null: unchanged. */
   declare nextPlan: TeamPlanId | null;
-  /** One per organization is not `canceled`. */
+  /** At most one subscription per organization is not `canceled`. */
   declare status: (typeof subscriptionStatuses)[number];
   declare periodStart: number;
   declare currentPeriodEnd: number;
   declare provider: string;
-  /** The provider's own id of it. */
+  /** The provider's id of the subscription. */
   declare reference: string;
   /** The time of the newest provider event: an older one changes nothing. */
   declare eventAt: number;
@@ -135,14 +135,14 @@ export class BillingCheckout extends BaseModel {
   declare offer: CheckoutOffer;
   declare quantity: number;
   declare teamPlan: TeamPlanId | null;
-  /** Of all packs together. */
+  /** Total of all packs. */
   declare credits: number;
   declare amountCents: number;
-  /** Whether the credits can be spent at once; otherwise after the time in which the order can be withdrawn. */
+  /** Whether the credits can be spent at once; otherwise after the withdrawal window. */
   declare startsNow: boolean;
   declare status: (typeof checkoutStatuses)[number];
   declare provider: string;
-  /** The provider's own id of it; null until it has answered. */
+  /** The provider's id of the checkout; null until the provider has answered. */
   declare reference: string | null;
   declare createdByUserId: Id<'person'> | null;
   declare createdAt: number;
@@ -166,6 +166,6 @@ export class CreditRequest extends BaseModel {
   /** Oldest first. */
   declare messages: CreditMessage[];
   declare createdAt: number;
-  /** When credits were bought or granted; null while it is open. */
+  /** When credits were bought or granted; null while the request is open. */
   declare closedAt: number | null;
 }

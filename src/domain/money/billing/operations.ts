@@ -1,4 +1,4 @@
-// The plan of an organization, which follows from what it has bought, and the limits that come with it.
+// The plan of an organization, derived from its purchases, and the limits of the plan.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -20,7 +20,7 @@ const planSql = `select
     (select plan from billing_subscriptions where org_id = $1 and status <> 'canceled' and current_period_end > $2) as team,
     exists (select from billing_orders where org_id = $1 and offer = 'pack' and status = 'paid') as has_pack`;
 
-/** The plan that counts now: enterprise before team before pack. */
+/** The plan in effect: enterprise before team before pack. */
 export async function currentPlan(orgId: string, trx?: Transaction): Promise<CurrentPlan> {
   const [row] = await lookUp<{ isEnterprise: boolean; team: TeamPlanId | null; hasPack: boolean }>(
     planSql,
@@ -37,7 +37,7 @@ export async function currentPlan(orgId: string, trx?: Transaction): Promise<Cur
   return { plan, teamPlan: null, ...planLimits[plan] };
 }
 
-/** @throws 402 `plan_limit` when the plan has no room for one more project */
+/** @throws 402 `plan_limit` when the plan does not allow one more project */
 export function requireRoomForProject({ plan, projects }: CurrentPlan, existing: number): void {
   if (projects === null || existing < projects) return;
   throw paymentRequired(
@@ -46,18 +46,18 @@ export function requireRoomForProject({ plan, projects }: CurrentPlan, existing:
   );
 }
 
-/** Puts the organization on the plan `enterprise`, or takes it off: agreed outside this service, set by the operator. */
+/** Sets or removes the plan `enterprise` of the organization, which the operator agrees outside this service. */
 export async function setEnterprise(trx: Transaction, orgId: string, isEnterprise: boolean): Promise<void> {
   const row = { orgId, isEnterprise, updatedAt: now() } as Partial<BillingSettings>;
   await BillingSettings.query(trx).insert(row).onConflict('orgId').merge();
 }
 
-/** @throws 404 for the id of another organization than the caller's */
+/** @throws 404 for the id of an organization other than the caller's */
 export function requireOwn(caller: Caller, orgId: string | null | undefined): void {
   if (orgId != null && orgId !== ownOrganization(caller)) Organization.refuse();
 }
 
-/** An order of the caller's organization. @throws 404 for one of others */
+/** An order of the caller's organization. @throws 404 for an order of another one */
 export async function findOrder(caller: Caller, id: string): Promise<Row<BillingOrder>> {
   beyondOneProject(caller);
   return BillingOrder.get({ id: id as BillingOrder['id'], orgId: ownOrganization(caller) });

@@ -1,4 +1,4 @@
-// The port to a payment provider, and the built-in one, which takes test money on a page of the console and needs no settings.
+// The port to a payment provider, and the built-in provider, which takes test money on a page of the console and needs no settings.
 
 import { now } from '#foundation/clock.ts';
 import { parseJson } from '#foundation/http/http.ts';
@@ -9,7 +9,7 @@ import { consolePage } from '../../organization/organizations/pages.ts';
 import type { TeamPlanId } from './catalog.ts';
 import type { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
 
-/** What a provider tells, once its signature is verified. `at` is the provider's time in epoch milliseconds. */
+/** A provider's event with a verified signature. `at` is the provider's time in epoch milliseconds. */
 export type PaymentEvent = { id: string; at: number } & (
   | {
       type: 'checkout_paid';
@@ -17,7 +17,7 @@ export type PaymentEvent = { id: string; at: number } & (
       orgId: string;
       amountCents: number;
       payment: string;
-      /** Of a team plan. */
+      /** Only for a team plan. */
       subscription: { reference: string; periodEnd: number } | null;
     }
   | { type: 'checkout_expired'; checkoutId: string }
@@ -30,24 +30,24 @@ export type PaymentEvent = { id: string; at: number } & (
       periodEnd: number;
     }
   | { type: 'subscription_changed'; reference: string; status: BillingSubscription['status']; periodEnd: number }
-  /** Nothing that concerns this service. */
+  /** An event that does not concern this service. */
   | { type: 'ignored' }
 );
 
 export interface PaymentProvider {
   readonly name: string;
-  /** Whether its money is real. */
+  /** Whether the provider takes test money. */
   readonly isTest: boolean;
-  /** Whether it renews subscriptions itself and tells so by events; else this service does. */
+  /** Whether the provider renews subscriptions itself and reports it with events; otherwise this service renews them. */
   readonly renews: boolean;
   startCheckout(checkout: Row<BillingCheckout>): Promise<{ url: string; reference: string | null }>;
-  /** Repeated for the same order it refunds once. */
+  /** Repeated calls for the same order refund once. */
   refund(order: Row<BillingOrder>): Promise<void>;
   changeSubscription(
     subscription: Row<BillingSubscription>,
     change: { plan?: TeamPlanId; cancelAtPeriodEnd?: boolean },
   ): Promise<void>;
-  /** At once; repeated, it changes nothing. */
+  /** Ends the subscription at once; a repeated call changes nothing. */
   endSubscription(reference: string): Promise<void>;
   /** @throws 400 for an event that the provider did not sign */
   readEvent(body: Buffer, headers: Record<string, string | string[] | undefined>): Promise<PaymentEvent>;
@@ -79,7 +79,7 @@ export const builtinProvider: PaymentProvider = {
   },
 };
 
-/** What the page of the built-in provider tells when its form is sent. */
+/** The event that the page of the built-in provider sends with its form. */
 export const testPayment = (
   { id, orgId, amountCents, offer }: Row<BillingCheckout>,
   periodEnd: number,
@@ -102,6 +102,6 @@ export function bindPaymentProvider(provider: PaymentProvider = builtinProvider)
 }
 export const paymentProvider = (): PaymentProvider => bound;
 
-/** The provider of that name: the bound or the built-in one. What was paid in test money stays so after a change of settings. */
+/** The provider of that name, bound or built-in. Purchases with test money stay with the built-in one after a change of settings. */
 export const providerNamed = (name: string): PaymentProvider | undefined =>
   [bound, builtinProvider].find((provider) => provider.name === name);

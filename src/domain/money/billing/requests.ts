@@ -1,5 +1,5 @@
-// Requests for credits: a member asks, the owners of the organization read it in the billing summary. A second one is appended to
-// the one that is open.
+// Requests for credits: a member sends one, the owners of the organization read it in the billing summary. A further message is appended
+// to the open request.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -14,12 +14,12 @@ import { billing } from './terms.ts';
 export interface RequestedCredits {
   id: string;
   status: 'open';
-  /** Whether the message was added to a request that was open. */
+  /** Whether the message was appended to an open request. */
   appended: boolean;
   routedTo: 'owners';
 }
 
-/** @throws 409 for more messages than a request holds */
+/** @throws 409 for more messages than a request may hold */
 export const requestCredits = (caller: Caller, message: string): Promise<RequestedCredits> => {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -40,7 +40,7 @@ export const requestCredits = (caller: Caller, message: string): Promise<Request
   });
 };
 
-/** Of one organization or of all, oldest first. */
+/** Open requests of one organization or of all, oldest first. */
 export const listOpenCreditRequests = async (
   orgId: CreditRequest['orgId'] | null,
   limit: number,
@@ -51,7 +51,7 @@ export const listOpenCreditRequests = async (
     .orderBy(['createdAt', 'id'])
     .limit(limit);
 
-/** Credits were bought or granted, or the operator declined. Whether a request was open. */
+/** Closes the open request after credits were bought or granted, or the operator declined. Returns whether a request was open. */
 export async function closeCreditRequest(trx: Transaction, orgId: string): Promise<boolean> {
   const closed = await CreditRequest.patch(trx, { orgId, closedAt: null }, { closedAt: now() });
   return closed > 0;

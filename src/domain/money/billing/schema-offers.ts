@@ -1,4 +1,4 @@
-// What can be bought, in the graph (docs/contract.md#billing).
+// The offers in the graph (docs/contract.md#billing).
 import { days } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -8,7 +8,7 @@ import { billing } from './terms.ts';
 export const CheckoutOffer = wordSet(
   'CheckoutOffer',
   catalog.checkoutOffers,
-  'What is bought: packs of credits, or a team plan.',
+  'The offer of a checkout: packs of credits, or a team plan.',
   {
     pack: 'Packs of credits.',
     team: 'A team plan.',
@@ -29,9 +29,9 @@ const BillingOffer = builder.objectRef<typeof catalog.pack>('BillingOffer').impl
     }),
     name: t.string({ description: 'Shown to people, in English.', resolve: ({ credits }) => `${credits} credits` }),
     credits: t.exposeInt('credits', { description: 'Whole credits.' }),
-    priceUsd: t.float({ description: 'Of one pack, US dollars.', resolve: ({ cents }) => usd(cents) }),
+    priceUsd: t.float({ description: 'Price of one pack, US dollars.', resolve: ({ cents }) => usd(cents) }),
     perCreditUsd: t.float({
-      description: 'Of one credit, US dollars.',
+      description: 'Price of one credit, US dollars.',
       resolve: ({ cents, credits }) => usd(cents) / credits,
     }),
     maxQuantity: t.int({
@@ -62,18 +62,18 @@ const TeamPlanOffer = builder.objectRef<{ plans: readonly catalog.TeamPlan[] }>(
 });
 
 const EnterpriseOffer = builder.objectRef<{ contactUrl: string | null; blurb: string }>('EnterpriseOffer').implement({
-  description: 'What is agreed with the operator of the service.',
+  description: 'The offer for larger organizations, agreed with the operator of the service.',
   fields: (t) => ({
     contactUrl: t.exposeString('contactUrl', {
       nullable: true,
       description: 'The address at which to ask for it; null where the operator has set none.',
     }),
-    blurb: t.exposeString('blurb', { description: 'What it offers, in one sentence.' }),
+    blurb: t.exposeString('blurb', { description: 'Summary of the offer, in one sentence.' }),
   }),
 });
 
 const PlanLimits = builder.objectRef<catalog.PlanLimits>('PlanLimits').implement({
-  description: 'What a plan allows.',
+  description: 'The limits of a plan.',
   fields: (t) => ({
     projects: t.exposeInt('projects', { nullable: true, description: 'Null: as many as wanted.' }),
     agentsAtOnce: t.exposeInt('agentsAtOnce', { nullable: true, description: 'Missions that may be open at once.' }),
@@ -89,20 +89,20 @@ const OfferLimits = builder.objectRef<typeof catalog.planLimits>('OfferLimits').
 });
 
 export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersResponse').implement({
-  description: 'What can be bought, and what it costs.',
+  description: 'The offers and their prices.',
   fields: (t) => ({
     currency: t.field({
       type: builder.enumType('Currency', {
         values: { USD: { description: 'US dollars.' } },
         description: 'The currency of all prices.',
       }),
-      description: 'Of all prices.',
+      description: 'The currency of all prices.',
       resolve: () => 'USD' as const,
     }),
-    trialCredits: t.int({ description: 'What a new organization gets.', resolve: () => catalog.trialCredits }),
+    trialCredits: t.int({ description: 'Credits of a new organization.', resolve: () => catalog.trialCredits }),
     offers: t.field({ type: [BillingOffer], description: 'Packs of credits.', resolve: () => [catalog.pack] }),
     referencePerCreditUsd: t.float({
-      description: 'What a credit costs without a discount, US dollars.',
+      description: 'The price of a credit without a discount, US dollars.',
       resolve: () => catalog.referencePerCreditUsd,
     }),
     team: t.field({ type: TeamPlanOffer, description: 'Team plans.', resolve: () => ({ plans: catalog.teamPlans }) }),
@@ -114,7 +114,7 @@ export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersR
     withdrawalDays: t.int({
       graphOnly: true,
       description:
-        'The days for which an order can be withdrawn; without the consent to start now its credits begin after them.',
+        'The days within which an order can be withdrawn; without consent to start now, its credits begin after them.',
       resolve: () => billing.withdrawalMs / days(1),
     }),
     limits: t.field({ type: OfferLimits, description: 'Without a team plan.', resolve: () => catalog.planLimits }),

@@ -1,4 +1,4 @@
-// What purchases answer in the graph: orders, checkout sessions, the subscription, requests for credits and withdrawals.
+// Graph types returned by purchases: orders, checkout sessions, the subscription, requests for credits and withdrawals.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
@@ -39,7 +39,7 @@ const SubscriptionStatus = wordSet(
 export const TrackerTriggerPolicy = wordSet(
   'TrackerTriggerPolicy',
   trackerTriggerPolicies,
-  'Whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet.',
+  'The authors whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet.',
   {
     anyone: 'Whoever can write an issue.',
     members: 'Members of the organization.',
@@ -54,18 +54,18 @@ const WithdrawalOffer = builder.objectRef<Withdrawable>('WithdrawalOffer').imple
   description: 'The credits that a withdrawal from an order takes back, and the money that it refunds.',
   fields: (t) => ({
     credits: t.exposeFloat('credits', { description: 'Unspent credits that are taken back, to a millionth.' }),
-    refundUsd: t.exposeFloat('refundUsd', { description: 'What is refunded, rounded up to the cent.' }),
+    refundUsd: t.exposeFloat('refundUsd', { description: 'The refund, rounded up to the cent.' }),
   }),
 });
 const unspent = toOne(unspentOf, ({ orderId }) => orderId!);
 
 export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrder').implement({
-  description: 'What an organization has bought and paid.',
+  description: 'A paid purchase of an organization.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `ord_`.' }),
-    offer: t.expose('offer', { type: CheckoutOffer.type, description: 'What was bought.' }),
+    offer: t.expose('offer', { type: CheckoutOffer.type, description: 'The purchased offer.' }),
     credits: t.exposeInt('credits', { description: 'Whole credits.' }),
-    amountUsd: t.float({ description: 'What was paid, US dollars.', resolve: ({ amountCents }) => amountCents / 100 }),
+    amountUsd: t.float({ description: 'Amount paid, US dollars.', resolve: ({ amountCents }) => amountCents / 100 }),
     status: t.expose('status', { type: BillingOrderStatus.type, description: 'Whether it was withdrawn.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was paid.' }),
     withdrawableUntil: t.expose('withdrawableUntil', {
@@ -73,7 +73,7 @@ export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrd
       nullable: true,
       description: 'Until when it can be withdrawn; null: not at all.',
     }),
-    number: t.exposeInt('number', { graphOnly: true, description: 'Of its receipt: 1, 2, 3 … in the organization.' }),
+    number: t.exposeInt('number', { graphOnly: true, description: 'Receipt number: 1, 2, 3 … per organization.' }),
     teamPlan: t.expose('teamPlan', {
       graphOnly: true,
       type: TeamPlanId.type,
@@ -83,14 +83,14 @@ export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrd
     refundUsd: t.float({
       graphOnly: true,
       nullable: true,
-      description: 'What was refunded, US dollars; null unless it was withdrawn.',
+      description: 'The refund, US dollars; null unless the order was withdrawn.',
       resolve: ({ refundCents }) => refundCents && refundCents / 100,
     }),
     withdrawal: t.field({
       graphOnly: true,
       type: WithdrawalOffer,
       nullable: true,
-      description: 'What a withdrawal would give back now; null when it is not possible.',
+      description: 'The refund of a withdrawal now; null when the order cannot be withdrawn.',
       resolve: async (order, _args, context) => withdrawable(order, await unspent(context).load(order.id)),
     }),
   }),
@@ -103,7 +103,7 @@ export const TeamSubscription = builder.objectRef<Row<BillingSubscription>>('Tea
     status: t.expose('status', { type: SubscriptionStatus.type, description: 'Whether it renews.' }),
     currentPeriodEnd: t.expose('currentPeriodEnd', { type: 'EpochMs', description: 'When it renews or ends.' }),
     cancelAtPeriodEnd: t.boolean({
-      description: 'Whether it ends with its period.',
+      description: 'Whether the subscription ends with its period.',
       resolve: ({ status }) => status === 'canceling',
     }),
     nextPlan: t.expose('nextPlan', {
@@ -134,7 +134,7 @@ export const CreditRequestResponse = builder.objectRef<RequestedCredits>('Credit
       resolve: ({ status }) => status,
     }),
     appended: t.exposeBoolean('appended', { description: 'Whether the message was added to a request that was open.' }),
-    routedTo: t.expose('routedTo', { type: CreditRequestRoute.type, description: 'Who gets the request.' }),
+    routedTo: t.expose('routedTo', { type: CreditRequestRoute.type, description: 'The recipients of the request.' }),
   }),
 });
 
@@ -163,8 +163,8 @@ export const CheckoutSessionStatus = builder.objectRef<Row<BillingCheckout>>('Ch
   fields: (t) => ({
     checkoutId: t.exposeString('id', { description: 'Starts with `chk_`.' }),
     status: t.expose('status', { type: CheckoutStatus.type, description: 'Complete once it is paid.' }),
-    offer: t.expose('offer', { type: CheckoutOffer.type, description: 'What is bought.' }),
-    credits: t.exposeInt('credits', { description: 'Of all packs together, or of one period of the plan.' }),
+    offer: t.expose('offer', { type: CheckoutOffer.type, description: 'The selected offer.' }),
+    credits: t.exposeInt('credits', { description: 'Total of all packs, or of one period of the plan.' }),
     teamPlan: t.field({
       type: CheckoutTeamPlan,
       nullable: true,
@@ -192,9 +192,9 @@ export const WithdrawalResponse = builder.objectRef<Withdrawal>('WithdrawalRespo
     orderId: t.exposeString('orderId', { description: 'The id of the order; starts with `ord_`.' }),
     submittedAt: t.expose('submittedAt', { type: 'EpochMs', description: 'When it was withdrawn.' }),
     creditsReversed: t.exposeInt('creditsReversed', {
-      description: 'Whole credits that were taken back, rounded down; the ledger has the exact amount.',
+      description: 'Whole credits taken back, rounded down; the ledger has the exact amount.',
     }),
-    refundUsd: t.exposeFloat('refundUsd', { description: 'What is refunded, rounded up to the cent.' }),
+    refundUsd: t.exposeFloat('refundUsd', { description: 'The refund, rounded up to the cent.' }),
     status: t.field({
       type: builder.enumType('WithdrawalStatus', {
         values: { completed: { description: 'Credits and order are changed; the refund is under way.' } },

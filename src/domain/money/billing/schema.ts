@@ -1,5 +1,4 @@
-// What can be bought and what was bought, on every surface (docs/contract.md#billing;
-// docs/decisions/0035-test-money-and-events.md).
+// Offers and purchases on every surface (docs/contract.md#billing; docs/decisions/0035-test-money-and-events.md).
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { builder } from '#graph/builder.ts';
@@ -49,7 +48,7 @@ const CreateCheckoutSessionRequest = request(
           'True: the credits can be spent at once, and what is spent is not refunded. Otherwise they can be spent when the 14 days of withdrawal are over.',
         ),
     })
-    .meta({ description: 'What is to be bought.', examples: [{ offer: 'pack', quantity: 2, startNowConsent: true }] }),
+    .meta({ description: 'The order.', examples: [{ offer: 'pack', quantity: 2, startNowConsent: true }] }),
 );
 const UpdateSubscriptionRequest = request(
   'UpdateSubscriptionRequest',
@@ -72,7 +71,7 @@ const CreateWithdrawalRequest = request(
     .meta({ description: 'A withdrawal from an order.', examples: [{ reason: 'Bought by mistake.' }] }),
 );
 
-/** The operation, for the caller's own organization. */
+/** Runs the operation for the caller's own organization. */
 const inOwnOrganization = <T>(caller: Caller, id: string | null | undefined, operation: () => T): T => {
   requireOwn(caller, id);
   return operation();
@@ -88,7 +87,7 @@ builder.queryFields((t) => ({
     resolve: () => catalog,
   }),
   billingOrders: t.field({
-    description: 'What the organization has bought.',
+    description: 'The purchases of the organization.',
     scope: 'billing:read',
     rest: 'GET /billing/orders',
     tool: 'list_orders',

@@ -1,5 +1,5 @@
-// The errors of Stripe's library as problems: what may pass is retryable, what a person can correct says so, and all others are
-// errors for the log, without the request and its headers.
+// Converts errors of Stripe's library to problems: temporary ones are retryable, those that a person can correct name the correction, and
+// all others are errors for the log, without the request and its headers.
 import Stripe from 'stripe';
 import { refuseInTransaction } from '#foundation/postgres/database.ts';
 import { badGateway, conflict, upstreamBusy, upstreamUnavailable } from '#foundation/problem.ts';
@@ -7,7 +7,7 @@ import { badGateway, conflict, upstreamBusy, upstreamUnavailable } from '#founda
 const { errors } = Stripe;
 const retryAfterSeconds = 5;
 
-/** The same function; what Stripe's library throws in it is translated. */
+/** Wraps a function so that errors of Stripe's library are converted. */
 export const translated =
   <A extends unknown[], T>(work: (...args: A) => Promise<T>) =>
   async (...args: A): Promise<T> => {
@@ -19,7 +19,7 @@ export const translated =
     }
   };
 
-/** Whether Stripe does not have what was asked for: a subscription that has ended cannot be canceled again. */
+/** Whether the resource no longer exists at Stripe: a subscription that has ended cannot be canceled again. */
 export const isGone = (error: unknown): boolean =>
   error instanceof errors.StripeInvalidRequestError && error.code === 'resource_missing';
 

@@ -6,7 +6,7 @@ import { invalid } from '#foundation/problem.ts';
 import type { BillingSubscription } from './model.ts';
 import type { PaymentEvent } from './provider.ts';
 
-/** The oldest event that counts, in seconds: Stripe signs each delivery anew. */
+/** Maximum age of an event, in seconds: Stripe signs each delivery anew. */
 const toleranceSeconds = 300;
 /** Of all prices. */
 export const currency = 'usd';
@@ -64,7 +64,7 @@ async function paid(stripe: Stripe, id: string): Promise<EventContent> {
   };
 }
 
-/** The first invoice of a subscription is paid with its checkout. */
+/** Ignores the first invoice of a subscription, which is paid with the checkout. */
 async function renewed(stripe: Stripe, id: string): Promise<EventContent> {
   const invoice = await stripe.invoices.retrieve(id);
   const of = invoice.parent?.subscription_details;
@@ -93,7 +93,7 @@ async function changed(stripe: Stripe, id: string): Promise<EventContent> {
   };
 }
 
-/** One that Stripe tries to charge again is active: what it has not paid for, it does not get. */
+/** A subscription whose payment Stripe still retries is active: unpaid periods add no credits. */
 function statusOf({ status, cancel_at, cancel_at_period_end }: Stripe.Subscription): BillingSubscription['status'] {
   if (status === 'canceled' || status === 'unpaid' || status === 'incomplete_expired') return 'canceled';
   return cancel_at_period_end || cancel_at !== null ? 'canceling' : 'active';
@@ -104,7 +104,7 @@ export const itemOfSubscription = async (stripe: Stripe, reference: string): Pro
 
 export const idOfStripe = (one: string | { id: string }): string => (typeof one === 'string' ? one : one.id);
 
-/** @throws 400: prices are in US dollars */
+/** @throws 400 for a currency other than US dollars */
 function requireCurrency(sent: string | null): void {
   if (sent !== currency) throw invalid(`The event names an amount in another currency than ${currency}.`);
 }

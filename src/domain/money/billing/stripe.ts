@@ -24,7 +24,7 @@ export function stripeProvider({ secretKey, webhookSecret, apiUrl }: StripeSetti
     protocol: protocol === 'http:' ? 'http' : 'https',
     timeout: seconds(10),
     maxNetworkRetries: 1,
-    // It would keep an id of this machine in the home folder.
+    // Telemetry would store an id of this machine in the home folder.
     telemetry: false,
   });
 
@@ -40,7 +40,7 @@ export function stripeProvider({ secretKey, webhookSecret, apiUrl }: StripeSetti
   };
 }
 
-/** The session of a checkout; repeated for the same one it is the same session. */
+/** The session of a checkout; a repeated call returns the same session. */
 async function startCheckout(
   stripe: Stripe,
   checkout: Row<BillingCheckout>,
@@ -63,7 +63,7 @@ async function startCheckout(
   return { url: session.url!, reference: session.id };
 }
 
-/** Repeated for the same order it refunds once, also after Stripe has forgotten the idempotency key. */
+/** Repeated calls for the same order refund once, also after Stripe has forgotten the idempotency key. */
 async function refund(stripe: Stripe, { id, payment, refundCents }: Row<BillingOrder>): Promise<void> {
   const payment_intent = payment.startsWith('in_') ? await intentOf(stripe, payment) : payment;
   const { data } = await stripe.refunds.list({ payment_intent, limit: 100 });
@@ -83,7 +83,7 @@ async function intentOf(stripe: Stripe, invoice: string): Promise<string> {
   return idOfStripe(intent);
 }
 
-/** The price of the next period changes; this one is not prorated. */
+/** Changes the price from the next period on; the current one is not prorated. */
 async function changeSubscription(
   stripe: Stripe,
   { reference }: Row<BillingSubscription>,
@@ -96,7 +96,7 @@ async function changeSubscription(
   });
 }
 
-/** An update of a subscription takes no inline product, so the price is created first; once a day at most. */
+/** Creates the price first, because an update of a subscription accepts no inline product; at most once a day. */
 async function priceOf(stripe: Stripe, plan: TeamPlanId): Promise<string> {
   const { name, cents } = teamPlan(plan);
   const price = { currency, unit_amount: cents, recurring: { interval: 'month' as const }, product_data: { name } };

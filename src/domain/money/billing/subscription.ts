@@ -1,4 +1,4 @@
-// What an organization may change of its subscription. The provider is updated first: it takes the money.
+// Changes of a subscription by its organization. The provider is updated first, because it takes the money.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -9,7 +9,7 @@ import type { TeamPlanId } from './catalog.ts';
 import { BillingSubscription } from './model.ts';
 import { providerNamed } from './provider.ts';
 
-/** The one that is not canceled. */
+/** The subscription that is not canceled. */
 export async function currentSubscription(orgId: string): Promise<Row<BillingSubscription> | null> {
   const all = await BillingSubscription.findAll({ orgId: orgId as BillingSubscription['orgId'] });
   return all.find(({ status }) => status !== 'canceled') ?? null;
@@ -20,7 +20,7 @@ export interface SubscriptionChanges {
   cancelAtPeriodEnd?: boolean | null | undefined;
 }
 
-/** A changed plan begins, and is charged, with the next period. @throws 409 without a subscription */
+/** A changed plan starts, and is charged, with the next period. @throws 409 without a subscription */
 export async function updateSubscription(
   caller: Caller,
   { plan, cancelAtPeriodEnd }: SubscriptionChanges,

@@ -2,8 +2,8 @@
 import { days } from '#foundation/clock.ts';
 
 /**
- * Billing: packs in one checkout, how long a checkout stays open, in which time an order can be withdrawn, how long the credits of a
- * pack last, and how long a period of a subscription is with the built-in provider; messages of one credit request.
+ * Terms of billing: packs per checkout; the times for which a checkout stays open, an order can be withdrawn, the credits of a pack last,
+ * and a subscription period of the built-in provider lasts; messages per credit request.
  */
 export const billing = {
   packs: { min: 1, max: 100 },

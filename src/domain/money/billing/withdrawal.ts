@@ -22,7 +22,7 @@ export interface Withdrawal {
   status: 'completed';
 }
 
-/** The part of the price for credits that were not spent (millionths of a credit), in cents. */
+/** The price of unspent credits (millionths of a credit), in cents. */
 export const refundOf = (
   { amountCents, credits }: Pick<BillingOrder, 'amountCents' | 'credits'>,
   unspent: number,
@@ -33,26 +33,27 @@ export interface Withdrawable {
   refundUsd: number;
 }
 
-/** What is left of the credits that came with each of the caller's orders. */
+/** The remaining credits of each of the caller's orders. */
 export const unspentOf = async (orderIds: readonly string[], caller: Caller): Promise<OpenLot[]> =>
   (await readLots(ownOrganization(caller))).filter(({ orderId }) => orderId !== null && orderIds.includes(orderId));
 
-/** Why the order cannot be withdrawn, whatever is left of its credits. */
+/** Why the order cannot be withdrawn, regardless of its remaining credits; null: it can. */
 function refusalOf({ status, withdrawableUntil, createdAt }: Row<BillingOrder>): string | null {
   if (status === 'withdrawn') return 'The order is withdrawn already.';
   if (withdrawableUntil !== null && now() <= withdrawableUntil) return null;
   return `The order could be withdrawn until ${isoTime(withdrawableUntil ?? createdAt)}.`;
 }
 
-/** What a withdrawal would give back now; null when it is refused. */
+/** The result of a withdrawal now; null when it would be refused. */
 export function withdrawable(order: Row<BillingOrder>, lot: OpenLot | null): Withdrawable | null {
   if (refusalOf(order) !== null || !lot?.available) return null;
   return { credits: creditsOf(lot.available), refundUsd: refundOf(order, lot.available) / 100 };
 }
 
 /**
- * Credits that a running mission has reserved are not taken back. The withdrawal from the order of a subscription's current period
- * ends the subscription. @throws 409 after the window, for a second withdrawal, and when all credits are spent
+ * Credits reserved by running missions are not taken back. A withdrawal from the order of a subscription's current period ends the
+ * subscription.
+ * @throws 409 after the window, for a second withdrawal, and when all credits are spent
  */
 export const withdrawOrder = (caller: Caller, id: string, reason: string | null): Promise<Withdrawal> => {
   beyondOneProject(caller);
@@ -97,7 +98,7 @@ async function endSubscriptionOf(trx: Transaction, order: Row<BillingOrder>): Pr
     .patch({ status: 'canceled', eventAt: now() });
 }
 
-/** Whether a provider has not accepted a refund yet. */
+/** Whether a refund of the organization is not yet accepted by its provider. */
 export const awaitsRefund = async (orgId: BillingOrder['orgId']): Promise<boolean> =>
   (await BillingOrder.find({ orgId, status: 'withdrawn', refundedAt: null })) !== undefined;
 
@@ -106,12 +107,12 @@ const pendingSql = `select ${columnsOf(BillingOrder)} from billing_orders
 const endedSql = `select reference from billing_subscriptions
   where org_id = $1 and provider = $2 and status = 'canceled' and current_period_end > $3`;
 
-/** Has the providers refund withdrawn orders, and end the subscriptions that went with them. @throws when one did not accept */
+/** Has the providers refund withdrawn orders, and end the subscriptions of those orders. @throws when one did not accept */
 export async function sendRefunds(): Promise<void> {
   const errors: unknown[] = [];
   for (const order of await sql<Row<BillingOrder>>(pendingSql)) {
     try {
-      // A provider whose settings were removed is tried again when they are back.
+      // The refund is retried when the provider's settings are back.
       const provider = providerNamed(order.provider);
       if (!provider) continue;
       if (order.refundCents! > 0) await provider.refund(order);

@@ -1,5 +1,4 @@
-// Credits that come and go outside of missions: granted or bought, withdrawn with the order that they were bought by, and given
-// back for a mission that should not have cost them.
+// Changes of credits other than missions: grants and purchases, withdrawals of orders, and refunds of missions.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { credits } from '#limits.ts';
@@ -15,7 +14,7 @@ export interface CreditGrant {
   note?: string | null;
 }
 
-/** Adds credits: a purchase when the lot has an order, else a grant. @throws 400 for no whole number within bounds */
+/** Adds credits: a purchase when the lot has an order, else a grant. @throws 400 for a number that is not an integer within the bounds */
 export async function grantCredits(trx: Transaction, orgId: string, grant: CreditGrant): Promise<CreditLot['id']> {
   const { min, max } = credits.perGrant;
   if (!Number.isInteger(grant.credits) || grant.credits < min || grant.credits > max)
@@ -27,7 +26,7 @@ export async function grantCredits(trx: Transaction, orgId: string, grant: Credi
   return lotId;
 }
 
-/** Takes back the credits of the order that are neither spent nor reserved, and returns them. An expired lot has none. */
+/** Takes back the credits of the order that are neither spent nor reserved, and returns their amount; 0 for an expired lot. */
 export async function withdrawCredits(trx: Transaction, orgId: string, orderId: string, note: string): Promise<number> {
   await openBook(trx, orgId);
   const lot = (await readLots(orgId, trx)).find((one) => one.orderId === orderId);
@@ -40,12 +39,12 @@ export async function withdrawCredits(trx: Transaction, orgId: string, orderId: 
   return lot.available;
 }
 
-// What the run spent of each lot, less what was refunded; the latest first.
+// The run's spending from each lot, less refunds; the latest first.
 export const spentByRunSql = `select e.lot_id as id, sum(e.amount) as available from credit_transfers t
   join credit_entries e on e.transfer_id = ${reference('t.id')} and e.account = 'spent'
   where t.run_id = $1 and t.org_id = $2 group by e.lot_id having sum(e.amount) > 0 order by max(t.seq) desc, e.lot_id`;
 
-/** Refunds all credits that a run has spent, to the lots they came from. Repeated, it refunds nothing. */
+/** Refunds all credits that a run has spent, to their lots. A repeated call refunds nothing. */
 export async function refundRun(trx: Transaction, orgId: string, runId: string, note: string): Promise<number> {
   await openBook(trx, orgId);
   const spent = await sql<{ id: CreditLot['id']; available: number }>(spentByRunSql, [runId, orgId], trx);

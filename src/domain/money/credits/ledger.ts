@@ -1,5 +1,5 @@
-// Reads and appends to the ledger of one organization. Whoever appends holds the organization's lock (`openBook`), so that of two
-// spends at once the second sees what the first left.
+// Reads and appends to the ledger of one organization. Every append holds the organization's lock (`openBook`), so that of two concurrent
+// spends the second sees the result of the first.
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -8,17 +8,17 @@ import { founderOf, lockOrganization } from '../../organization/organizations/op
 import { credit } from './amounts.ts';
 import { type Account, CreditLot, type CreditTransfer } from './model.ts';
 
-/** A lot with what is left of it: reserved credits are not. */
+/** A lot with its available amount, reserved credits excluded. */
 export interface OpenLot extends Pick<CreditLot, 'id' | 'kind' | 'orderId' | 'startsAt' | 'expiresAt' | 'createdAt'> {
   available: number;
-  /** With what missions have reserved of it. */
+  /** The available amount plus the part reserved by missions. */
   owned: number;
 }
 
 export interface Entry {
   lotId: CreditLot['id'];
   account: Account;
-  /** Only of the account `reserved`. */
+  /** Only for the account `reserved`. */
   runId?: string;
   amount: number;
 }
@@ -26,9 +26,9 @@ export interface Entry {
 export type NewTransfer = Pick<CreditTransfer, 'kind'> &
   Partial<Pick<CreditTransfer, 'runId' | 'orderId' | 'note' | 'uncovered'>> & { entries: readonly Entry[] };
 
-// Ids have the collation "C" where they are keys, and the default one where others refer to them: the index is in that of the
-// column, so a comparison has to name it.
-/** SQL: the id, to be compared with a column that refers to it. */
+// Ids have the collation "C" as keys, and the default one in columns that refer to them. An index has the collation of its column, so a
+// comparison has to name it.
+/** SQL: the id, for comparison with a column that refers to it. */
 export const reference = (id: string): string => `${id} collate "default"`;
 
 /** SQL: the newest balance of an account of the lot `lot`. */
@@ -36,20 +36,20 @@ export const balanceOf = (account: Exclude<Account, 'reserved'>, lot: string): s
   `coalesce((select e.balance_after from credit_entries e
     where e.lot_id = ${reference(lot)} and e.account = '${account}' and e.run_id = '' order by e.seq desc limit 1), 0)`;
 
-// What expires first comes first: it is spent first.
+// Ordered by expiry: credits that expire first are spent first.
 const openLotsSql = `select l.id, l.kind, l.order_id, l.starts_at, l.expires_at, l.created_at, ${balanceOf('available', 'l.id')} as available,
     -(${balanceOf('issued', 'l.id')} + ${balanceOf('spent', 'l.id')} + ${balanceOf('expired', 'l.id')}
       + ${balanceOf('withdrawn', 'l.id')}) as owned
   from credit_lots l where l.org_id = $1 order by l.expires_at nulls last, l.created_at, l.id`;
 
-/** All lots of the organization, what expires first first. */
+/** All lots of the organization, earliest expiry first. */
 export const readLots = (orgId: string, trx?: Transaction): Promise<OpenLot[]> =>
   sql<OpenLot>(openLotsSql, [orgId], trx);
 
 export const isSpendable = ({ available, startsAt, expiresAt }: OpenLot, at: number): boolean =>
   available > 0 && (startsAt ?? 0) <= at && (expiresAt ?? Number.POSITIVE_INFINITY) > at;
 
-/** The lots that can be spent now, what expires first first. */
+/** The lots that can be spent now, earliest expiry first. */
 export async function readSpendable(trx: Transaction, orgId: string): Promise<OpenLot[]> {
   const at = now();
   return (await readLots(orgId, trx)).filter((lot) => isSpendable(lot, at));
@@ -58,13 +58,13 @@ export async function readSpendable(trx: Transaction, orgId: string): Promise<Op
 export const isExpired = ({ available, expiresAt }: OpenLot, at: number): boolean =>
   available > 0 && expiresAt !== null && expiresAt <= at;
 
-/** Whether `openBook` may write: there are no credits yet, perhaps not even the trial, or a lot has expired. */
+/** Whether `openBook` may write: there is no lot yet, not even the trial, or a lot has expired. */
 export const needsOpening = (lots: readonly OpenLot[]): boolean =>
   lots.length === 0 || lots.some((lot) => isExpired(lot, now()));
 
 /**
- * Locks the ledger of the organization until the transaction ends, and brings it up to date: grants the trial at first use, if its founder has had none, and
- * writes off what has expired. Returns the lots that can be spent now, what expires first first.
+ * Locks the ledger of the organization until the transaction ends, and brings it up to date: grants the trial at first use, if its
+ * founder has had none, and writes off expired credits. Returns the lots that can be spent now, earliest expiry first.
  */
 export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot[]> {
   await lockOrganization(trx, orgId);
@@ -89,11 +89,11 @@ export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot
   return readSpendable(trx, orgId);
 }
 
-// It stays when the organization is erased.
+// The claim outlives the erasure of the organization.
 const claimTrialSql = `insert into credit_trials (user_id, at) values ($1, $2)
   on conflict (user_id) do nothing returning user_id`;
 
-/** One person has one trial, for the first of the organizations they founded that needs it. */
+/** A person gets one trial, for the first organization they founded that needs it. */
 async function grantTrial(trx: Transaction, orgId: string): Promise<void> {
   const claimed = await sql(claimTrialSql, [await founderOf(trx, orgId), now()], trx);
   if (claimed.length === 0) return;
@@ -167,7 +167,7 @@ export async function append(trx: Transaction, orgId: string, transfers: readonl
   await sql(appendSql, values, trx);
 }
 
-/** Takes up to `amount` from the lots, the first first; they are changed. Returns what was taken of each. */
+/** Takes up to `amount` from the lots in order, and reduces them. Returns the amount taken from each. */
 export function take(lots: readonly { id: CreditLot['id']; available: number }[], amount: number) {
   const parts: { lotId: CreditLot['id']; amount: number }[] = [];
   let left = amount;
@@ -181,6 +181,6 @@ export function take(lots: readonly { id: CreditLot['id']; available: number }[]
   return parts;
 }
 
-/** What can be spent of these lots. */
+/** Sum of the available amounts of these lots. */
 export const sumOf = (lots: readonly { available: number }[]): number =>
   lots.reduce((sum, { available }) => sum + available, 0);

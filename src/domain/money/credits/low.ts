@@ -1,4 +1,4 @@
-// Whether an organization has few credits left. Reads only: a trial that was not granted yet is no lack of credits.
+// Whether an organization has few credits left. Reads only: a trial that was not granted yet does not count as low credits.
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { credits } from '#limits.ts';
@@ -7,7 +7,7 @@ import { readLots } from './ledger.ts';
 import type { CreditLot } from './model.ts';
 
 export interface LowCredits {
-  /** What was granted or bought last: with new credits, a later lack is another one. */
+  /** The newest lot, which identifies this shortage: after new credits, a later shortage is a different one. */
   lotId: CreditLot['id'];
   credits: number;
   /** When the credits last changed. */
@@ -17,7 +17,7 @@ export interface LowCredits {
 const lastChangeSql = `select created_at as at from credit_transfers
   where org_id = $1 and amount <> 0 order by seq desc limit 1`;
 
-/** Null while there are enough. */
+/** Null while there are enough credits. */
 export async function findLowCredits(orgId: string): Promise<LowCredits | null> {
   const lots = await readLots(orgId);
   const newest = lots.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))[0];

@@ -1,5 +1,5 @@
-// What missions do to the ledger: a run reserves credits when it starts, reserves more as its cost grows, and is settled by its
-// real cost when it has ended. Credits that expire first are reserved and spent first; reserved ones do not expire.
+// Effects of missions on the ledger: a run reserves credits when it starts, reserves more as its cost grows, and is settled by its real
+// cost when it has ended. Credits that expire first are reserved and spent first; reserved ones do not expire.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { credits } from '#limits.ts';
@@ -11,17 +11,14 @@ import { forgetExhausted, recordExhausted, reviewExhausted } from './reviews.ts'
 const ahead = credits.reserved * credit;
 
 /**
- * How many missions the organization may start now. Locks its ledger until the transaction ends, unless `held` is false: then another
- * transaction may spend the credits meanwhile.
+ * The number of missions that the organization may start now. Locks its ledger until the transaction ends, unless `held` is false: then
+ * another transaction may spend the credits meanwhile.
  */
 export async function startableMissions(trx: Transaction, orgId: string, held = true): Promise<number> {
   return Math.ceil(sumOf(await (held ? openBook : readSpendable)(trx, orgId)) / ahead);
 }
 
-/**
- * Reserves credits for new runs. In the same transaction `startableMissions` has locked the ledgers, and said that there are some for
- * each.
- */
+/** Reserves credits for new runs. In the same transaction, `startableMissions` has locked the ledgers and found credits for each run. */
 export async function reserveForRuns(trx: Transaction, runs: readonly { id: string; orgId: string }[]): Promise<void> {
   for (const orgId of new Set(runs.map((run) => run.orgId))) {
     const lots = await readSpendable(trx, orgId);
@@ -32,7 +29,7 @@ export async function reserveForRuns(trx: Transaction, runs: readonly { id: stri
   }
 }
 
-/** However many missions they are, the credits that can be spent of a lot decrease once. */
+/** One entry per lot on the account `available`, for any number of missions. */
 function reserving(reserved: readonly { lotId: CreditLot['id']; runId: string; amount: number }[]): Entry[] {
   const reservedByLot = new Map<CreditLot['id'], number>();
   for (const { lotId, amount } of reserved) reservedByLot.set(lotId, (reservedByLot.get(lotId) ?? 0) + amount);
@@ -42,7 +39,7 @@ function reserving(reserved: readonly { lotId: CreditLot['id']; runId: string; a
   ];
 }
 
-// Of each lot the newest balance of the run's account, what expires first first.
+// The newest balance of the run's account in each lot, earliest expiry first.
 const reservedSql = `select l.id, r.balance_after as available from (
     select distinct on (e.lot_id) e.lot_id, e.balance_after from credit_entries e
     where e.run_id = $1 and e.account = 'reserved' order by e.lot_id, e.seq desc
@@ -57,7 +54,7 @@ interface Held {
   available: number;
 }
 
-/** What the run has reserved, of each lot. */
+/** The credits reserved by the run, by lot. */
 export const readReserved = (runId: string, trx?: Transaction): Promise<Held[]> => sql<Held>(reservedSql, [runId], trx);
 
 /**
@@ -81,14 +78,14 @@ export async function coverRun(
 export interface MissionCostSoFar {
   orgId: string;
   runId: string;
-  /** All of it, in millionths of a credit. */
+  /** Total cost so far, in millionths of a credit. */
   cost: number;
   isOver: boolean;
-  /** The most that one mission may cost, in millionths. */
+  /** Maximum cost of one mission, in millionths of a credit. */
   ceiling: number;
 }
 
-/** Books what a mission has cost so far; repeating it changes nothing. */
+/** Books the cost of a mission so far; a repeated call changes nothing. */
 export async function bookMission(trx: Transaction, mission: MissionCostSoFar): Promise<void> {
   const lots = await openBook(trx, mission.orgId);
   const held = await readReserved(mission.runId, trx);

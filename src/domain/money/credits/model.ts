@@ -1,13 +1,13 @@
-// The ledger of credits (docs/contract.md#billing). Amounts are integers, in millionths of a credit. A lot is what was granted or
-// bought at once; a transfer is a transaction of the ledger, whose entries sum to zero for each lot. The database refuses changes,
-// entries that do not balance and accounts below zero.
+// The ledger of credits (docs/contract.md#billing). Amounts are integers, in millionths of a credit. A lot holds the credits of one grant
+// or purchase; a transfer is a transaction of the ledger, whose entries sum to zero for each lot. The database refuses changes, entries
+// that do not balance and accounts below zero.
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
 
 export const lotKinds = ['trial', 'pack', 'subscription', 'grant'] as const;
 export type LotKind = (typeof lotKinds)[number];
-/** Those that change what the organization owns; they are shown to it. */
+/** The kinds that change the amount owned by the organization, and are shown to it. */
 export const listedKinds = ['grant', 'purchase', 'spend', 'refund', 'withdrawal', 'expiry'] as const;
 export type TransferKind = (typeof listedKinds)[number] | 'reserve' | 'release';
 export type Account = 'issued' | 'available' | 'reserved' | 'spent' | 'expired' | 'withdrawn';
@@ -21,7 +21,7 @@ export class CreditLot extends BaseModel {
   declare orgId: Id<'organization'>;
   declare kind: LotKind;
   declare orderId: string | null;
-  /** Null: it can be spent at once. */
+  /** Null: spendable at once. */
   declare startsAt: number | null;
   /** Null: never. */
   declare expiresAt: number | null;
@@ -53,16 +53,16 @@ export class CreditTransfer extends BaseModel {
   /** 1, 2, 3 … within the organization. */
   declare seq: number;
   declare kind: TransferKind;
-  /** What it adds to the credits that the organization owns, reserved ones included. */
+  /** Change of the amount owned by the organization, reserved credits included. */
   declare amount: number;
-  /** What the organization owns after it. */
+  /** Amount owned by the organization after the transfer. */
   declare balanceAfter: number;
-  /** The part of a mission's cost for which there were no credits; nobody pays it later. */
+  /** The part of a mission's cost that no credits covered; it is not charged later. */
   declare uncovered: number;
-  /** What all missions have spent up to it, refunds not subtracted, and how many missions. */
+  /** Total spending of all missions up to this transfer, refunds not subtracted, and the number of missions. */
   declare spentAfter: number;
   declare missionsAfter: number;
-  /** Null of `reserve` too, when missions start: the entries name their runs. */
+  /** Null for a `reserve` at the start of missions: the entries name their runs. */
   declare runId: string | null;
   declare orderId: string | null;
   declare note: string | null;
@@ -83,6 +83,6 @@ export class CreditEntry extends BaseModel {
   declare amount: number;
   /** 1, 2, 3 … within the account. */
   declare seq: number;
-  /** Of the account. */
+  /** Balance of the account after the entry. */
   declare balanceAfter: number;
 }

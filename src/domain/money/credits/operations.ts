@@ -1,4 +1,4 @@
-// What an organization sees of its credits: the balance, its sources, and the ledger by cursor.
+// An organization's view of its credits: the balance, its sources, and the ledger by cursor.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -10,16 +10,16 @@ import { isSpendable, needsOpening, type OpenLot, openBook, readLots, sumOf } fr
 import { CreditLot, CreditTransfer } from './model.ts';
 
 export interface CreditPosition {
-  /** Millionths of a credit: all that the organization owns, reserved credits included. */
+  /** Amount owned by the organization, reserved credits included, in millionths of a credit. */
   owned: number;
-  /** What new missions can reserve now. */
+  /** Amount that new missions can reserve now, in millionths of a credit. */
   spendable: number;
   lots: OpenLot[];
 }
 
 const ownedSql = `select balance_after as owned from credit_transfers where org_id = $1 order by seq desc limit 1`;
 
-/** Brings the ledger up to date first where the trial is not granted yet or a lot has expired. */
+/** Brings the ledger up to date first when the trial is not granted yet or a lot has expired. */
 export async function readPosition(orgId: string, trx?: Transaction): Promise<CreditPosition> {
   let lots = await readLots(orgId, trx);
   if (needsOpening(lots)) {
@@ -31,11 +31,11 @@ export async function readPosition(orgId: string, trx?: Transaction): Promise<Cr
   return { owned: last?.owned ?? 0, spendable: sumOf(lots.filter((lot) => isSpendable(lot, at))), lots };
 }
 
-/** The credits that came with an order: when they begin and expire. */
+/** The lot of an order's credits, with the times when they begin and expire. */
 export const lotOfOrder = (orgId: string, orderId: string): Promise<Row<CreditLot> | undefined> =>
   CreditLot.find({ orgId: orgId as CreditLot['orgId'], orderId });
 
-// The last spend before a time. Its columns count all of the ledger up to it, so that none is read twice.
+// The last spend before a time. Its columns are totals of the ledger up to that spend, so that no earlier row is read.
 export const usageSql = `select missions_after as missions, spent_after as spent from credit_transfers
   where org_id = $1 and kind = 'spend' and created_at < $2 order by created_at desc, seq desc limit 1`;
 
@@ -48,7 +48,7 @@ const usageBefore = async (orgId: string, time: number): Promise<Usage> =>
   (await sql<Usage>(usageSql, [orgId, time]))[0] ?? { missions: 0, spent: 0 };
 
 /**
- * How many missions have spent credits since then, and how much (millionths of a credit). A mission counts when it is first
+ * Number of missions that have spent credits since then, and their spending (millionths of a credit). A mission counts when it is first
  * settled.
  */
 export async function usageSince(orgId: string, since: number): Promise<Usage> {
@@ -59,7 +59,7 @@ export async function usageSince(orgId: string, since: number): Promise<Usage> {
 const pageSql = `select ${columnsOf(CreditTransfer)} from credit_transfers
   where org_id = $1 and amount <> 0 and seq < $2 order by seq desc limit $3`;
 
-/** What changed the credits that the organization owns, newest first. */
+/** The transfers that changed the amount owned by the organization, newest first. */
 export async function listLedger(caller: Caller, { limit, cursor }: PageRequest): Promise<Page<Row<CreditTransfer>>> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);

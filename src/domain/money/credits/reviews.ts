@@ -1,9 +1,9 @@
-// Missions to review: whose cost or state has changed (written by triggers), and whose credits are exhausted.
+// Missions to review: those with a changed cost or state (written by triggers), and those with exhausted credits.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
 const hasReviewsSql = 'select from credit_reviews limit 1';
 
-// The row is locked by a transaction that reports a cost until that cost can be read; it is skipped meanwhile.
+// A transaction that reports a cost locks the row until that cost can be read; the row is skipped meanwhile.
 const takeReviewSql = `delete from credit_reviews where run_id = (
     select run_id from credit_reviews where run_id > $1 order by run_id limit 1 for update skip locked
   ) returning run_id, org_id, is_over`;
@@ -16,7 +16,7 @@ export interface Review {
 
 export const hasReviews = async (): Promise<boolean> => (await sql(hasReviewsSql)).length > 0;
 
-/** The first review of a run whose id comes after this one. */
+/** Takes the first review of a run whose id follows this one. */
 export const takeReview = async (trx: Transaction, after: string): Promise<Review | undefined> =>
   (await sql<Review>(takeReviewSql, [after], trx))[0];
 
@@ -29,7 +29,7 @@ export const hasUnbookedMissions = async (trx: Transaction, orgId: string): Prom
 const reviewExhaustedSql = `insert into credit_reviews (run_id, org_id, is_over)
   select run_id, org_id, false from credit_exhaustions where org_id = $1 order by run_id on conflict (run_id) do nothing`;
 
-/** Has missions booked again that had no credits: now there are some. */
+/** Queues reviews of missions whose credits were exhausted, after new credits arrived. */
 export const reviewExhausted = (trx: Transaction, orgId: string): Promise<unknown> =>
   sql(reviewExhaustedSql, [orgId], trx);
 
@@ -43,7 +43,7 @@ export interface Exhausted {
   at: number;
 }
 
-/** Keeps the time of the first record. */
+/** A repeated call keeps the time of the first record. */
 export const recordExhausted = (trx: Transaction, { runId, orgId, reason, at }: Exhausted): Promise<unknown> =>
   sql(recordExhaustedSql, [runId, orgId, reason, at], trx);
 
@@ -54,6 +54,6 @@ const takeExhaustedSql = `delete from credit_exhaustions where run_id in (
     select run_id from credit_exhaustions where at <= $1 order by at limit 50 for update skip locked
   ) returning run_id, reason`;
 
-/** The missions whose credits have been exhausted since then or longer. */
+/** Takes the missions whose credits were exhausted at that time or before. */
 export const takeExhausted = (trx: Transaction, since: number): Promise<Pick<Exhausted, 'runId' | 'reason'>[]> =>
   sql(takeExhaustedSql, [since], trx);

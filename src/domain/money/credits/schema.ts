@@ -35,7 +35,7 @@ const LedgerEntry = builder.objectRef<Row<CreditTransfer>>('LedgerEntry').implem
     }),
     credits: t.float({ description: 'Signed, to a millionth.', resolve: ({ amount }) => creditsOf(amount) }),
     balanceAfter: t.float({
-      description: 'What the organization owned after it, to a millionth.',
+      description: 'The amount owned by the organization after this entry, to a millionth of a credit.',
       resolve: ({ balanceAfter }) => creditsOf(balanceAfter),
     }),
     runId: t.exposeString('runId', { nullable: true, description: 'The mission that it is about; null for none.' }),
@@ -58,7 +58,7 @@ const ListLedgerResponse = builder.objectRef<Page<Row<CreditTransfer>>>('ListLed
 
 builder.queryField('billingLedger', (t) =>
   t.field({
-    description: 'What changed the credits of the organization, newest first.',
+    description: 'Changes of the credits that the organization owns, newest first.',
     scope: 'billing:read',
     rest: 'GET /billing/ledger',
     tool: 'list_ledger',

@@ -1,15 +1,15 @@
-// The end of an organization's credits when it closes: what is left is written off, once no mission can spend it any longer.
+// The end of an organization's credits when it closes: the remaining ones are written off once no mission can spend them.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { append, openBook, readLots } from './ledger.ts';
 import { hasUnbookedMissions } from './reviews.ts';
 
-/** Whether missions have credits reserved or are not booked yet: a canceled one is settled by its cost a moment later. */
+/** Whether missions have reserved credits or are not booked yet: a canceled mission is settled shortly afterwards. */
 export async function isUnsettled(trx: Transaction, orgId: string): Promise<boolean> {
   if (await hasUnbookedMissions(trx, orgId)) return true;
   return (await readLots(orgId, trx)).some(({ owned, available }) => owned > available);
 }
 
-/** Returns what was written off, in millionths of a credit. */
+/** Returns the amount written off, in millionths of a credit. */
 export async function writeOffCredits(trx: Transaction, orgId: string, note: string): Promise<number> {
   await openBook(trx, orgId);
   const left = (await readLots(orgId, trx)).filter(({ available }) => available > 0);

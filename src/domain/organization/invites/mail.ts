@@ -1,4 +1,4 @@
-// The mail of an invite. The name of the organization is free text: it is quoted, and written so that no part becomes a link.
+// The mail of an invite. The name of the organization is free text: it is quoted, and escaped so that no part becomes a link.
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Mail } from '#foundation/mail/mail.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -19,7 +19,7 @@ If you do not know ${name}, ignore this mail.
   };
 }
 
-/** In quotation marks, with `example.com` as `example[.]com` and `://` as `[:]//`: mail programs turn those into links. */
+/** In quotation marks, with `example.com` as `example[.]com` and `://` as `[:]//`, which mail programs would turn into links. */
 const quoted = (name: string): string =>
   `"${name
     .replaceAll('"', "'")

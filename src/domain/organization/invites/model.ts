@@ -37,7 +37,7 @@ export class Invite extends BaseModel {
 
   declare id: Id<'invite'>;
   declare orgId: Id<'organization'>;
-  /** Lower case. Only the account with this address can accept. */
+  /** Lower case. Only the account with this address can accept the invite. */
   declare email: string;
   declare role: OrgRole;
   declare invitedByUserId: Id<'person'> | null;

@@ -56,7 +56,7 @@ async function insertInvite(
   const createdAt = now();
   const { orgId, email } = input;
   await admitInvite(trx, { orgId, email, invitedByUserId: caller.userId });
-  // The unique index on open invites still counts an expired one. Setting `revokedAt` removes it there; it stays expired.
+  // The unique index on open invites still includes an expired one. Setting `revokedAt` removes it there; its status stays expired.
   await Invite.query(trx)
     .where({ orgId, email, acceptedAt: null, revokedAt: null })
     .where('expiresAt', '<=', createdAt)
@@ -80,7 +80,7 @@ async function insertInvite(
   return invite;
 }
 
-/** Revokes a pending invite; a revoked or expired one stays as it is. @throws 404, 409 for an accepted one */
+/** Revokes a pending invite; a revoked or expired one is unchanged. @throws 404, 409 for an accepted one */
 export async function revokeInvite(caller: Caller, inviteId: string): Promise<{ ok: true }> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);

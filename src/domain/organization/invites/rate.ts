@@ -8,7 +8,7 @@ import type { Invite } from './model.ts';
 
 let perOrganization: number = invitesPerDay.organization;
 
-/** Binds the setting; called once at start. One person may send half of them. */
+/** Binds the setting; called once at start. One person may send half of that number. */
 export function bindInvitesPerDay(limit: number): void {
   perOrganization = limit;
 }
@@ -25,7 +25,7 @@ export async function admitInvite(
   trx: Transaction,
   { orgId, invitedByUserId, email }: Pick<Invite, 'orgId' | 'invitedByUserId' | 'email'>,
 ): Promise<void> {
-  // Always in this order, which rules out a deadlock.
+  // Always locked in this order, which prevents deadlocks.
   await refuseBeyond(trx, 'org_id', orgId, perOrganization, 'Your organization has sent too many invites.');
   if (invitedByUserId !== null) {
     const limit = Math.ceil(perOrganization / 2);

@@ -25,7 +25,7 @@ const PrincipalType = wordSet(
 const Capability = wordSet(
   'Capability',
   capabilities,
-  'What a console may offer the caller, so that it need not interpret scopes.',
+  'Actions that a console may offer the caller without interpreting scopes.',
 );
 
 const Me = builder.objectRef<Caller>('Me').implement({
@@ -46,12 +46,14 @@ const Me = builder.objectRef<Caller>('Me').implement({
       description: 'The person’s present role in the organization; null for a caller that does not act for a person.',
     }),
     capabilities: t.field({
-      description: 'What the caller may do. A credential that is bound to a project has `missions.run` at most.',
+      description:
+        'The actions that the caller may take. A credential that is bound to a project has `missions.run` at most.',
       type: [Capability.type],
       resolve: capabilitiesOf,
     }),
     scopes: t.stringList({
-      description: 'What the credential may do now: its granted scopes, as far as the present role holds them.',
+      description:
+        'The effective scopes of the credential: its granted scopes, limited to those of the person’s present role.',
       resolve: ({ scopes }) => [...scopes],
     }),
     projectId: t.exposeString('projectId', {
@@ -77,7 +79,7 @@ const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({
   description: 'A scope: one thing that a credential can be allowed to do.',
   fields: (t) => ({
     scope: t.exposeString('scope', { description: 'The scope as tokens name it, `<group>:<action>`.' }),
-    description: t.exposeString('description', { description: 'What the scope allows, for people.' }),
+    description: t.exposeString('description', { description: 'Description of the scope, for people.' }),
     requiredRole: t.expose('requiredRole', {
       type: OrgRole.type,
       description: 'The lowest role that may grant the scope.',
@@ -91,7 +93,7 @@ const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({
     presets: t.field({
       type: [ScopePreset.type],
       graphOnly: true,
-      description: 'The presets that contain the scope. A token gets those of them that its person holds.',
+      description: 'The presets that contain the scope. A token gets those of its scopes that its person holds.',
       resolve: ({ scope }) => presetsOf(scope),
     }),
   }),
@@ -112,7 +114,7 @@ const groups: ScopeGroup[] = Object.entries(scopeGroups).map(([key, { name }]) =
 const ScopeGroupType = builder.objectRef<ScopeGroup>('ScopeGroup').implement({
   description: 'The scopes of one kind of record.',
   fields: (t) => ({
-    key: t.exposeString('key', { description: 'What the scopes of the group begin with, before the colon.' }),
+    key: t.exposeString('key', { description: 'The prefix of the group’s scopes, before the colon.' }),
     name: t.exposeString('name', { description: 'The name of the group, for people.' }),
     scopes: t.expose('scopes', { type: [ScopeEntry], description: 'The scopes of the group, that for reading first.' }),
   }),

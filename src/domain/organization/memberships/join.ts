@@ -1,18 +1,18 @@
-// SQL fragments with which another noun's statement reads memberships and stays one statement: the look-up of a credential the role of
-// its person, the operator's list of organizations their members.
+// SQL fragments that join memberships in statements of other nouns: the lookup of a credential reads its person's role, the operator's
+// list of organizations their members.
 import { joinPersonSql } from '../people/join.ts';
 
 /**
- * Joins the membership `m` of the person and the organization that `alias` names in its columns `user_id` and `org_id`. In a closed
- * organization there is none: no credential acts there.
+ * Joins the membership `m` of the person and organization in the columns `user_id` and `org_id` of `alias`. A closed organization matches
+ * no row: no credential acts there.
  */
 export const joinMembershipSql = (alias: string): string =>
   `join memberships m on m.org_id = ${alias}.org_id and m.user_id = ${alias}.user_id and m.closed_at is null`;
 
 /**
- * Joins, of the memberships of the person in column `userId`, one as `m`: that in the `requested` organization, or when that is
- * null the one in `preferred`, or else the oldest. The columns of `m` are null when there is none. A closed organization is left to
- * its owners, who have to name it.
+ * Joins one membership `m` of the person in column `userId`: that in the `requested` organization or, when that is null, the one in
+ * `preferred`, or else the oldest. The columns of `m` are null without a match. A closed organization matches only for an owner, when it
+ * is `requested` or `preferred`.
  */
 export const joinOneMembershipSql = (userId: string, by: { requested: string; preferred: string }): string =>
   `left join lateral (
@@ -22,10 +22,10 @@ export const joinOneMembershipSql = (userId: string, by: { requested: string; pr
     order by org_id = ${by.preferred} desc nulls last, created_at, org_id limit 1
   ) m on true`;
 
-/** Whether the person belongs to the organization; to a closed one only its owners do. */
+/** Whether the person belongs to the organization; in a closed one, only its owners do. */
 export const isMemberSql = (userId: string, orgId: string): string =>
   `exists (select 1 from memberships where user_id = ${userId} and org_id = ${orgId} and (closed_at is null or role = 'owner'))`;
 
-/** Joins the memberships `m` of an organization with their people `p`; the columns are null when it has none. */
+/** Joins the memberships `m` of an organization with their people `p`; the columns are null without members. */
 export const joinMembersSql = (orgId: string): string =>
   `left join memberships m on m.org_id = ${orgId} ${joinPersonSql('m.user_id')}`;

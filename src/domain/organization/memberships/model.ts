@@ -1,4 +1,4 @@
-// Memberships: which people belong to an organization, and in which role.
+// Memberships: people in organizations, each with a role.
 import { orgWide } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -23,7 +23,7 @@ export class Membership extends BaseModel {
   declare userId: Id<'person'>;
   declare role: OrgRole;
   declare createdAt: number;
-  /** When the organization was closed; a trigger copies it to a new membership. */
+  /** When the organization was closed; a trigger copies the time to a new membership. */
   declare closedAt: number | null;
 }
 

@@ -34,7 +34,7 @@ export async function createMembership(caller: Caller, orgId: string, input: New
   });
 }
 
-/** Adds a person as part of a larger transaction; null, and nothing changed, for a member. */
+/** Adds a person as part of a larger transaction. Returns null, and changes nothing, for a member. */
 export async function addMember(
   trx: Transaction,
   orgId: Id<'organization'>,
@@ -51,9 +51,9 @@ const holdMemberSql = `select ${columnsOf(Membership, 'm')}
   for key share of m for share of p`;
 
 /**
- * The membership, locked until the transaction ends. Code that creates a credential of a member calls it first, so that none is
- * created while the member is removed or disabled, or the organization is closed. Undefined for a person who is not a member, for a
- * disabled account, and in a closed organization.
+ * The membership, locked until the transaction ends. Code that creates a credential of a member calls this first, so that none is created
+ * while the member is removed or disabled, or the organization is closed. Undefined for a person who is not a member, for a disabled
+ * account, and in a closed organization.
  */
 export const holdMembership = async (
   trx: Transaction,
@@ -64,11 +64,11 @@ export const holdMembership = async (
 const otherOwnerSql = `select m.user_id from memberships m join people p on p.id = m.user_id
   where m.org_id = $1 and m.role = 'owner' and m.user_id <> $2 and p.disabled_at is null limit 1`;
 
-/** Whether the organization has another owner than this person whose account is enabled. */
+/** Whether the organization has another owner with an enabled account. */
 export const hasOtherOwner = async (trx: Transaction, { orgId, userId }: Row<Membership>): Promise<boolean> =>
   (await sql(otherOwnerSql, [orgId, userId], trx)).length > 0;
 
-/** `holdMembership`. @throws 404 for no member, 409 in a closed organization */
+/** `holdMembership`. @throws 404 for a person who is not a member, 409 in a closed organization */
 export async function requireMembership(trx: Transaction, orgId: string, userId: string): Promise<Row<Membership>> {
   const membership = await holdMembership(trx, orgId, userId);
   if (membership) return membership;
@@ -76,11 +76,14 @@ export async function requireMembership(trx: Transaction, orgId: string, userId:
   throw closed?.closedAt ? organizationClosed() : notFound('organization');
 }
 
-/** `requireMembership` of the caller, who may have been removed meanwhile. */
+/** `requireMembership` for the caller, who may have been removed meanwhile. */
 export const holdOwnMembership = (trx: Transaction, caller: Caller): Promise<Row<Membership>> =>
   requireMembership(trx, ownOrganization(caller), ownPerson(caller));
 
-/** Ends the access of all members, and locks their memberships: no credential of theirs is created afterwards. Returns them. */
+/**
+ * Ends the access of all members, and locks their memberships, so that no credential of theirs is created afterwards. Returns the
+ * memberships.
+ */
 export async function closeMemberships(trx: Transaction, orgId: string): Promise<Row<Membership>[]> {
   const members = await Membership.query(trx)
     .select(...Membership.columns)
@@ -100,7 +103,7 @@ export function refuseRoleAbove(caller: Caller, role: OrgRole): void {
   throw forbidden.field('role', `${role} is above your own role${caller.role ? ` (${caller.role})` : ''}`);
 }
 
-/** @throws 404 for another organization than the caller's */
+/** @throws 404 for an organization other than the caller's */
 export function ownOrganizationOnly(caller: Caller, orgId: string): Id<'organization'> {
   beyondOneProject(caller);
   if (caller.orgId === orgId) return caller.orgId;

@@ -1,4 +1,4 @@
-// The SQL fragment with which another noun's statement reads an organization.
+// The SQL fragment that joins an organization in statements of other nouns.
 
-/** Joins the organization `o` whose id is in `column`; its columns are null when there is none. */
+/** Joins the organization `o` whose id is in `column`; its columns are null without a match. */
 export const joinOrganizationSql = (column: string): string => `left join organizations o on o.id = ${column}`;

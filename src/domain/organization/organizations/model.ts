@@ -1,4 +1,4 @@
-// An organization: what owns projects, credentials and credits (docs/contract.md#organizations).
+// An organization: the owner of projects, credentials and credits (docs/contract.md#organizations).
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -30,12 +30,12 @@ export class Organization extends BaseModel {
   declare name: string;
   /** Unique across all organizations of the service. */
   declare slug: string;
-  /** Those that it had before it was renamed, the last one first. */
+  /** Slugs before each rename, the latest first. */
   declare formerSlugs: string[];
   declare createdByUserId: Id<'person'>;
   declare createdAt: number;
   /** True while the name is a default that no person has chosen. */
   declare namePending: boolean;
-  /** Null while it is open. A closed one is erased after thirty days. */
+  /** Null while the organization is open. A closed one is erased after thirty days. */
   declare closedAt: number | null;
 }

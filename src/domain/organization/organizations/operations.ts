@@ -23,12 +23,12 @@ export async function listOrganizations(caller: Caller): Promise<Row<Organizatio
   return organizationsWithIds((await readableMemberships(ownPerson(caller))).map(({ orgId }) => orgId));
 }
 
-/** Of a closed organization only its owners are left. */
+/** Memberships whose organization is readable: a closed one only for its owners. */
 const readableMemberships = async (userId: Id<'person'>): Promise<Row<Membership>[]> =>
   (await Membership.findAll({ userId })).filter(mayRead);
 const mayRead = ({ closedAt, role }: Row<Membership>): boolean => closedAt === null || role === 'owner';
 
-/** One of those that `listOrganizations` returns. */
+/** One of the organizations returned by `listOrganizations`. */
 export async function findOrganization(caller: Caller, orgId: string): Promise<Row<Organization>> {
   beyondOneProject(caller);
   const membership =
@@ -94,7 +94,7 @@ export async function foundOrganization(
   { name, slug }: NewOrganization,
   admitIn?: typeof refuseBeyondQuota,
 ): Promise<Row<Organization>> {
-  // A derived slug may be taken between the read and the insert: another one is derived then.
+  // A derived slug may be taken between the read and the insert: another one is then derived.
   for (;;) {
     const chosen = slug ?? (await slugFor(name));
     try {
@@ -158,36 +158,36 @@ export async function updateOrganization(
   }
 }
 
-/** The former slugs after a change of the slug: as many as lead on. */
+/** The former slugs after a change of the slug: at most 20 keep redirecting. */
 const formerSlugsSql =
   'case when slug = ? then former_slugs else (array_prepend(slug, array_remove(former_slugs, slug)))[1:20] end';
 
 const slugTaken = (slug: string) =>
   conflict.field('slug', `${JSON.stringify(slug)} is taken; ask GET /organizations/slug-availability`);
 
-/** Locks the organization until the transaction ends: changes that must follow one another call it first. */
+/** Locks the organization until the transaction ends: changes that must not run concurrently call this first. */
 export async function lockOrganization(trx: Transaction, orgId: string): Promise<void> {
   await Organization.query(trx).select('id').findById(orgId).forNoKeyUpdate();
 }
 
-/** Read after `lockOrganization`, it stays true until the transaction ends. */
+/** After `lockOrganization`, the result holds until the transaction ends. */
 export const isOrganizationOpen = async (trx: Transaction, orgId: string): Promise<boolean> =>
   (await Organization.query(trx).select('id').findOne({ id: orgId, closedAt: null })) !== undefined;
 
 export const founderOf = async (trx: Transaction, orgId: string): Promise<Id<'person'>> =>
   (await Organization.query(trx).select('createdByUserId').findById(orgId).throwIfNotFound()).createdByUserId;
 
-/** Deletes the organization with all that is left of it. */
+/** Deletes the organization with all its remaining records. */
 export const deleteOrganization = async (orgId: Id<'organization'>): Promise<void> =>
   void (await Organization.query().deleteById(orgId));
 
-/** The slug that an organization of this name would get now. */
+/** A free slug for an organization of this name. */
 export async function slugFor(name: string): Promise<string> {
   const slug = slugOf(name);
   return freeSlug(slug, await takenSlugs(slug));
 }
 
-/** The slugs that `slug` or a numbered variant of it would collide with. */
+/** The slugs that collide with `slug` or a numbered variant of it. */
 async function takenSlugs(slug: string): Promise<Set<string>> {
   const rows = await sql<{ slug: string }>('select slug from organizations where slug = $1 or slug like $2', [
     slug,

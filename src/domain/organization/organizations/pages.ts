@@ -1,5 +1,5 @@
-// Addresses of pages of the console for mails, issues and answers: they hold the organization, so that a link works whatever
-// organization its reader has open.
+// Addresses of console pages for mails, issues and answers. They contain the organization, so that a link works whichever organization
+// its reader has open.
 import { addresses, organizationPath } from '#foundation/http/addresses.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -7,7 +7,7 @@ import { Organization } from './model.ts';
 
 type OrgId = Id<'organization'>;
 
-/** The address of a page of the organization, such as `/runs/run_1`; the base of all of them for ''. */
+/** The address of a page of the organization, such as `/runs/run_1`; '' for the base of all pages. */
 export const consolePage = async (orgId: OrgId, path: string): Promise<string> =>
   pageOfSlug((await Organization.get({ id: orgId })).slug, path);
 

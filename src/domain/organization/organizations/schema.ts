@@ -17,7 +17,7 @@ const slug = boundedText(text.organizationSlug)
   .describe(`${range(text.organizationSlug)} lower-case letters, digits and hyphens; unique.`);
 
 export const OrganizationType = builder.modelType(Organization, 'Organization').implement({
-  description: 'What owns projects, credentials and credits.',
+  description: 'The owner of projects, credentials and credits.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `org_`.' }),
     name: t.exposeString('name', { description: `${range(text.organizationName)} characters; not unique.` }),
@@ -87,7 +87,7 @@ const UpdateOrganizationRequest = request(
   'UpdateOrganizationRequest',
   z
     .object({ name: name.optional(), slug: slug.optional() })
-    .meta({ description: 'Members that are left out stay as they are.', examples: [{ name: 'Acme Works' }] }),
+    .meta({ description: 'Omitted members stay unchanged.', examples: [{ name: 'Acme Works' }] }),
 );
 
 builder.queryFields((t) => ({
@@ -123,7 +123,7 @@ builder.queryFields((t) => ({
     resolve: async (_, args) => ({ slug: await operations.slugFor(args.name) }),
   }),
   slugAvailability: t.field({
-    description: 'Whether a slug is free, and the nearest that is.',
+    description: 'Whether a slug is free, and the nearest free one otherwise.',
     scope: 'organizations:read',
     rest: 'GET /organizations/slug-availability',
     type: SlugAvailabilityResponse,

@@ -1,10 +1,10 @@
-// From a name to a slug: lower-case letters, digits and hyphens, 1 to 64 of them (docs/contract.md#organizations). Pure.
+// Slugs from names: lower-case letters, digits and hyphens, 1 to 64 of them (docs/contract.md#organizations). Pure.
 import { text } from '#limits.ts';
 
 const { max } = text.organizationSlug;
 export const slugPattern = /^[a-z0-9-]+$/;
 
-/** `Zürich & Söhne` → `zurich-sohne`; a name without any Latin letter or digit returns `fallback`. */
+/** `Zürich & Söhne` → `zurich-sohne`; `fallback` for a name without any Latin letter or digit. */
 export function slugOf(name: string, fallback = 'org'): string {
   const slug = name
     .normalize('NFKD')
@@ -16,7 +16,7 @@ export function slugOf(name: string, fallback = 'org'): string {
   return slug || fallback;
 }
 
-/** `slug`, `slug-2`, `slug-3` … : the first that is not taken, never longer than a slug may be. */
+/** The first free slug of `slug`, `slug-2`, `slug-3` …, never longer than the maximum. */
 export function freeSlug(slug: string, usedSlugs: ReadonlySet<string>): string {
   for (let n = 1; ; n++) {
     const suffix = n === 1 ? '' : `-${n}`;

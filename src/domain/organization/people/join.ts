@@ -1,8 +1,8 @@
-// The SQL fragments with which another noun's statement reads a person.
+// SQL fragments that join a person in statements of other nouns.
 
 /** Joins the person `p` whose id is in `column`, unless the account is disabled. */
 export const joinEnabledPersonSql = (column: string): string =>
   `join people p on p.id = ${column} and p.disabled_at is null`;
 
-/** Joins the person `p` whose id is in `column`; its columns are null when there is none. */
+/** Joins the person `p` whose id is in `column`; its columns are null without a match. */
 export const joinPersonSql = (column: string): string => `left join people p on p.id = ${column}`;

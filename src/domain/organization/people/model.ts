@@ -1,4 +1,4 @@
-// A person who signs in to the console. The id is what every record calls `userId`.
+// A person who signs in to the console. Other records refer to the id as `userId`.
 
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -12,7 +12,7 @@ export class Person extends BaseModel {
   static visibleTo = () => ({});
 
   declare id: Id<'person'>;
-  /** Lower case; the only thing a person proves at sign-in. */
+  /** Lower case; the only claim that a person proves at sign-in. */
   declare email: string;
   declare name: string;
   declare createdAt: number;

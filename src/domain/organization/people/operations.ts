@@ -10,7 +10,7 @@ import { text } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
 import { Person } from './model.ts';
 
-/** The account of an email address, created when there is none; its name is the part before the `@` unless given. */
+/** The account of an email address, created if absent; its name is the part before the `@` unless given. */
 export const findOrCreatePerson = (address: string, name?: string): Promise<Row<Person>> =>
   transaction((trx) => ensurePerson(trx, address, name));
 
@@ -31,12 +31,12 @@ export async function ensurePerson(trx: Transaction, address: string, name?: str
 export const findPersonByAddress = (address: string): Promise<Row<Person> | undefined> =>
   Person.find({ email: normalizeEmail(address) });
 
-/** Those of the ids that are people. */
+/** The people among these ids. */
 export const peopleOf = (ids: readonly string[]): Promise<Row<Person>[]> => Person.findByKeys('id', ids);
 
 const listSql = `${selectionOf(Person)} where $1::text[] is null or id = any($1) order by created_at desc, id desc limit $2`;
 
-/** The newest accounts; with ids, of those. */
+/** The newest accounts; with ids, only those. */
 export const listPeople = (ids: readonly string[] | null, limit: number): Promise<Row<Person>[]> =>
   sql(listSql, [ids, limit]);
 
@@ -44,7 +44,7 @@ export const updateOwnName = async (caller: Caller, name: string): Promise<void>
   await Person.patch(undefined, { id: ownPerson(caller) }, { name });
 };
 
-/** Locks the person's row until the transaction ends: what is counted per person is counted exactly. */
+/** Locks the person's row until the transaction ends, so that counts per person are exact. */
 export const lockPerson = async (trx: Transaction, id: Id<'person'>): Promise<void> => {
   await Person.query(trx).select('id').findById(id).forNoKeyUpdate();
 };

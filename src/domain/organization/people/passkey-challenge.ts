@@ -1,5 +1,5 @@
-// Challenges of WebAuthn ceremonies (Web Authentication Level 3, §13.4.3). A challenge carries its own expiry and a keyed digest
-// that binds it to one browser and one purpose, so that asking for one stores nothing; the digest of a used one is stored.
+// Challenges of WebAuthn ceremonies (Web Authentication Level 3, §13.4.3). A challenge contains its expiry and a keyed digest that binds
+// it to one browser and one purpose, so that creating one stores nothing; the digest of a used one is stored.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { unauthenticated } from '#foundation/problem.ts';
@@ -15,7 +15,7 @@ export interface Ceremony {
 const macOf = (head: string, { purpose, browser }: Ceremony): string =>
   signature('passkey challenge', `${head} ${purpose} ${browser}`).toString('base64url');
 
-/** A challenge of five minutes, as text whose bytes are the challenge. */
+/** A challenge valid for five minutes, as text whose bytes are the challenge. */
 export function newChallenge(ceremony: Ceremony): string {
   const head = `${newSecret('')}.${now() + lifetimesMs.passkeyChallenge}`;
   return `${head}.${macOf(head, ceremony)}`;
@@ -31,7 +31,7 @@ export function isChallenge(encoded: string, ceremony: Ceremony): boolean {
 const useChallengeSql = `insert into used_passkey_challenges (digest, expires_at) values ($1, $2)
   on conflict do nothing returning digest`;
 
-/** Uses up a challenge that `isChallenge` accepted. @throws 401 when it was used before. */
+/** Consumes a challenge that `isChallenge` accepted. @throws 401 for a used one */
 export async function useChallenge(trx: Transaction, encoded: string): Promise<void> {
   const text = textOf(encoded);
   const used = await sql(useChallengeSql, [digest(text), Number(text.split('.')[1])], trx);

@@ -1,5 +1,5 @@
-// Names of the programs that keep passkeys, by their AAGUID (Web Authentication Level 3, §6.5.2). For display only: an authenticator
-// can claim any AAGUID. Pure.
+// Names of passkey providers by their AAGUID (Web Authentication Level 3, §6.5.2). For display only: an authenticator can claim any
+// AAGUID. Pure.
 
 const providers: Record<string, string> = {
   'ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4': 'Google Password Manager',
@@ -15,5 +15,5 @@ const providers: Record<string, string> = {
   '53414d53-554e-4700-0000-000000000000': 'Samsung Pass',
 };
 
-/** Undefined for an unknown AAGUID and for the zeros of an authenticator that sends none. */
+/** Undefined for an unknown AAGUID, and for the zeros of an authenticator without one. */
 export const passkeyProvider = (aaguid: string): string | undefined => providers[aaguid];

@@ -1,5 +1,5 @@
-// Passkeys of console accounts (Web Authentication Level 3): a key pair in the person's device or password manager. We store its
-// public key; a passkey verifies its user (UV) and is found without naming the account (discoverable).
+// Passkeys of console accounts (Web Authentication Level 3): a key pair in the person's device or password manager, whose public key is
+// stored here. A passkey verifies its user (UV) and is found without naming the account (discoverable).
 import { isIP } from 'node:net';
 import type {
   AuthenticationResponseJSON,
@@ -24,10 +24,10 @@ import { passkeyProvider } from './passkey-providers.ts';
 
 const maxPasskeys = 20;
 
-/** Loaded at the first use: with its parsers of certificates it would slow down the start of every program. */
+/** Loaded at first use: its certificate parsers would slow down the start of every program. */
 const webauthn = () => import('@simplewebauthn/server');
 
-/** A passkey as its owner sees it. */
+/** A passkey as shown to its owner. */
 export interface Passkey {
   id: Id<'passkey'>;
   name: string;
@@ -56,7 +56,7 @@ export const listPasskeys = (caller: Caller): Promise<Passkey[]> => sql<Passkey>
 
 const credentialsSql = 'select credential_id, transports from passkeys where person_id = $1';
 
-/** What the browser needs to create a passkey for the person of a session. */
+/** The options of the browser's WebAuthn call that creates a passkey for the person of a session. */
 export async function passkeyCreationOptions(
   caller: Caller,
   person: { email: string; name: string },
@@ -91,7 +91,7 @@ const insertPasskeySql = `insert into passkeys
 
 /**
  * Stores the passkey that the browser created, and notifies the person by email. `device` names it when its provider is unknown.
- * @throws 401 when it cannot be verified, 409 for one that is known already or one too many.
+ * @throws 401 for a passkey that cannot be verified, 409 for a known one or above the maximum number.
  */
 export async function createPasskey(
   caller: Caller,
@@ -116,7 +116,7 @@ export async function createPasskey(
   const personId = ownPerson(caller);
   await transaction(async (trx) => {
     await useChallenge(trx, challenge());
-    // One at a time per person: the count is exact.
+    // Serialized per person, so that the count is exact.
     await lockPerson(trx, personId);
     const [before] = await sql<{ count: number }>(countPasskeysSql, [personId], trx);
     if (before!.count >= maxPasskeys) {
@@ -155,7 +155,7 @@ export async function removePasskey(caller: Caller, passkeyId: string): Promise<
   if (removed.length === 0) throw notFound('passkey');
 }
 
-/** What the browser needs to sign in with any passkey of this service. `browser` is the secret in its cookie. */
+/** The options of the browser's WebAuthn call that signs in with any passkey of this service. `browser` is the secret in its cookie. */
 export async function passkeySignInOptions(browser: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const { generateAuthenticationOptions } = await webauthn();
   return generateAuthenticationOptions({
@@ -172,7 +172,7 @@ interface StoredKey {
   publicKey: Buffer;
 }
 const findKeySql = 'select id, person_id, public_key from passkeys where credential_id = $1';
-// WebAuthn §7.2 step 22: a counter that does not grow hints at a copy. Authenticators without one always say 0.
+// WebAuthn §7.2 step 22: a counter that does not grow suggests a copied key. Authenticators without a counter always send 0.
 const useKeySql = `update passkeys set counter = $2, last_used_at = $3
   where id = $1 and (counter < $2 or (counter = 0 and $2 = 0)) returning id`;
 
@@ -180,7 +180,7 @@ const useKeySql = `update passkeys set counter = $2, last_used_at = $3
 export async function usePasskey(answer: AuthenticationResponseJSON, browser: string | null): Promise<Row<Person>> {
   const [key] = await sql<StoredKey>(findKeySql, [Buffer.from(answer.id, 'base64url')]);
   if (!key) throw unauthenticated('This passkey is not known here. It may have been removed.');
-  // §7.2 step 6: the account that the authenticator names is the one that owns the key.
+  // §7.2 step 6: the account that the authenticator names must own the key.
   const named = Buffer.from(answer.response.userHandle ?? '', 'base64url').toString();
   if (browser === null || named !== key.personId) throw refusedPasskey();
   const { origin, id: rpId } = relyingParty();
@@ -192,7 +192,7 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
       expectedChallenge: accepts,
       expectedOrigin: origin,
       expectedRPID: rpId,
-      // The counter is compared below, by the database: two sign-ins at once are two steps of it.
+      // The database compares the counter below: concurrent sign-ins advance it one after the other.
       credential: { id: answer.id, publicKey: new Uint8Array(key.publicKey), counter: 0 },
       requireUserVerification: true,
     }),
@@ -209,7 +209,7 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
   });
 }
 
-/** Accepts the challenges of one ceremony, and remembers which one it accepted. */
+/** Accepts challenges of one ceremony, and records the accepted one. */
 function expecting(ceremony: Ceremony) {
   let accepted = '';
   const accepts = (encoded: string): boolean => {

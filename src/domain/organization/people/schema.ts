@@ -1,4 +1,4 @@
-// People in the graph, as the end of a relation only: no route or query lists accounts.
+// People in the graph, reachable only through relations: no route or query lists accounts.
 import { builder } from '#graph/builder.ts';
 import { Person } from './model.ts';
 
@@ -8,7 +8,7 @@ export const PersonType = builder.modelType(Person, 'Person').implement({
     id: t.exposeString('id', { description: 'The `userId` of other records.' }),
     email: t.exposeString('email', { description: 'Lower case, and unique among all accounts.' }),
     name: t.exposeString('name', {
-      description: 'As the person chose; the part of the email address before the @ until then.',
+      description: 'The name that the person chose; until then, the part of the email address before the @.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'EpochMs',

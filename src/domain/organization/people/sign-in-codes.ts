@@ -1,5 +1,5 @@
-// Six-digit codes that are mailed to an address. A code belongs to the browser that requested it: only with that browser's secret
-// can it be redeemed, and only wrong tries with that secret count against it.
+// Six-digit codes that are mailed to an address. A code is bound to the browser that requested it: it can be redeemed only with that
+// browser's secret, and only wrong attempts with that secret count against it.
 
 import { isoTime, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -17,12 +17,12 @@ import { sweepChallenges } from './passkey-challenge.ts';
 import { admitSignInMail, admitSignInTry, type SignInSource } from './sign-in-limits.ts';
 import { createSignInLink } from './sign-in-links.ts';
 
-/** A longer path to return to is dropped. */
+/** A longer return path is dropped. */
 const maxReturnToChars = 8_000;
 
-/** A browser that wants to sign in. */
+/** A browser that signs in. */
 export interface SignInBrowser extends SignInSource {
-  /** The secret in its cookie. Null for a browser that has none, and so has requested nothing. */
+  /** The secret in the browser's cookie. Null for a browser without one, which has requested no code. */
   secret: string | null;
 }
 
@@ -32,7 +32,7 @@ const putCodeSql = `insert into sign_in_codes (id, email, binding, code_digest, 
   on conflict (email, binding) do update set id = excluded.id, code_digest = excluded.code_digest, try_count = 0,
     created_at = excluded.created_at, expires_at = excluded.expires_at, used_at = null`;
 
-/** Mails a code and a link to the address, whether or not it has an account. @throws 429 */
+/** Mails a code and a link to the address, with or without an account. @throws 429 */
 export async function sendSignInCode(
   address: string,
   browser: SignInSource & { secret: string },
@@ -67,19 +67,19 @@ const digestOf = (id: string, code: string): Buffer => codeDigest('sign-in', `${
 const findBindingSql = 'select 1 from sign_in_codes where email = $1 and binding = $2';
 const countTrySql = `update sign_in_codes set try_count = try_count + 1
   where email = $1 and binding = $2 and used_at is null and expires_at > $3 and try_count < $4 returning id, code_digest`;
-// In the order in which a link ends its code (sign-in-links.ts): of the two, whichever is used first ends the other.
+// Links are locked before codes, here and in sign-in-links.ts; of the two, the first one used ends the other.
 const endLinksSql = `update sign_in_links set used_at = $3
   where email = $1 and binding = $2 and used_at is null`;
 const useCodeSql = `update sign_in_codes set used_at = $2
   where id = $1 and used_at is null and expires_at > $2 returning id`;
 
-/** The person whose address the code proves; an account is created at the first sign-in. @throws 401, 429 */
+/** The person whose address the code proves; the first sign-in creates the account. @throws 401, 429 */
 export async function useSignInCode(address: string, browser: SignInBrowser, code: string): Promise<Row<Person>> {
   const email = normalizeEmail(address);
   await admitSignInTry(browser);
   const binding = browser.secret === null ? null : digest(browser.secret);
   if (!binding || (await sql(findBindingSql, [email, binding])).length === 0) throw foreignCode();
-  // The try is counted, and the count committed, before anything is compared: parallel guesses share the same five.
+  // The attempt is counted and committed before the comparison: parallel guesses share the same five attempts.
   const [live] = await sql<{ id: string; codeDigest: Buffer }>(countTrySql, [
     email,
     binding,

@@ -1,5 +1,5 @@
-// How often sign-in may be requested and tried, over all processes. No number of requests from elsewhere keeps a person out of a
-// browser in which they have signed in before: each limit counts what a stranger uses up of their own.
+// Limits on requests and attempts to sign in, shared by all processes. Requests from elsewhere cannot lock a person out of a browser in
+// which they have signed in before: each limit counts only a stranger's own use.
 import { networkOf } from '#foundation/http/network.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';
 import { rates } from '#limits.ts';
@@ -39,11 +39,11 @@ const triesOfNetwork = createSharedThrottle(
   'Too many codes were tried from this network.',
 );
 
-/** Where a request to sign in comes from. */
+/** Origin of a request to sign in. */
 export interface SignInSource {
   /** The client's address. */
   address: string;
-  /** The id of a browser in which this very email address has signed in before; null for any other browser. */
+  /** The id of a browser in which this email address has signed in before; null for any other browser. */
   knownBrowser: string | null;
 }
 
@@ -56,7 +56,7 @@ export async function admitSignInMail(email: string, { address, knownBrowser }: 
   await mailsToAddress.take(email);
 }
 
-/** Counts a try of a code, before it is compared. A known browser is held by the tries of its code alone. @throws 429 */
+/** Counts an attempt before its code is compared. A known browser is limited only by the attempts of its code. @throws 429 */
 export async function admitSignInTry({ address, knownBrowser }: SignInSource): Promise<void> {
   if (!knownBrowser) await triesOfNetwork.take(networkOf(address));
 }

@@ -1,5 +1,5 @@
-// Links that sign in whichever browser opens them: mailed with a code, or handed over by the operator. Each expires after ten
-// minutes and works once; only its digest is stored.
+// Links that sign in any browser that opens them: mailed with a code, or issued by the operator. Each expires after ten minutes and works
+// once; only its digest is stored.
 
 import { now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -12,7 +12,7 @@ import { normalizeEmail } from './email.ts';
 import type { Person } from './model.ts';
 import { ensurePerson } from './operations.ts';
 
-/** The browser that requested a mail, and where it goes after sign-in. */
+/** The browser that requested a mail, and its return path after sign-in. */
 interface Origin {
   /** The digest of the secret in that browser's cookie. */
   binding: Buffer;
@@ -27,7 +27,7 @@ const useLinkSql = `update sign_in_links set used_at = $2
   where digest = $1 and used_at is null and expires_at > $2 returning email, binding, return_to`;
 const endCodeSql = 'update sign_in_codes set used_at = $3 where email = $1 and binding = $2 and used_at is null';
 
-/** The address of a page that signs its visitor in as that person: keep it secret. */
+/** The address of a page that signs its visitor in as that person: it must be kept secret. */
 export async function createSignInLink(address: string, origin?: Origin, trx?: Transaction): Promise<string> {
   const secret = newSecret('');
   const createdAt = now();
@@ -38,7 +38,10 @@ export async function createSignInLink(address: string, origin?: Origin, trx?: T
   return `${addresses().issuer}/sign-in/link?token=${secret}`;
 }
 
-/** Whom a link signs in and when it was requested, without using it up. @throws 401 when it is unknown, used or expired. */
+/**
+ * The email address that a link signs in, and the time of its request; does not consume the link. @throws 401 for an unknown, used or
+ * expired link
+ */
 export async function findSignInLink(secret: string): Promise<{ email: string; createdAt: number }> {
   const [link] = await sql<{ email: string; createdAt: number }>(findLinkSql, [digest(secret), now()]);
   if (!link) throw refusedLink();
@@ -46,8 +49,8 @@ export async function findSignInLink(secret: string): Promise<{ email: string; c
 }
 
 /**
- * The person a link was created for; the code of the same mail ends with it. `returnTo` is null in any browser but the one
- * that requested the mail: a stranger who requests one cannot choose where the person lands. @throws 401
+ * The person that a link was created for; the code of the same mail ends with it. `returnTo` is null in any browser other than the one
+ * that requested the mail: a stranger who requests one cannot choose the person's destination. @throws 401
  */
 export const useSignInLink = (
   secret: string,

@@ -1,4 +1,4 @@
-// What agents are made of: roles, harnesses with their models, the built-in agents and sandbox template, instance types
+// The catalog of agents: roles, harnesses with their models, the built-in agents and sandbox template, instance types
 // (docs/contract.md#agents). Data, no code.
 import { type ModelVendor, vendors } from '../integrations/model.ts';
 import { builtinSandboxTemplate } from '../sandbox-templates/builtin.ts';
@@ -6,14 +6,14 @@ import type { AgentRole, HarnessId, InstanceTypeId } from './model.ts';
 
 export { builtinSandboxTemplate };
 
-/** Who makes language models: those that a connector of the kind `llm` can be of. */
+/** The vendors of language models: those of connectors of the kind `llm`. */
 export const modelVendors = vendors.llm;
 export type { ModelVendor };
 
 export interface Role {
   key: AgentRole;
   name: string;
-  /** What an agent of the role is called, in addition to its name. */
+  /** The display name of the role. */
   roleLabel: string;
   blurb: string;
   /** Whether its agents change nothing: their harness cannot, and nothing of them is checkpointed or pushed. */
@@ -87,28 +87,28 @@ const models: Readonly<Record<ModelVendor, readonly CatalogModel[]>> = {
   ],
 };
 
-/** Those that the orchestrator can ask; of OpenAI, by Chat Completions, which the Codex models do not have. */
+/** The models available to the orchestrator; of OpenAI, those with Chat Completions, which the Codex models lack. */
 export const modelsByVendor: typeof models = {
   ...models,
   openai: models.openai.filter(({ id }) => !id.endsWith('-codex')),
 };
 
-/** The vendor of a model; undefined for one that the catalog does not have. */
+/** The vendor of a model; undefined for a model outside the catalog. */
 export const vendorOfModel = (model: string): ModelVendor | undefined =>
   modelVendors.find((vendor) => models[vendor].some(({ id }) => id === model));
 
 export interface Harness {
   id: HarnessId;
   label: string;
-  /** Whether runtimes can run it, so that missions may be given to its agents. */
+  /** Whether runtimes can execute the harness, so that missions may be given to its agents. */
   executable: boolean;
-  /** That its tested release knows (src/runner/harness/versions.ts) and that have a list price. */
+  /** Models known to the tested release of the harness (src/runner/harness/versions.ts) that have a list price. */
   models: readonly CatalogModel[];
 }
 
 export const harnesses: readonly Harness[] = [
   { id: 'claude-code', label: 'Claude Code', executable: true, models: models.anthropic },
-  // `codex debug models` lists them. For others it has neither instructions nor tools to edit with.
+  // The models listed by `codex debug models`; for others, Codex has neither instructions nor editing tools.
   {
     id: 'codex',
     label: 'Codex',
@@ -121,11 +121,11 @@ export const harnesses: readonly Harness[] = [
     executable: true,
     models: [...models.anthropic, ...models.openai],
   },
-  // Runs a command and asks no model: for tests and demonstrations.
+  // Runs a command without a model: for tests and demonstrations.
   { id: 'shell', label: 'Script', executable: true, models: [{ id: 'none', label: 'No model' }] },
 ];
 
-/** Whose model an agent needs: of what it can be made of; null: of the shell. */
+/** The vendor of the model that an agent needs; null: none, for the shell. */
 export const vendorNeeded = ({ harness, model }: { harness: HarnessId; model: string }): ModelVendor | null => {
   if (harness === 'shell') return null;
   if (harness === 'opencode') return vendorOfModel(model) ?? 'anthropic';
@@ -188,7 +188,7 @@ export const builtinAgents: readonly BuiltinAgent[] = [
     'claude-sonnet-4-5',
     'Answer the question with its sources, say how sure you are, and change nothing.',
   ),
-  // Works only for missions that name it: words in a prompt are for a model.
+  // Works only for missions that name it: without a name, the prompt is meant for a model.
   {
     ...builtin('builder', 'Script', 'none', 'The prompt is a POSIX shell script: run it as it is.'),
     key: 'shell',
@@ -199,7 +199,7 @@ export const builtinAgents: readonly BuiltinAgent[] = [
 /** The agent that runs a prompt as a script, in every organization. */
 export const scriptAgentId = builtinAgentId({ key: 'shell' });
 
-/** The harnesses and models that carry a built-in agent out, its own first: any will do. */
+/** The alternative harnesses and models of a built-in agent, its own first; any of them can execute it. */
 export const waysOf = ({ harness, model }: Pick<BuiltinAgent, 'harness' | 'model'>) =>
   harness === 'shell'
     ? [{ harness, model }]

@@ -8,14 +8,14 @@ import type { HarnessId } from './model.ts';
 export interface HarnessDemand {
   /** Vendors of models that organizations have connected. */
   modelVendors: ModelVendor[];
-  /** Harnesses that their own agents name, without the shell. */
+  /** Harnesses of the organizations' own agents, without the shell. */
   harnesses: HarnessId[];
 }
 
 const harnessesSql = `select distinct harness from agents
   where harness <> 'shell' and ($1::text is null or org_id = $1) order by harness`;
 
-/** Of the organizations that the runtime works for. */
+/** The demand of the organizations that the runtime works for. */
 export async function readHarnessDemand({ orgId }: Caller): Promise<HarnessDemand> {
   const [vendors, agents] = await Promise.all([
     listModelVendors(orgId),

@@ -11,7 +11,7 @@ export const harnessIds = ['claude-code', 'codex', 'opencode', 'shell'] as const
 export type HarnessId = (typeof harnessIds)[number];
 export const instanceTypeIds = ['lite', 'basic', 'standard-1', 'standard-2', 'standard-4'] as const;
 export type InstanceTypeId = (typeof instanceTypeIds)[number];
-/** How long the model may think; null leaves it to the harness. */
+/** The model's reasoning effort; null: the default of the harness. */
 export const efforts = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof efforts)[number];
 
@@ -48,13 +48,13 @@ export class Agent extends BaseModel {
   declare name: string;
   declare role: AgentRole;
   declare harness: HarnessId;
-  /** One of the harness's models. */
+  /** A model of the harness. */
   declare model: string;
   declare effort: Effort | null;
   declare sandboxTemplateId: string;
-  /** Instructions that the agent gets in addition to the issue. */
+  /** Instructions to the agent in addition to the issue. */
   declare userPrompt: string | null;
-  /** `<owner>/<repo>` of repositories with skills that it may use. */
+  /** `<owner>/<repo>` of repositories with skills available to the agent. */
   declare skillRepos: string[];
   declare createdAt: number;
   declare updatedAt: number;

@@ -36,7 +36,7 @@ const builtinsOf = (orgId: Id<'organization'>): AgentRecord[] =>
       }) as AgentRecord,
   );
 
-// The stored agents of an organization ($1) and those of the catalog ($2) as one list, so that a page may hold both.
+// The stored agents of an organization ($1) and those of the catalog ($2) as one list, so that a page may contain both.
 const columns = columnsOf(Agent);
 const selectAgentsSql = `select ${columns}, is_builtin from (
   select ${columns}, false as is_builtin from agents where org_id = $1
@@ -65,7 +65,7 @@ export async function findAgent(caller: Caller, agentId: string): Promise<AgentR
   return builtin ?? Agent.get({ id: agentId, orgId });
 }
 
-/** Those of these agents that exist; none for a credential that is bound to a project. */
+/** The existing agents among these ids; none for a credential that is bound to a project. */
 export async function findAgents(caller: Caller, ids: readonly string[]): Promise<AgentRecord[]> {
   if (caller.projectId !== null) return [];
   const orgId = ownOrganization(caller);
@@ -76,7 +76,7 @@ export async function findAgents(caller: Caller, ids: readonly string[]): Promis
 const withModelSql = `select o.id from unnest($2::text[]) o (id) where exists (select from (${harnessesFor('$1::text', 'o.id')}) w
   where ${isModelKnown('w.harness', 'w.vendor', '$1::text')})`;
 
-/** The ids of those of these agents whose missions may start: they need no model, or there is one. */
+/** The ids of agents whose missions may start: those that need no model, and those with an available one. */
 export const findWithModel = (caller: Caller, ids: readonly string[]): Promise<Pick<AgentRecord, 'id'>[]> =>
   lookUp(withModelSql, [ownOrganization(caller), ids]);
 
@@ -96,7 +96,7 @@ export interface NewAgent {
   skillRepos?: string[] | undefined;
 }
 
-/** @throws 400 for a model that the harness does not run or an unknown template, 409 for a name that is taken */
+/** @throws 400 for a model that the harness does not run or an unknown template, 409 for a taken name */
 export async function createAgent(caller: Caller, input: NewAgent): Promise<AgentRecord> {
   beyondOneProject(caller);
   const { sandbox, ...settings } = input;
@@ -124,7 +124,10 @@ export async function createAgent(caller: Caller, input: NewAgent): Promise<Agen
 
 export type AgentChanges = { [K in keyof NewAgent]?: NewAgent[K] | undefined };
 
-/** Updates an agent of the organization. Its model must be one of its harness when either changes. @throws as `createAgent`; 404; 409 for a built-in one */
+/**
+ * Updates an agent of the organization. A change of model or harness must leave a model of the harness. @throws as `createAgent`; 404;
+ * 409 for a built-in agent
+ */
 export async function updateAgent(
   caller: Caller,
   agentId: string,
@@ -138,7 +141,7 @@ export async function updateAgent(
   const patch = { ...plain, ...(sandbox && { sandboxTemplateId: sandbox.templateId }) } as Partial<Agent>;
   if (Object.keys(patch).length === 0) return findAgent(caller, agentId);
   return transaction(async (trx) => {
-    // Locked, because two callers may change harness and model at the same time.
+    // Locked, because concurrent callers may change harness and model.
     const agent = await Agent.lock(trx, { id: agentId, orgId });
     if (!agent) return Agent.refuse();
     refuseChanged(agent, ifUpdatedAt);
@@ -162,7 +165,7 @@ export async function deleteAgent(caller: Caller, agentId: string): Promise<{ ok
   return deleted ? { ok: true, id: agentId } : Agent.refuse();
 }
 
-/** Keeps an agent of the organization from being deleted until the transaction ends. @throws 404, but for a built-in one */
+/** Keeps an agent of the organization from being deleted until the transaction ends. @throws 404, except for a built-in agent */
 export async function holdAgent(trx: Transaction, orgId: Agent['orgId'], agentId: string): Promise<void> {
   if (isBuiltin(agentId)) return;
   const agent = await Agent.query(trx).select('id').findOne({ id: agentId, orgId }).forKeyShare();

@@ -1,6 +1,6 @@
-// Conditions in SQL that statements on runs include: which agents of an organization can be executed, by a runtime that claims or by
-// those that are connected. An agent with a model needs a runtime that offers its harness and has credentials for the model; those
-// of the organization's own connectors do for every runtime.
+// SQL conditions for statements on runs: the agents of an organization that a claiming runtime, or some connected runtime, can execute.
+// An agent with a model needs a runtime that offers its harness and has credentials for the model; the organization's own connectors
+// provide theirs to every runtime.
 import { hasModelConnector } from '../integrations/operations.ts';
 import {
   builtinAgentId,
@@ -14,7 +14,7 @@ import {
 
 const literal = (vendor: ModelVendor | null): string => (vendor === null ? 'null' : `'${vendor}'`);
 
-/** Whose model an agent in the table needs; null: none. `vendorNeeded`, written out for the catalog. */
+/** SQL expression: the vendor of the model that an agent of the table needs; null: none. `vendorNeeded`, expanded for the catalog. */
 export const vendorOf = (agent: string): string => {
   const models = harnesses.flatMap((harness) => harness.models.map(({ id }) => id));
   const ofHarness = harnesses.map(({ id: harness }) => {
@@ -29,7 +29,7 @@ export const vendorOf = (agent: string): string => {
   return `case ${agent}.harness ${ofHarness.join(' ')} end`;
 };
 
-// A row for each way.
+// One row for each alternative of a built-in agent.
 const builtins = builtinAgents
   .flatMap((agent) =>
     waysOf(agent).map((way) => `('${builtinAgentId(agent)}', '${way.harness}', ${literal(vendorNeeded(way))})`),
@@ -37,11 +37,11 @@ const builtins = builtinAgents
   .join(', ');
 const builtinRows = `(values ${builtins}) b (id, harness, vendor)`;
 
-/** A condition: there are credentials for models of the vendor: none is needed, the runtime has them, or the organization. */
+/** A condition: the vendor's models are available: none is needed, or the runtime or the organization has credentials. */
 const isProvided = (vendor: string, vendors: string, orgId: string): string =>
   `(${vendor} is null or ${vendors} is null or ${vendor} = any(${vendors}) or ${hasModelConnector(orgId, vendor)})`;
 
-/** What a claiming runtime offers, as placeholders of arrays; `vendors` null: all. */
+/** The offer of a claiming runtime, as placeholders of arrays; `vendors` null: all. */
 export interface Placeholders {
   harnesses: string;
   vendors: string;
@@ -63,11 +63,11 @@ const pairs = harnesses.flatMap(({ id }) => [null, ...modelVendors].map((vendor)
 /** All pairs of a harness and a vendor, or none, as rows of `wanted`. */
 export const wantedPairs = `(values ${pairs.join(', ')}) wanted (harness, vendor)`;
 
-/** A condition on an agent: it may work on a mission that names this one or, where that is null, on one that names none. */
+/** A condition on an agent: it may work on a mission that names the agent `named` or, where that is null, on one that names none. */
 const mayWork = (agent: string, named: string): string =>
   `(${agent}.id = ${named} or ${named} is null and ${agent}.harness <> 'shell')`;
 
-/** A condition: it can execute the agent of this id or, where that is null, one that may work on a mission that names none. */
+/** A condition: the runtime can execute the named agent or, where `named` is null, one that may work on a mission without a named agent. */
 export const hasAgentFor = (orgId: string, offer: Placeholders, named: string): string =>
   `(exists (select from agents a where a.org_id = ${orgId} and ${isRunnable('a.harness', vendorOf('a'), orgId, offer)}
       and ${mayWork('a', named)})
@@ -78,19 +78,19 @@ export const isOffered = (harness: string, vendor: string, orgId: string, since:
   `exists (select from runtime_harnesses h where ${isRunnableBy('h', harness, vendor, orgId)}
     and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since})`;
 
-/** An expression: the newest notice of a runtime that is connected for the organization, with its name; null: there is none. */
+/** An expression: the newest notice of a runtime that is connected for the organization, prefixed with the runtime's name; null: none. */
 export const noticeOf = (orgId: string, since: string): string =>
   `(select h.runtime || ': ' || h.notice from runtime_harnesses h where h.notice is not null
     and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since} order by h.seen_at desc, h.runtime limit 1)`;
 
-/** A query: harness and vendor of the agent or, where it is null, of all that may work on a mission that names none. */
+/** A query: harness and vendor of the agent or, where `agentId` is null, of all agents that may work on a mission without a named one. */
 export const harnessesFor = (orgId: string, agentId: string): string =>
   `select harness, ${vendorOf('a')} as vendor from agents a where a.org_id = ${orgId} and ${mayWork('a', agentId)}
     union select b.harness, b.vendor from ${builtinRows} where ${mayWork('b', agentId)}`;
 
 /**
- * A condition: none is needed, the organization has connected one, or a runtime has credentials for it. A runtime counts for a day
- * after it was seen: one that restarts stops no schedule.
+ * A condition: no model is needed, the organization has connected one, or a runtime has credentials for it. A runtime counts for a day
+ * after it was last seen, so that its restart stops no schedule.
  */
 export const isModelKnown = (harness: string, vendor: string, orgId: string): string =>
   `(${vendor} is null or ${hasModelConnector(orgId, vendor)} or exists (select from runtime_harnesses h

@@ -1,5 +1,5 @@
-// Which harnesses connected runtimes offer, and models for them (docs/decisions/0034-waiting-runs.md). A runtime is connected while
-// it claims runs or sends heartbeats.
+// The harnesses and models that connected runtimes offer (docs/decisions/0034-waiting-runs.md). A runtime is connected while it claims
+// runs or sends heartbeats.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
@@ -8,13 +8,13 @@ import { type ModelVendor, vendorNeeded } from './catalog.ts';
 import type { HarnessId } from './model.ts';
 import { isOffered, isRunnable, isRunnableBy, wantedPairs } from './runnable.ts';
 
-/** How long a runtime without a claim or heartbeat counts as connected, how often that is written, and how long it is kept. */
+/** How long a runtime without a claim or heartbeat counts as connected, the interval between writes, and the retention of rows. */
 const connectedMs = minutes(2);
 const writeIntervalMs = seconds(30);
 const retentionMs = days(1);
 const runtimesShown = 100;
 
-// A row is written once per step, however often its runtime claims.
+// An unchanged row is written at most once per `writeIntervalMs`, however often its runtime claims.
 const recordHarnessesSql = `insert into runtime_harnesses
     (credential_id, runtime, harness, org_id, seen_at, version, isolation, places, vendors, notice)
   select $1, $2, offered.harness, $3, $5, offered.version, $8, $9, $10, $11
@@ -27,19 +27,19 @@ const recordHarnessesSql = `insert into runtime_harnesses
     places = excluded.places, vendors = excluded.vendors, notice = excluded.notice,
     seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
 
-/** What a runtime says of itself when it asks for work. */
+/** A runtime's description of itself in a claim. */
 export interface RuntimeOffer {
   runtime: string;
   harnesses: readonly HarnessId[];
-  /** Of the programs. */
+  /** Versions of the harness programs. */
   versions?: readonly { harness: HarnessId; version: string }[] | undefined;
-  /** How it keeps missions apart: `cell`, `container`, `none`. */
+  /** How missions are isolated from each other: `cell`, `container`, `none`. */
   isolation?: string | null | undefined;
-  /** Missions that it can take at once. */
+  /** Maximum number of concurrent missions. */
   places?: number | null | undefined;
-  /** Of whose models it has credentials; absent: of all that its harnesses need. */
+  /** Vendors whose models the runtime has credentials for; absent: all that its harnesses need. */
   modelVendors?: readonly ModelVendor[] | null | undefined;
-  /** Why it does not offer a harness yet. */
+  /** Why a harness is not offered yet. */
   notice?: string | null | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function recordHarnesses(caller: Caller, offer: RuntimeOffer): Prom
   await sql(recordHarnessesSql, [...values, isolation ?? null, places ?? null, modelVendors ?? null, notice ?? null]);
 }
 
-/** Whether an agent can be executed: its harness is offered, with a model for it. */
+/** Whether an agent can be executed: its harness is offered, and a model for it is available. */
 export type CanRun = (agent: { harness: HarnessId; model: string }) => boolean;
 
 interface Pair {
@@ -60,7 +60,7 @@ interface Pair {
   vendor: ModelVendor | null;
 }
 
-/** The condition on pairs decides, as it does in the statements on runs. */
+/** Evaluates a condition on pairs of harness and vendor, the same as in the statements on runs. */
 async function canRunWhere(trx: Transaction, condition: string, values: readonly unknown[]): Promise<CanRun> {
   const pairs = await sql<Pair>(`select harness, vendor from ${wantedPairs} where ${condition}`, [...values], trx);
   return (agent) => {
@@ -72,7 +72,7 @@ async function canRunWhere(trx: Transaction, condition: string, values: readonly
 const offer = { harnesses: '$2::text[]', vendors: '$3::text[]' };
 const isRunnableWithOffer = isRunnable('wanted.harness', 'wanted.vendor', '$1', offer);
 
-/** What a runtime can execute that makes this offer. */
+/** The agents that a runtime with this offer can execute. */
 export const canRunWith = (
   trx: Transaction,
   orgId: string,
@@ -82,20 +82,20 @@ export const canRunWith = (
 const isRunnableByRuntime = `exists (select from runtime_harnesses h
   where ${isRunnableBy('h', 'wanted.harness', 'wanted.vendor', '$1')} and h.credential_id = $2 and h.runtime = $3 and h.seen_at > $4)`;
 
-/** What the runtime can execute, as it last said. */
+/** The agents that the runtime can execute, according to its last claim. */
 export const canRuntimeRun = (trx: Transaction, orgId: string, caller: Caller, runtime: string): Promise<CanRun> =>
   canRunWhere(trx, isRunnableByRuntime, [orgId, caller.credentialId, runtime, connectedSince()]);
 
 const isRunnableByAny = isOffered('wanted.harness', 'wanted.vendor', '$1', '$2');
 
-/** What some connected runtime can execute. */
+/** The agents that some connected runtime can execute. */
 export const canAnyRuntimeRun = (trx: Transaction, orgId: string): Promise<CanRun> =>
   canRunWhere(trx, isRunnableByAny, [orgId, connectedSince()]);
 
 const renewHarnessesSql = `update runtime_harnesses set seen_at = $3
   where credential_id = $1 and runtime = any($2::text[]) and seen_at <= $4`;
 
-/** A runtime that is busy makes no claims: its heartbeats show that it is connected. */
+/** Heartbeats count as a sign of connection: a busy runtime makes no claims. */
 export async function renewHarnesses(trx: Transaction, caller: Caller, runtimes: readonly string[]): Promise<void> {
   const at = now();
   if (runtimes.length > 0) {
@@ -108,7 +108,7 @@ export const deleteStaleHarnesses = (): Promise<unknown> =>
 
 export interface Runtime {
   name: string;
-  /** The service token of the organization that it authenticates with; null for one that serves all. */
+  /** The organization's service token that the runtime authenticates with; null for one that serves all organizations. */
   tokenId: string | null;
   harnesses: { harness: HarnessId; version: string | null }[];
   isolation: string | null;
@@ -128,7 +128,7 @@ const runtimesSql = `select runtime as name, case when org_id is not null then c
   from runtime_harnesses where org_id is null or org_id = $1
   group by credential_id, org_id, runtime order by last_seen_at desc, runtime limit ${runtimesShown}`;
 
-/** Those that work for the caller's organization and were seen within a day, the latest first: at most 100. */
+/** The runtimes that work for the caller's organization and were seen within a day, the latest first: at most 100. */
 export const listRuntimes = (caller: Caller): Promise<Runtime[]> => {
   beyondOneProject(caller);
   return sql<Runtime>(runtimesSql, [ownOrganization(caller), connectedSince()]);
@@ -140,5 +140,5 @@ export async function countRuntimes(): Promise<number> {
   return (await sql<{ runtimes: number }>(count, [connectedSince()]))[0]!.runtimes;
 }
 
-/** A runtime without a claim or heartbeat since then is not connected. */
+/** Runtimes with a claim or heartbeat after this time are connected. */
 export const connectedSince = (): number => now() - connectedMs;

@@ -38,7 +38,7 @@ const CatalogRole = builder.objectRef<catalog.Role>('CatalogRole').implement({
     key: t.expose('key', { type: AgentRole.type, description: 'Value for `role` of an agent.' }),
     name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
     roleLabel: t.exposeString('roleLabel', { description: 'Short label for display.' }),
-    blurb: t.exposeString('blurb', { description: 'What an agent in this role does, in one sentence.' }),
+    blurb: t.exposeString('blurb', { description: 'The task of an agent in this role, in one sentence.' }),
   }),
 });
 export const CatalogModelType = builder.objectRef<catalog.CatalogModel>('CatalogModel').implement({
@@ -83,7 +83,7 @@ const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').imp
 const CatalogSandboxTemplate = builder.objectRef<CatalogTemplate>('CatalogSandboxTemplate').implement({
   description: 'A container image for sandboxes.',
   fields: (t) => ({
-    key: t.exposeString('key', { description: 'What `sandbox.templateId` of a new agent may say.' }),
+    key: t.exposeString('key', { description: 'A value for `sandbox.templateId` of a new agent.' }),
     name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
     dockerfile: t.exposeString('dockerfile', { description: 'The Dockerfile of the image.' }),
   }),
@@ -99,7 +99,7 @@ const CatalogInstanceType = builder.objectRef<catalog.InstanceType>('CatalogInst
   }),
 });
 export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').implement({
-  description: 'What an agent consists of.',
+  description: 'The parts of an agent.',
   fields: (t) => ({
     roles: t.field({ type: [CatalogRole], resolve: ({ roles }) => [...roles], description: 'All roles.' }),
     harnesses: t.field({
@@ -136,7 +136,7 @@ const RuntimeHarness = builder.objectRef<Runtime['harnesses'][number]>('RuntimeH
     harness: t.expose('harness', { type: Harness.type, description: 'The program that drives a model.' }),
     version: t.exposeString('version', {
       nullable: true,
-      description: 'As the runtime says it; null when it does not.',
+      description: 'As reported by the runtime; null when not reported.',
     }),
   }),
 });
@@ -147,16 +147,17 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
     tokenId: t.exposeString('tokenId', {
       nullable: true,
       description:
-        'The runtime token that it authenticates with; null for a runtime of the operator, which serves everybody.',
+        'The runtime token that the runtime authenticates with; null for a runtime of the operator, which serves everybody.',
     }),
-    harnesses: t.expose('harnesses', { type: [RuntimeHarness], description: 'What it can execute.' }),
+    harnesses: t.expose('harnesses', { type: [RuntimeHarness], description: 'The harnesses that it can execute.' }),
     isolation: t.exposeString('isolation', {
       nullable: true,
-      description: 'How it keeps missions apart, such as `cell`, `container` or `none`; null when it does not say.',
+      description:
+        'How missions are isolated from each other, such as `cell`, `container` or `none`; null when not reported.',
     }),
     places: t.exposeInt('places', {
       nullable: true,
-      description: 'How many missions it takes at once; null when it does not say.',
+      description: 'Maximum number of concurrent missions; null when not reported.',
     }),
     modelVendors: t.expose('modelVendors', {
       type: [ModelVendor.type],
@@ -167,11 +168,11 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
     }),
     notice: t.exposeString('notice', {
       nullable: true,
-      description: 'Why it does not offer a harness yet, such as an installation under way; null when it does not say.',
+      description: 'Why a harness is not offered yet, such as an installation under way; null when not reported.',
     }),
     lastSeenAt: t.expose('lastSeenAt', {
       type: 'EpochMs',
-      description: 'Its last claim or heartbeat, to the half minute.',
+      description: 'Time of the last claim or heartbeat, to the half minute.',
     }),
     isConnected: t.exposeBoolean('isConnected', { description: 'Whether that was within two minutes.' }),
   }),
@@ -182,7 +183,7 @@ export const Runtimes = builder.objectRef<{ data: Runtime[] }>('Runtimes').imple
 });
 
 export const HarnessDemandType = builder.objectRef<HarnessDemand>('HarnessDemand').implement({
-  description: 'What the organizations need that a runtime works for.',
+  description: 'Models and harnesses needed by the organizations that a runtime works for.',
   fields: (t) => ({
     modelVendors: t.expose('modelVendors', {
       type: [ModelVendor.type],

@@ -22,7 +22,7 @@ const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox
   existing: 'From an existing template, named by `templateId`.',
 });
 
-/** Leads from the id of an agent, also of a built-in one, to it. */
+/** Loads agents by id, including built-in ones. */
 export const loadAgent = toOne<operations.AgentRecord>(
   (ids, caller) => operations.findAgents(caller, ids),
   ({ id }) => id,
@@ -60,7 +60,8 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
     }),
     skillRepos: t.exposeStringList('skillRepos', { description: 'Repositories with skills that it may use.' }),
     isBuiltin: t.exposeBoolean('isBuiltin', {
-      description: 'Whether it is part of the service: every organization has it, and nobody can change or delete it.',
+      description:
+        'Whether the agent is part of the service: every organization has it, and nobody can change or delete it.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'EpochMs',
@@ -70,7 +71,7 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
     hasModel: t.boolean({
       graphOnly: true,
       description:
-        'Whether missions that name it may start: it needs no model, or the organization or a runtime has one.',
+        'Whether missions that name the agent may start: it needs no model, or the organization or a runtime has one.',
       resolve: async ({ id }, _, context) => Boolean(await loadWithModel(context).load(id)),
     }),
     organization: t.belongsTo('organization', {
@@ -96,9 +97,9 @@ const sandbox = z
       'A sandbox template of the organization, or `standard`: then that of the project counts.',
     ),
   })
-  .describe('What the agent works in.');
+  .describe('The working environment of the agent.');
 const more = {
-  effort: Effort.zod.nullable().optional().describe('How long the model may think; null: the harness decides.'),
+  effort: Effort.zod.nullable().optional().describe('Reasoning effort of the model; null: the harness decides.'),
   userPrompt: boundedText(text.userPrompt)
     .nullable()
     .optional()
@@ -137,7 +138,7 @@ const UpdateAgentRequest = request(
       ...more,
     })
     .meta({
-      description: 'Members that are left out stay as they are.',
+      description: 'Omitted members stay unchanged.',
       examples: [{ model: 'claude-opus-4-5', effort: 'high' }],
     }),
 );
@@ -185,7 +186,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.createAgent(caller, input),
   }),
   updateAgent: t.field({
-    description: 'Changes an agent. A member that is left out stays; null clears what may be empty.',
+    description: 'Changes an agent. Omitted members stay unchanged; null clears a nullable member.',
     scope: 'agents:write',
     rest: { route: 'PATCH /agents/{agentId}', without: ['ifUpdatedAt'], errors: [409] },
     tool: { name: 'update_agent', idempotent: true },

@@ -1,4 +1,4 @@
-// What a project connects to: a tracker, a source host, a language model (docs/contract.md#integrations).
+// The connectors of projects: to a tracker, a source host, a language model (docs/contract.md#integrations).
 
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -12,7 +12,7 @@ export const vendors = {
   llm: ['anthropic', 'openai'],
 } as const;
 
-/** Who makes language models: those that a connector of the kind `llm` can be of. */
+/** The vendors of language models: those of connectors of the kind `llm`. */
 export type ModelVendor = (typeof vendors.llm)[number];
 
 export const vendorKinds = ['tracker', 'scm', 'llm'] as const;
@@ -20,7 +20,7 @@ export type VendorKind = (typeof vendorKinds)[number];
 export const vendorNames = ['linear', 'github', 'builtin', 'anthropic', 'openai'] as const;
 export type Vendor = (typeof vendorNames)[number];
 
-/** What projects can use the vendor for. */
+/** The kinds of connector that the vendor offers. */
 export const kindsOf = (vendor: Vendor): VendorKind[] =>
   vendorKinds.filter((kind) => (vendors[kind] as readonly Vendor[]).includes(vendor));
 
@@ -61,14 +61,14 @@ export class Integration extends BaseModel {
   declare sealedCredentials?: string | null;
   declare createdAt: number;
   declare updatedAt: number;
-  /** Since when the vendor rejects the credentials; null: it does not, as far as is known. */
+  /** When the vendor was first known to reject the credentials; null: it is not known to reject them. */
   declare brokenSince: number | null;
-  /** The address of a compatible server or of GitHub Enterprise Server, without a slash at its end; null: the vendor's own. */
+  /** The address of a compatible server or of GitHub Enterprise Server, without a trailing slash; null: the vendor's own. */
   declare baseUrl: string | null;
-  /** False before there are any, and once they are revoked. */
+  /** False until credentials are set, and after they are revoked. */
   declare hasCredentials: boolean;
-  /** When the vendor was last asked whether the credentials work; null: never since they were set. */
+  /** When the credentials were last checked with the vendor; null: never since they were set. */
   declare checkedAt: number | null;
-  /** Why it said no; null: it said yes. */
+  /** The reason that the check failed; null: it passed. */
   declare checkFailure: string | null;
 }

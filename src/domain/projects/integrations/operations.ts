@@ -19,19 +19,19 @@ export async function listIntegrations(caller: Caller): Promise<Row<Integration>
 
 const connectorsSql = `select id, vendor, vendor_kind from integrations where org_id = $1 order by ${Integration.order}`;
 
-/** What a new project chooses its connectors from; oldest first. An organization has few. */
+/** The connectors that a new project may use, oldest first. An organization has few. */
 export const listConnectors = (orgId: string): Promise<Pick<Row<Integration>, 'id' | 'vendor' | 'vendorKind'>[]> =>
   lookUp(connectorsSql, [orgId]);
 
 export interface NewIntegration {
-  /** A new one when absent. */
+  /** Absent: a new id. */
   id?: Id<'integration'>;
   orgId: Id<'organization'>;
   vendor: Vendor;
   vendorKind: VendorKind;
   displayName: string;
   externalOrgId?: string | undefined;
-  /** A server other than the vendor's own. */
+  /** The address of a server other than the vendor's own. */
   baseUrl?: string | undefined;
   /** The vendor's API credentials; sealed with the service key. */
   credentials?: string | undefined;
@@ -55,19 +55,19 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
   return { ...integration, hasCredentials, brokenSince: null, checkedAt: null, checkFailure: null };
 }
 
-/** The context that credentials of an integration are sealed for. */
+/** The context that credentials of an integration are sealed with. */
 const sealContext = (id: string) => `integration:${id}`;
 
-/** Replaces the credentials of a connector; its projects keep it. @throws 404 */
+/** Replaces the credentials of a connector; its projects keep using it. @throws 404 */
 export const replaceCredentials = (id: string, credentials: string): Promise<Row<Integration>> =>
   setCredentials(id, seal(sealContext(id), credentials));
 
-/** Forgets the credentials of a connector; its projects keep it. @throws 404 */
+/** Deletes the credentials of a connector; its projects keep using it. @throws 404 */
 export const revokeCredentials = (id: string): Promise<Row<Integration>> => setCredentials(id, null);
 
 async function setCredentials(id: string, sealedCredentials: string | null): Promise<Row<Integration>> {
   const unknown = { brokenSince: null, checkedAt: null, checkFailure: null };
-  // Also within a millisecond the time differs: it tells runtimes that the credentials do.
+  // Increases even within a millisecond: a changed time tells runtimes that the credentials changed.
   const updatedAt = raw('greatest(?, updated_at + 1)', [now()]);
   await Integration.patch(undefined, { id }, { sealedCredentials, updatedAt, ...unknown });
   return Integration.get({ id });
@@ -86,41 +86,41 @@ export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' 
   return refuse(`The credentials of the connector ${displayName} cannot be read: set new ones.`);
 }
 
-/** Records whether the vendor accepts the credentials, where that is news. */
+/** Records whether the vendor accepts the credentials, when that changes. */
 export async function noteCredentials(connector: Row<Integration>, areAccepted: boolean): Promise<void> {
   const { id, brokenSince, updatedAt } = connector;
   if (areAccepted === (brokenSince === null)) return;
-  // Not of credentials that were replaced meanwhile.
+  // Skips credentials that were replaced meanwhile.
   await Integration.patch(undefined, { id, brokenSince, updatedAt }, { brokenSince: areAccepted ? null : now() });
 }
 
 const brokenSql = `select ${columnsOf(Integration)} from integrations
   where org_id = $1 and broken_since is not null order by broken_since desc limit 20`;
 
-/** Those whose credentials the vendor rejects, the latest first; at most 20. */
+/** Connectors whose credentials the vendor rejects, the latest first; at most 20. */
 export const listBrokenIntegrations = (orgId: string): Promise<Row<Integration>[]> => sql(brokenSql, [orgId]);
 
-/** What a vendor says of credentials. */
+/** Result of a check of credentials with the vendor. */
 export interface CheckResult {
-  /** Why they do not work; null: they do. */
+  /** Why the credentials do not work; null: they do. */
   failure: string | null;
-  /** Whose they are at the vendor; null: it did not say. */
+  /** The owner of the credentials at the vendor; null when the vendor does not name it. */
   account: string | null;
 }
 
-/** Records what the vendor said of the credentials, and returns the connector with it. */
+/** Records the result of a check of the credentials, and returns the updated connector. */
 export async function noteCheck(
   connector: Row<Integration>,
   { failure, account }: CheckResult,
 ): Promise<Row<Integration>> {
   const { id, updatedAt } = connector;
   const checked = { checkedAt: now(), checkFailure: failure, ...(account !== null && { externalOrgId: account }) };
-  // Not of credentials that were replaced meanwhile.
+  // Skips credentials that were replaced meanwhile.
   await Integration.patch(undefined, { id, updatedAt }, checked);
   return { ...connector, ...checked };
 }
 
-/** A condition: the organization has a connector of this vendor's models that holds credentials. */
+/** A condition: the organization has a connector with credentials for this vendor's models. */
 export const hasModelConnector = (orgId: string, vendor: string): string =>
   `exists (select from integrations i where i.org_id = ${orgId} and i.vendor_kind = 'llm' and i.vendor = ${vendor}
     and i.has_credentials)`;
@@ -133,18 +133,18 @@ export const hasSourceHost = (orgId: string): string =>
 const modelConnectorsSql = `select ${columnsOf(Integration)} from integrations
   where org_id = any($1) and vendor_kind = 'llm' and has_credentials order by created_at, id`;
 
-/** The connectors of these organizations that hold credentials of models, oldest first. */
+/** The model connectors of these organizations that hold credentials, oldest first. */
 export const listModelConnectors = (orgIds: readonly string[], trx?: Transaction): Promise<Row<Integration>[]> =>
   sql(modelConnectorsSql, [[...orgIds]], trx);
 
 const connectorCountsSql = `select count(*) filter (where broken_since is null) as accepted, count(broken_since) as rejected
   from integrations where vendor_kind = 'llm' and has_credentials`;
 
-/** The model connectors of all organizations, by whether their vendor accepts the credentials. */
+/** Numbers of model connectors of all organizations whose vendor accepts or rejects the credentials. */
 export const countModelConnectors = async (): Promise<{ accepted: number; rejected: number }> =>
   (await sql<{ accepted: number; rejected: number }>(connectorCountsSql))[0]!;
 
-/** The vendors of models that the organization has connected; null: of those that any organization has. */
+/** The vendors of models that the organization has connected; null: that any organization has connected. */
 export const listModelVendors = (orgId: string | null): Promise<Pick<Row<Integration>, 'vendor'>[]> =>
   sql(
     `select distinct vendor from integrations
@@ -152,7 +152,7 @@ export const listModelVendors = (orgId: string | null): Promise<Pick<Row<Integra
     [orgId],
   );
 
-/** Null when they were sealed with another key. */
+/** Null for credentials that were sealed with another key. */
 function unsealed(id: string, sealed: string): string | null {
   try {
     return unseal(sealContext(id), sealed).trim();

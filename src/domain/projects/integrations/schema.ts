@@ -24,7 +24,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
     id: t.exposeString('id', { description: 'Starts with `int_`.' }),
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     vendor: t.expose('vendor', { type: Vendor.type, description: 'The external service.' }),
-    vendorKind: t.expose('vendorKind', { type: VendorKind.type, description: 'What projects use it for.' }),
+    vendorKind: t.expose('vendorKind', { type: VendorKind.type, description: 'The kind of use in projects.' }),
     externalOrgId: t.exposeString('externalOrgId', {
       nullable: true,
       description: 'The organization, workspace or account at the vendor; null when unknown.',
@@ -39,24 +39,24 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
     }),
     hasCredentials: t.exposeBoolean('hasCredentials', {
       graphOnly: true,
-      description: 'Whether it holds credentials: not before some are set, and not once they are revoked.',
+      description: 'Whether the connector holds credentials: not before some are set, and not once they are revoked.',
     }),
     brokenSince: t.expose('brokenSince', {
       type: 'EpochMs',
       nullable: true,
       graphOnly: true,
-      description: 'Since when the vendor rejects the credentials; null while it is not known to.',
+      description: 'When the vendor was first known to reject the credentials; null while it is not known to.',
     }),
     checkedAt: t.expose('checkedAt', {
       type: 'EpochMs',
       nullable: true,
       graphOnly: true,
-      description: 'When the vendor was last asked whether it accepts the credentials; null: not since they were set.',
+      description: 'When the credentials were last checked with the vendor; null: not since they were set.',
     }),
     checkFailure: t.exposeString('checkFailure', {
       nullable: true,
       graphOnly: true,
-      description: 'What went wrong when it was asked; null: nothing.',
+      description: 'Why the last check failed; null when it passed.',
     }),
     organization: t.belongsTo('organization', {
       link: 'organizations:read',

@@ -33,7 +33,7 @@ export class Issue extends BaseModel {
   declare id: Id<'issue'>;
   declare orgId: Id<'organization'>;
   declare projectId: Id<'project'>;
-  /** Consecutive in the project. */
+  /** Consecutive within the project. */
   declare number: number;
   /** For example WEB-12; unchanged when the project's code changes. */
   declare key: string;
@@ -41,7 +41,7 @@ export class Issue extends BaseModel {
   declare body: string;
   declare labels: string[];
   declare state: IssueState;
-  /** The run whose work it describes. */
+  /** The run whose work the issue describes. */
   declare runId: Id<'run'> | null;
   declare createdAt: number;
   declare updatedAt: number;

@@ -28,11 +28,11 @@ export interface NewIssue {
   labels: readonly string[];
 }
 
-/** An issue, and where. */
+/** An issue to create, and its project. */
 export interface AskedIssue {
   project: Row<Project>;
   issue: NewIssue;
-  /** Of a run that is new, and has none yet; absent: one is found, or made. */
+  /** The id for a new run that has no issue yet; absent: the existing issue is found, or one is created. */
   id?: string;
 }
 
@@ -57,7 +57,7 @@ const insertIssuesSql = `with asked as (
 
 const issuesOfRunsSql = 'select id, run_id from issues where run_id = any($1)';
 
-/** Creates the issue of each run, or finds the existing one. By the run's id. */
+/** Creates the issue of each run, or finds the existing one. Returns them by run id. */
 export async function createIssues(asked: readonly AskedIssue[], trx?: Transaction): Promise<Map<string, Id<'issue'>>> {
   const rows = asked.map(({ id = newId('issue'), project, issue: { runId, ...issue } }, place) => ({
     place,

@@ -23,7 +23,7 @@ export const IssueType = builder.modelType(Issue, 'Issue').implement({
     key: t.exposeString('key', { description: 'The issue code of the project and the number, such as WEB-12.' }),
     title: t.exposeString('title', { description: 'One line; that of the mission.' }),
     body: t.exposeString('body', { complexity: weightOf(text.prompt.max), description: 'The task in Markdown.' }),
-    labels: t.exposeStringList('labels', { description: 'Those of the scheduled task or automation.' }),
+    labels: t.exposeStringList('labels', { description: 'Labels of the scheduled task or automation.' }),
     state: t.expose('state', { type: IssueState.type, description: 'Whether work on it is finished.' }),
     runId: t.exposeString('runId', { nullable: true, description: 'The run that it was created for.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),

@@ -9,7 +9,7 @@ import { connectorMembers, type Project } from './model.ts';
 
 export type Connectors = Record<VendorKind, Id<'integration'> | null>;
 
-/** The connectors of a new project: the oldest of each kind; for the tracker, of that vendor. */
+/** The connectors of a new project: the oldest of each kind; for the tracker, the oldest of that vendor. */
 export async function defaultConnectors(orgId: string, tracker: Vendor): Promise<Connectors> {
   const all = await listConnectors(orgId);
   const first = (kind: VendorKind) =>
@@ -17,7 +17,7 @@ export async function defaultConnectors(orgId: string, tracker: Vendor): Promise
   return Object.fromEntries(vendorKinds.map((kind) => [kind, first(kind)])) as Connectors;
 }
 
-/** The project's connector of a kind. @throws 409 when it has none */
+/** The project's connector of a kind. @throws 409 when the project has none */
 export async function connectorOf(project: Row<Project>, kind: VendorKind): Promise<Row<Integration>> {
   const id = project[connectorMembers[kind]];
   const connector = id && (await Integration.find({ id, orgId: project.orgId }));
@@ -30,7 +30,7 @@ const countDependentProjectsSql = `select connector.id, count(*) as projects fro
     from (values (p.tracker_connector_id), (p.scm_connector_id), (p.llm_connector_id)) v (id)) connector
   where p.org_id = $2 and connector.id = any($1) group by connector.id`;
 
-/** How many projects of the organization use each integration. */
+/** Number of the organization's projects that use each integration. */
 export const countDependentProjects = (
   integrationIds: readonly string[],
   orgId: string,

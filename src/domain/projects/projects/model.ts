@@ -1,4 +1,4 @@
-// A project ties together an issue tracker, a source repository and a language-model connector (docs/contract.md#projects).
+// A project combines an issue tracker, a source repository and a language-model connector (docs/contract.md#projects).
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -35,7 +35,7 @@ export class Project extends BaseModel {
   ];
 
   /**
-   * Project records stay readable across the organization, also to a project-bound credential
+   * Project records stay readable across the organization, including to a project-bound credential
    * (docs/contract.md#project-bound-credentials).
    */
   static visibleTo = (caller: Caller) => ({ orgId: ownOrganization(caller) });
@@ -49,7 +49,7 @@ export class Project extends BaseModel {
 
   declare id: Id<'project'>;
   declare orgId: Id<'organization'>;
-  /** Derived from the first name, unique in the organization; a rename does not change it. */
+  /** Derived from the first name, unique in the organization; unchanged by a rename. */
   declare slug: string;
   declare name: string;
   declare status: ProjectStatus;
@@ -63,7 +63,7 @@ export class Project extends BaseModel {
   declare scmOwner: string;
   declare scmRepo: string;
   declare llmConnectorId: Id<'integration'> | null;
-  /** Whether an approved change merges without a person; part of each run for the runtime. */
+  /** Whether an approved change merges without a person; sent to the runtime with each run. */
   declare autoMerge: boolean;
   /** The prefix of issue keys, such as `WEB` in WEB-12. */
   declare issueCode: string | null;
@@ -79,7 +79,7 @@ export const connectorMembers = {
   llm: 'llmConnectorId',
 } as const satisfies Record<VendorKind, keyof Project>;
 
-/** The kinds of connector that the project still lacks. The built-in tracker needs none. */
+/** The kinds of connector that the project lacks. The built-in tracker needs none. */
 export const missingConnectorKinds = (project: Row<Project>): VendorKind[] =>
   (Object.keys(connectorMembers) as VendorKind[]).filter(
     (kind) => project[connectorMembers[kind]] === null && !(kind === 'tracker' && project.tracker === 'builtin'),

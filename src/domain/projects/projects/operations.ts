@@ -36,7 +36,7 @@ export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Pag
     trackerTeamId: filter.byTrackerTeamId ?? undefined,
     trackerProjectId: filter.byTrackerProjectId ?? undefined,
     scmConnectorId: filter.byScmConnectorId ?? undefined,
-    // Source hosts do not distinguish upper from lower case, and neither does the rule against duplicates.
+    // Source hosts ignore case, and so does the duplicate check.
     scmOwner: ignoringCase(filter.byScmOwner),
     scmRepo: ignoringCase(filter.byScmRepo),
     status: filter.status ?? undefined,
@@ -57,8 +57,9 @@ export interface NewProject {
 }
 
 /**
- * Creates a project on the organization's connectors. A second one for the same repository: 409 with its id. @throws 402 for more
- * projects than the plan has
+ * Creates a project on the organization's connectors. A second project for the same repository is refused with 409 and the id of the
+ * first.
+ * @throws 402 above the plan's number of projects
  */
 export async function createProject(caller: Caller, input: NewProject): Promise<Row<Project>> {
   beyondOneProject(caller);
@@ -82,7 +83,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
     defaultSandboxTemplateId: null,
     createdAt: now(),
   };
-  // The plain slug is nearly always free, so it is tried before taken ones are read.
+  // The plain slug is nearly always free, so it is tried before the taken ones are read.
   const plain = slugOf(input.name, 'project');
   for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
@@ -94,7 +95,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   }
 }
 
-/** Where the plan has a limit, no other project is created meanwhile. @throws 402 `plan_limit` */
+/** With a limit in the plan, concurrent creations of projects are serialized. @throws 402 `plan_limit` */
 async function insertWithinPlan(record: Row<Project>): Promise<void> {
   const plan = await currentPlan(record.orgId);
   if (plan.projects === null) {
@@ -156,11 +157,11 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
   }
 }
 
-/** Deletes it with all its records. Credentials bound to it are revoked and remain listed. */
+/** Deletes the project with all its records. Credentials bound to it are revoked and remain listed. */
 export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: true; id: string }> {
   beyondOneProject(caller);
   return transaction(async (trx) => {
-    // For the database's own revocation of these credentials.
+    // Time for the trigger in the database that revokes these credentials.
     await trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
     const deleted = await Project.query(trx)
       .delete()
@@ -177,7 +178,7 @@ async function explainDuplicate(
 ): Promise<unknown> {
   if (!isUniqueViolation(error, 'projects_repository')) return error;
   const other = await Project.find({ orgId, scmOwner: ignoringCase(scmOwner), scmRepo: ignoringCase(scmRepo) });
-  // Deleted in the meantime: nothing conflicts now, so the caller may repeat the call.
+  // The other project was deleted meanwhile: nothing conflicts now, so the caller may repeat the call.
   if (!other) return error;
   const fields = [{ path: 'repoFullName', message: `the project ${other.id} already uses ${scmOwner}/${scmRepo}` }];
   return new Problem(

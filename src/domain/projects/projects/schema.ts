@@ -60,7 +60,7 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
         'Whether the pull request of a completed run is merged without a person, by the platform: at the commit that a reviewer ' +
         'of the run has approved, once its checks have passed. A run without a reviewer is never merged so.',
     }),
-    issueCode: t.exposeString('issueCode', { nullable: true, description: 'What issue keys begin with.' }),
+    issueCode: t.exposeString('issueCode', { nullable: true, description: 'The prefix of issue keys.' }),
     defaultSandboxTemplateId: t.exposeString('defaultSandboxTemplateId', {
       nullable: true,
       description: 'The sandbox template of agents that have chosen none but `standard`; null: `standard`.',
@@ -108,7 +108,7 @@ const dependentsOf = toOne<{ id: string; projects: number }>(
 );
 builder.objectField(IntegrationType, 'dependentProjectCount', (t) =>
   t.int({
-    description: 'How many projects use it.',
+    description: 'Number of projects that use the integration.',
     resolve: async ({ id }, _args, context) => (await dependentsOf(context).load(id))?.projects ?? 0,
   }),
 );
@@ -133,7 +133,7 @@ const CreateProjectRequest = request(
     .object({
       name,
       repoFullName,
-      tracker: ProjectTracker.zod.default('builtin').describe('Where its issues live; `builtin` without it.'),
+      tracker: ProjectTracker.zod.default('builtin').describe('The tracker of its issues; `builtin` when absent.'),
       trackerTeamKey: trackerTeamKey.optional(),
       issueCode: issueCode.optional(),
     })
@@ -158,7 +158,7 @@ const UpdateProjectRequest = request(
       repoFullName: repoFullName.optional(),
     })
     .meta({
-      description: 'Members that are left out stay as they are.',
+      description: 'Omitted members stay unchanged.',
       examples: [{ status: 'paused', issueCode: null }],
     }),
 );
@@ -181,7 +181,7 @@ builder.queryFields((t) => ({
       status: t.arg({ type: ProjectStatus.type, description: 'Only projects in this status.' }),
       nameContains: t.arg.string({
         ...filter,
-        description: 'Only projects that have this in their name, whatever the case of the letters.',
+        description: 'Only projects whose name contains this text, case-insensitive.',
       }),
       ...orderArgument(),
     },

@@ -1,5 +1,5 @@
-// Pull requests at GitHub (REST, "Pulls"). GitHub keeps at most one open pull request for a branch and its base, so the branch tells
-// whether it exists already.
+// Pull requests at GitHub (REST, "Pulls"). GitHub keeps at most one open pull request for a branch and its base, so the branch shows
+// whether one exists already.
 import { z } from 'zod';
 import { isoTime } from '#foundation/clock.ts';
 import { connectVendor } from '../vendors/connection.ts';
@@ -73,7 +73,7 @@ export const pullRequests: PullRequests = {
     const connection = await connectVendor(project, 'scm', 'github');
     const path = `${repositoryPath(project)}/pulls/${number}/merge`;
     const answered = await callGitHub(connection, path, { method: 'PUT', json: { sha } });
-    // 405: it cannot be merged; 409: its head has moved. The next reading shows its state.
+    // 405: cannot be merged; 409: the head has moved. The next read returns the state.
     if (![200, 405, 409].includes(answered.status)) throw refusalOf(connection, path, answered);
   },
 };

@@ -1,4 +1,5 @@
-// A repository at GitHub: a file as it is (REST, "Get repository content" with the raw media type), and access with git over HTTPS.
+// A repository at GitHub: the raw content of a file (REST, "Get repository content" with the raw media type), and access with git over
+// HTTPS.
 import { z } from 'zod';
 import { checkAddress, ResponseTooLarge } from '#foundation/http/outbound.ts';
 import { badGateway } from '#foundation/problem.ts';
@@ -22,10 +23,10 @@ export const githubHost: Repository = {
     }).catch((error) => {
       throw error instanceof ResponseTooLarge ? fileTooLarge() : error;
     });
-    // A repository that the credentials may not see looks the same.
+    // A repository that the credentials cannot read is a 404 too.
     if (answered.status === 404) return null;
     if (answered.status !== 200) throw refusalOf(connection, address, answered);
-    // A folder is answered as a JSON list; a file, also a JSON file, has the requested media type.
+    // GitHub returns a folder as a JSON list; a file, even a JSON file, has the requested media type.
     return answered.headers['content-type']?.startsWith('application/json') ? null : answered.bytes;
   },
 
@@ -33,13 +34,13 @@ export const githubHost: Repository = {
     const connection = await connectVendor(project, 'scm', 'github');
     const { default_branch: defaultBranch } = await fetchGitHub(connection, repositoryPath(project), Described);
     const host = new URL(connection.address).origin.replace('//api.', '//');
-    // The organization may have chosen it, and git asks any address.
+    // The organization may have chosen the host, and git connects to any address.
     await checkAddress(host, connection.signal).catch(() => {
       throw badGateway(`${connection.name} is unreachable.`);
     });
     return {
       url: `${host}/${project.scmOwner}/${project.scmRepo}.git`,
-      // GitHub's documentation, "Authenticating as a GitHub App installation"; personal access tokens take any name.
+      // GitHub's documentation, "Authenticating as a GitHub App installation"; personal access tokens accept any name.
       username: 'x-access-token',
       password: connection.credentials,
       defaultBranch,

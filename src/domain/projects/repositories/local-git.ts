@@ -1,5 +1,5 @@
-// A git repository on this machine: the connector's `externalOrgId` is a folder that holds `<owner>/<repo>`, bare or not.
-// Read with the git program. A caller's ref and path reach it on standard input only, and nothing outside the folder is opened.
+// A git repository on this machine: the connector's `externalOrgId` is a folder that holds `<owner>/<repo>`, bare or not. Read with the
+// git program. A caller's ref and path are passed on standard input only, and nothing outside the folder is opened.
 
 import { execFile } from 'node:child_process';
 import { readFile, realpath, stat } from 'node:fs/promises';
@@ -38,7 +38,7 @@ async function directoryOf(
   return directory;
 }
 
-/** The git directory of the repository; null when there is none, or a link leads outside the folder. */
+/** The git directory of the repository; null when it does not exist, or a link resolves outside the folder. */
 async function gitDirectory(folder: string, ...names: [owner: string, repo: string]): Promise<string | null> {
   if (names.some((name) => name === '.' || name === '..' || /[/\\\0]/.test(name))) return null;
   const root = await realpath(folder).catch(() => null);
@@ -52,10 +52,10 @@ async function gitDirectory(folder: string, ...names: [owner: string, repo: stri
   return null;
 }
 
-/** The longest header line before the content: hash, type and size. */
+/** Maximum length of the header line before the content: hash, type and size. */
 const heading = 200;
 
-/** With `--git-dir` git searches no other folder. */
+/** `--git-dir` keeps git from searching other folders. */
 function catFile(directory: string, object: string): Promise<Buffer> {
   const options = {
     encoding: 'buffer',
@@ -76,12 +76,12 @@ function catFile(directory: string, object: string): Promise<Buffer> {
         else fail(badGateway('git cannot read the repository.'));
       },
     );
-    // A broken pipe; the exit of the program shows the reason.
+    // A broken pipe is ignored; the exit of the program shows the reason.
     git.stdin!.on('error', () => {}).end(`${object}\n`);
   });
 }
 
-/** `<hash> blob <size>`, a line end, and the content; any other header means that there is no such file. */
+/** `<hash> blob <size>`, a line end, and the content; any other header means that the file does not exist. */
 function readObject(output: Buffer): Buffer | null {
   const end = output.indexOf('\n');
   const [, size] = /^[\da-f]{40,64} blob (\d+)$/.exec(output.toString('utf8', 0, end)) ?? [];

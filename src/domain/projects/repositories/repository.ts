@@ -13,7 +13,7 @@ export interface RepositoryFile {
   content: string;
 }
 
-/** How git reaches a repository. */
+/** Address and credentials of a repository for git. */
 export interface RepositoryAccess {
   /** An https address, or the absolute path of a folder on the machine of the service. */
   url: string;
@@ -28,17 +28,17 @@ export interface PullRequest {
   url: string;
   state: 'open' | 'merged' | 'closed';
   headSha: string;
-  /** Whether its checks have passed and nothing else keeps it from being merged. */
+  /** Whether the checks have passed and nothing else blocks the merge. */
   isReady: boolean;
 }
 
-/** What a person says about a pull request. */
+/** A person's comment on a pull request. */
 export interface ReviewComment {
-  /** Never changes. */
+  /** Permanent address, which identifies the comment. */
   url: string;
   author: string;
   text: string;
-  /** Where in the change; null for a comment on the whole. */
+  /** Position in the change; null for a comment on the whole. */
   place: string | null;
 }
 
@@ -51,23 +51,23 @@ export interface NewPullRequest {
 
 /** Each operation throws the problems of `Repository.readFile`. */
 export interface PullRequests {
-  /** Of a branch that has an open one already: that one, with this title and text. */
+  /** Opens a pull request, or updates the open one of the branch with this title and text. */
   open(project: Row<Project>, wanted: NewPullRequest): Promise<PullRequest>;
   read(project: Row<Project>, number: number): Promise<PullRequest>;
-  /** Those of people since then, at most 100 of each kind, oldest first. */
+  /** Comments of people since then, at most 100 of each kind, oldest first. */
   comments(project: Row<Project>, number: number, since: number): Promise<ReviewComment[]>;
-  /** Merges it when this commit is still its head. Repeated, it changes nothing. */
+  /** Merges the pull request when this commit is still its head. A repeated call changes nothing. */
   merge(project: Row<Project>, number: number, headSha: string): Promise<void>;
 }
 
 export interface Repository {
   /**
-   * Null: no such file, or no such ref. Without a ref: of the default branch.
-   * @throws 400 for a file that is not text or too large, 409 for what a person must correct, retryable 502 to 504
+   * Null: no such file, or no such ref. Without a ref: the default branch.
+   * @throws 400 for a file that is not text or too large, 409 for a problem that a person must correct, retryable 502 to 504
    */
   readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
   access(project: Row<Project>, connector: Row<Integration>): Promise<RepositoryAccess>;
-  /** Absent: the host has none. */
+  /** Absent: the host has no pull requests. */
   pullRequests?: PullRequests;
 }
 
@@ -93,7 +93,7 @@ const hasControl = (text: string): boolean => /[\0-\x1f\x7f]/.test(text);
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws 400 when it is not text */
+/** @throws 400 for content that is not text */
 export function textOf(content: Buffer): string {
   try {
     if (!content.includes(0)) return utf8.decode(content);

@@ -1,4 +1,4 @@
-// The built-in tracker: issues in our own database, read in the console. The outcome is read from the run.
+// The built-in tracker: issues in the platform's own database, shown in the console. The outcome is read from the run.
 import { newId } from '#foundation/ids.ts';
 import { consolePage, pageOfSlug } from '../../organization/organizations/pages.ts';
 import { Issue } from '../issues/model.ts';

@@ -1,5 +1,5 @@
-// Issues of the project's repository at GitHub. GitHub has no idempotency key: a mark in our text, invisible to readers, shows
-// whether an issue or comment exists already.
+// Issues of the project's repository at GitHub. GitHub has no idempotency key: an invisible mark in the text shows whether an issue or
+// comment exists already.
 import { z } from 'zod';
 import { hours } from '#foundation/clock.ts';
 import { madeAt } from '#foundation/ids.ts';
@@ -10,7 +10,7 @@ import { connectVendor, type VendorConnection } from '../vendors/connection.ts';
 import { fetchGitHub, repositoryPath } from '../vendors/github.ts';
 import type { Tracker } from './tracker.ts';
 
-/** Issues on a page of a list, and how many pages are searched. */
+/** Entries per page of a list, and the number of pages searched. */
 const pageSize = 100;
 const maxPages = 5;
 
@@ -87,10 +87,13 @@ function once<T>(key: string, work: () => Promise<T>): Promise<T> {
   return begun;
 }
 
-/** The allowed difference between GitHub's clock and ours. */
+/** The allowed difference between GitHub's clock and the service's. */
 const clockDifferenceMs = hours(1);
 
-/** Newest first, so that the search ends at entries older than the run. Pull requests are listed too, and may quote the mark. */
+/**
+ * The newest issues come first, so that the search ends at entries older than the run. Pull requests are listed too, and may quote the
+ * mark.
+ */
 function issueOfRun(
   connection: VendorConnection,
   path: string,

@@ -1,5 +1,5 @@
-// Issues of the project's team at Linear, with ids derived from the run. Linear rejects an id that exists ("conflict on insert");
-// then the existing record is read.
+// Issues of the project's team at Linear, with ids derived from the run. Linear rejects an existing id ("conflict on insert"); the
+// existing record is then read.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { conflict } from '#foundation/problem.ts';
@@ -50,7 +50,7 @@ function idOf(...names: string[]): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Creates a record, or reads the one that an earlier try created. When there is none, Linear's error is thrown. */
+/** Creates a record, or reads the one that an earlier attempt created. When none exists, Linear's error is thrown. */
 async function onlyOnce<T>(make: () => Promise<T>, read: () => Promise<T>): Promise<T> {
   try {
     return await make();
@@ -91,7 +91,7 @@ const TeamAndLabels = z.object({
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Labels that neither the team nor its workspace has are omitted, and label groups, which issues cannot have. */
+/** Omits labels that neither the team nor its workspace has, and label groups, which issues cannot have. */
 async function teamAndLabels(connection: VendorConnection, keyOrId: string, labels: readonly string[]) {
   const ofTeam = uuid.test(keyOrId) ? { id: { eq: keyOrId } } : { key: { eqIgnoreCase: keyOrId } };
   const { teams, issueLabels } = await queryLinear(connection, TeamAndLabels, team, {
@@ -128,7 +128,7 @@ const moving = `mutation CloseIssue($id: String!, $input: IssueUpdateInput!) {
 }`;
 const Moved = z.object({ issueUpdate: z.object({ success: z.literal(true) }) });
 
-/** Moves the issue to the team's first completed state. An issue that a person has completed or canceled stays. */
+/** Moves the issue to the team's first completed state. An issue that a person has completed or canceled is unchanged. */
 async function close(connection: VendorConnection, id: string): Promise<void> {
   const { issue } = await queryLinear(connection, IssueState, state, { id });
   if (issue.state.type === 'completed' || issue.state.type === 'canceled') return;

@@ -9,11 +9,11 @@ import type { Project } from '../projects/model.ts';
 export interface CreatedIssue {
   /** The tracker's key or number. */
   id: string;
-  /** Where a person reads it. */
+  /** Address of the issue's page. */
   url: string;
 }
 
-/** How the run of an issue has ended. */
+/** The end of an issue's run. */
 export interface IssueOutcome {
   runId: Id<'run'>;
   closes: boolean;
@@ -24,23 +24,23 @@ export interface IssueOutcome {
 export interface Tracker {
   /**
    * Creates the issue of a run. A repeated call for the same `runId` returns the same issue.
-   * @throws a Problem: a retryable one is tried again later, any other fails the run.
+   * @throws a Problem: a retryable one is retried later, any other fails the run.
    */
   createIssue(project: Row<Project>, issue: NewIssue): Promise<CreatedIssue>;
-  /** Of a tracker in our own database, which creates the issues of runs in the transaction that writes these. */
+  /** Only for a tracker in the platform's own database, which creates the issues of runs in the transaction that writes the runs. */
   local?: {
-    /** An issue that does not exist yet, of the organization with that slug. */
+    /** Id and address for a new issue of the organization with that slug. */
     name(slug: string): CreatedIssue;
     create(named: readonly AskedIssue[], trx: Transaction): Promise<unknown>;
   };
   /**
-   * The issue with the tracker's own id, or the name by which people call it.
-   * @throws a Problem when the project's tracker has none
+   * The issue with the tracker's own id, or with the name that people use.
+   * @throws a Problem when the project's tracker has no such issue
    */
   findIssue(project: Row<Project>, reference: string): Promise<CreatedIssue>;
   /**
-   * Leaves one comment for the run and, when told so, closes the issue.
-   * @throws a Problem: a retryable one is worth another try.
+   * Writes one comment for the run and, when `closes` is set, closes the issue.
+   * @throws a Problem: a retryable one may be retried.
    */
   finishIssue(project: Row<Project>, issueId: string, outcome: IssueOutcome): Promise<void>;
 }

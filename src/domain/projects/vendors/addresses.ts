@@ -1,4 +1,4 @@
-// Where vendors are: at their own addresses, or at a compatible server that the organization has chosen.
+// Addresses of vendors: their own, or that of a compatible server that the organization has chosen.
 
 import { seconds } from '#foundation/clock.ts';
 import { endpointOf } from '#foundation/http/addresses.ts';
@@ -23,7 +23,7 @@ export function bindVendorAddresses(addresses: VendorAddresses): void {
 
 export type RemoteVendor = Exclude<Vendor, 'builtin'>;
 
-/** OpenAI's contains the version, Anthropic's does not: so do the addresses of compatible servers. */
+/** OpenAI's base address contains the version, Anthropic's does not; the same holds for compatible servers. */
 const ownAddresses: Readonly<Record<RemoteVendor, () => string>> = {
   anthropic: () => 'https://api.anthropic.com',
   openai: () => 'https://api.openai.com/v1',
@@ -36,14 +36,14 @@ function required(): VendorAddresses {
   return bound;
 }
 
-/** Without a slash at its end. */
+/** Without a trailing slash. */
 export const addressOf = ({ vendor, baseUrl }: Pick<Integration, 'vendor' | 'baseUrl'>): string =>
   baseUrl ?? ownAddresses[vendor as RemoteVendor]();
 
-/** Vendors with servers that others run: compatible ones of models, GitHub Enterprise Server. */
+/** Vendors whose servers third parties run: compatible model servers, GitHub Enterprise Server. */
 const vendorsElsewhere: readonly Vendor[] = ['anthropic', 'openai', 'github'];
 
-/** The address as it is stored. @throws 400 for one that the service must not call (foundation/http/outbound.ts) */
+/** The normalized address. @throws 400 for an address that the service must not call (foundation/http/outbound.ts) */
 export async function checkBaseUrl(vendor: Vendor, value: string): Promise<string> {
   if (!vendorsElsewhere.includes(vendor)) throw invalid.field('baseUrl', `must be absent for ${vendor}`);
   const address = endpointOf(value);

@@ -1,5 +1,5 @@
-// Questions to a model through a connector, answered in the shape of a JSON schema: by Anthropic Messages with a tool that has to be
-// called, by Chat Completions of OpenAI and compatible servers with a response format.
+// Questions to a model through a connector, answered in the shape of a JSON schema: with a forced tool call in Anthropic Messages, with a
+// response format in Chat Completions of OpenAI and compatible servers.
 import { z } from 'zod';
 import { seconds } from '#foundation/clock.ts';
 import { jsonOf } from '#foundation/http/outbound.ts';
@@ -11,10 +11,10 @@ import { headersOf, modelPath } from './models.ts';
 
 export interface Question {
   model: string;
-  /** What the model is to do, and what about: the second may hold words of anybody. */
+  /** The task of the model, and its subject, which may contain untrusted text. */
   instructions: string;
   text: string;
-  /** Of the answer. */
+  /** Name, description and schema of the answer. */
   name: string;
   description: string;
   schema: object;
@@ -28,15 +28,15 @@ export interface UsedTokens {
 }
 
 export interface Reply {
-  /** What the model answered, as it is; undefined when it did not answer in this shape. */
+  /** The answer of the model, unchecked; undefined when it did not have this shape. */
   value: unknown;
-  /** Why there is no value; null: there is. */
+  /** Why the value is missing; null when it is present. */
   failure: string | null;
-  /** Null when the vendor did not say: it may have charged for an answer that did not arrive. */
+  /** Null when the vendor did not report them: it may have charged for an answer that did not arrive. */
   tokens: UsedTokens | null;
 }
 
-/** For an answer in all. */
+/** Total time limit of an answer. */
 export const answerTimeoutMs = seconds(20);
 const maxAnswerBytes = 1024 * 1024;
 const maxTokens = 2_000;
@@ -65,7 +65,7 @@ const Completion = z.object({
   }),
 });
 
-/** Asks once. A vendor that fails, is late or refuses is an answer too. @throws nothing that a vendor can cause */
+/** Sends the question once. A vendor's failure, timeout or refusal is part of the reply. @throws nothing that a vendor can cause */
 export async function askModel(connector: Row<Integration>, question: Question): Promise<Reply> {
   let connection: VendorConnection;
   try {
@@ -85,7 +85,7 @@ export async function askModel(connector: Row<Integration>, question: Question):
       maxBytes: maxAnswerBytes,
     });
     if (response.status < 200 || response.status > 299) {
-      // A vendor charges for answers alone.
+      // A vendor charges only for answers.
       const failure = `${connection.name} refused the question (status ${response.status}).`;
       return { value: undefined, failure, tokens: free };
     }
@@ -134,7 +134,7 @@ function readMessage(body: unknown, name: string): Reply | null {
   return { value: used?.input, failure: used ? null : noAnswer, tokens };
 }
 
-/** OpenAI counts cached tokens among the input. */
+/** Subtracts cached tokens, which OpenAI counts as input. */
 function readCompletion(body: unknown): Reply | null {
   const { success, data } = Completion.safeParse(body);
   if (!success) return null;

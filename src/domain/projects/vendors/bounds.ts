@@ -1,6 +1,6 @@
 // The bounds of connectors.
 
-/** Of each kind, of one organization. */
+/** Maximum of each kind per organization. */
 export const maxConnectors = 20;
 
 /** Characters. */

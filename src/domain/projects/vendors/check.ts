@@ -1,4 +1,4 @@
-// Whether vendors accept the credentials of connectors: asked with a call that changes and costs nothing.
+// Checks whether vendors accept the credentials of connectors, with a call that changes nothing and costs nothing.
 import { z } from 'zod';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { jsonOf } from '#foundation/http/outbound.ts';
@@ -15,11 +15,11 @@ import { callGitHub, refusalOf } from './github.ts';
 import { queryLinear } from './linear.ts';
 import { headersOf, modelPath } from './models.ts';
 
-/** How long an answer about models counts, and how long any is waited for. */
+/** How long a result about models is reused, and the time limit of a check. */
 export const vendorChecks = { acceptedMs: minutes(5), failedMs: minutes(1), timeoutMs: seconds(3) } as const;
 
 export interface Verdict extends CheckResult {
-  /** What a person must correct; null: nothing, or the vendor did not say. */
+  /** The input that a person must correct; null: none, or the vendor did not say. */
   field: 'credentials' | 'baseUrl' | null;
 }
 
@@ -50,7 +50,7 @@ const Whose = z.object({ organization: z.object({ urlKey: Account }) });
 const askLinear = async (connection: VendorConnection): Promise<Verdict> =>
   accepted((await queryLinear(connection, Whose, whoseQuery, {})).organization.urlKey);
 
-/** Asks for the list of models. Compatible servers may have none. */
+/** Requests the list of models, which compatible servers may lack. */
 async function askModels(connection: VendorConnection): Promise<Verdict> {
   const { name } = connection;
   const { status } = await call(connection, modelPath(connection, '/models'), { headers: headersOf(connection) });
@@ -67,7 +67,7 @@ const askers: Readonly<Record<RemoteVendor, (connection: VendorConnection) => Pr
   openai: askModels,
 };
 
-/** Asks once. A vendor that cannot be reached is an answer too. */
+/** Checks once. An unreachable vendor is a result too. */
 export async function askVendor(connection: VendorConnection): Promise<Verdict> {
   try {
     return await askers[connection.vendor as RemoteVendor](connection);
@@ -78,7 +78,7 @@ export async function askVendor(connection: VendorConnection): Promise<Verdict> 
 }
 
 let log: (line: string) => void = () => {};
-/** Binds where the reasons of failed checks go; called once at start. */
+/** Binds the log of failed checks; called once at start. */
 export function bindCheckLog(write: (line: string) => void): void {
   log = write;
 }
@@ -86,7 +86,7 @@ export function bindCheckLog(write: (line: string) => void): void {
 /** Checks under way in this process, by connector and credentials. */
 const underWay = new Map<string, Promise<Row<Integration>>>();
 
-/** Asks the vendor now, and records the answer. */
+/** Checks the credentials with the vendor now, and records the result. */
 export async function checkConnector(connector: Row<Integration>): Promise<Row<Integration>> {
   await releaseTransaction();
   const key = `${connector.id} ${connector.updatedAt}`;
@@ -109,13 +109,16 @@ async function resultOf(connector: Row<Integration>): Promise<CheckResult> {
   try {
     return await askVendor(await connectTo(connector, vendorChecks.timeoutMs));
   } catch (error) {
-    // Credentials that cannot be read.
+    // The credentials cannot be read.
     if (error instanceof Problem) return rejected('credentials', error.body.description);
     throw error;
   }
 }
 
-/** Whether the vendor accepts the credentials: as it said within five minutes, or a minute for a no; else it is asked. */
+/**
+ * Whether the vendor accepts the credentials. An acceptance is reused for five minutes, a rejection for one; otherwise the credentials
+ * are checked.
+ */
 export async function isUsableForInference(orgId: string, id: string, vendor: ModelVendor): Promise<boolean> {
   const connector = await Integration.find({ id, orgId, vendor, vendorKind: 'llm' });
   if (!connector?.hasCredentials) return false;

@@ -1,5 +1,5 @@
-// Connections to the vendors behind connectors: addresses, time and size limits, and the problems that their failures become. A
-// vendor that is unreachable or limits our rate is a retryable problem; any other problem says what a person must correct.
+// Connections to the vendors behind connectors: addresses, time and size limits, and conversion of failures to problems. A vendor that is
+// unreachable or limits the request rate is a retryable problem; any other problem names the correction that a person must make.
 
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import {
@@ -17,10 +17,10 @@ import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
 import { addressOf, type RemoteVendor } from './addresses.ts';
 
-/** For all calls of one operation together: ten concurrent dispatches of a batch end within their lease. */
+/** Shared by all calls of one operation: ten concurrent dispatches of a batch end within their lease. */
 const operationTimeoutMs = seconds(20);
 const maxResponseBytes = 16 * 1024 * 1024;
-/** How long no call is made to a vendor that limits our rate: without a `Retry-After`, and at most. */
+/** Pause of calls to a vendor after a rate limit: without a `Retry-After`, and the maximum. */
 export const vendorPauseMs = { default: minutes(1), max: hours(1) } as const;
 
 const names: Readonly<Record<RemoteVendor, string>> = {
@@ -37,19 +37,19 @@ export interface VendorConnection {
   kind: VendorKind;
   vendor: Vendor;
   address: string;
-  /** Null while credentials are tried that it does not have yet. */
+  /** Null for a trial of credentials that are not stored. */
   connector: Row<Integration> | null;
   credentials: string;
   signal: AbortSignal;
 }
 
-/** @throws 409 when it has no credentials */
+/** @throws 409 when the connector has no credentials */
 export const connectTo = async (connector: Row<Integration>, timeoutMs: number): Promise<VendorConnection> => ({
   ...trialConnection(connector, await credentialsOf(connector), timeoutMs),
   connector,
 });
 
-/** A connection with credentials that are not stored: nothing is noted of what the vendor says of them. */
+/** A connection with credentials that are not stored: the vendor's verdict on them is not recorded. */
 export const trialConnection = (
   connector: Pick<Row<Integration>, 'vendor' | 'vendorKind' | 'baseUrl'>,
   credentials: string,
@@ -64,7 +64,7 @@ export const trialConnection = (
   signal: AbortSignal.timeout(timeoutMs),
 });
 
-/** @throws 409 when the project has no such connector, or this one no credentials */
+/** @throws 409 when the project has no such connector, or the connector has no credentials */
 export async function connectVendor(
   project: Row<Project>,
   kind: VendorKind,
@@ -93,7 +93,7 @@ export async function call(connection: VendorConnection, path: string, request: 
   }
 }
 
-/** The vendor's rate limit is exceeded: `after` in seconds, `until` in epoch milliseconds, where it names them. */
+/** The vendor's rate limit is exceeded: `after` in seconds, `until` in epoch milliseconds, when the vendor reports them. */
 export function rateLimited({ name }: VendorConnection, { after, until }: { after?: number; until?: number }): Problem {
   const delayMs = after ? seconds(after) : until ? until - now() : 0;
   const rest = Math.min(delayMs > 0 ? delayMs : vendorPauseMs.default, vendorPauseMs.max);
@@ -109,7 +109,7 @@ export const failed = ({ name }: VendorConnection, status: number): Problem =>
 export const unexpectedAnswer = ({ name }: VendorConnection): Problem =>
   badGateway(`${name} returned an invalid response.`);
 
-/** The vendor's own message, short and without credentials; empty when it has none. */
+/** The vendor's own message, shortened, with credentials redacted; empty when there is none. */
 const quote = ({ credentials }: VendorConnection, words: string | null | undefined): string =>
   words?.replaceAll(credentials, '[redacted]').replace(/\s+/g, ' ').trim().slice(0, 300) ?? '';
 

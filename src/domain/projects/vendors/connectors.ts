@@ -1,5 +1,5 @@
 // Operations on the connectors of an organization: connect, check, rotate, revoke, disconnect. Credentials are write-only, and the
-// address is fixed: who could change it would receive the credentials.
+// address is fixed: a person who could change it would receive the credentials.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -31,8 +31,8 @@ export interface NewConnector {
 }
 
 /**
- * Connects a vendor, also to projects without such a connector. Its credentials are tried: one that cannot be reached is connected
- * with the failure of that check.
+ * Connects a vendor, also to projects without such a connector. The credentials are checked; when the vendor is unreachable, the
+ * connector is created with that failure.
  * @throws 400 for credentials that the vendor rejects or an address that is not public, 409 at the limit
  */
 export async function connect(caller: Caller, input: NewConnector): Promise<Row<Integration>> {
@@ -72,7 +72,7 @@ export async function connectIntegration(input: NewIntegration, trx?: Transactio
 
 /** @throws 400 */
 function kindOf(vendor: Vendor, wanted: VendorKind | null | undefined): VendorKind {
-  // The folder that a built-in source host names is one of the service's own machine.
+  // A built-in source host is excluded: its folder is on the service's own machine.
   const kinds = vendor === 'builtin' ? ['tracker' as const] : kindsOf(vendor);
   const kind = wanted ?? (kinds.length === 1 ? kinds[0] : undefined);
   if (!kind || !kinds.includes(kind))
@@ -87,14 +87,14 @@ function requireCredentials(vendor: Vendor, credentials: string | null | undefin
   return credentials ?? null;
 }
 
-/** @throws 400 naming what a person must correct */
+/** @throws 400 naming the input that a person must correct */
 async function tryCredentials(
   connector: Pick<Row<Integration>, 'vendor' | 'vendorKind' | 'baseUrl'>,
   credentials: string,
 ): Promise<Verdict> {
   const verdict = await askVendor(trialConnection(connector, credentials, vendorChecks.timeoutMs));
   const { field, failure } = verdict;
-  // The vendor's own address is not the caller's to correct.
+  // A problem with the vendor's own address is not the caller's to correct.
   if (field === 'credentials' || (field && connector.baseUrl))
     throw invalid.field(field, failure ?? 'was not accepted');
   return verdict;
@@ -106,12 +106,12 @@ function ownConnector(caller: Caller, id: string): Promise<Row<Integration>> {
   return Integration.get({ id, orgId: ownOrganization(caller) });
 }
 
-/** Asks the vendor now whether it accepts the credentials. @throws 404 */
+/** Checks the credentials with the vendor now. @throws 404 */
 export async function checkNow(caller: Caller, id: string): Promise<Row<Integration>> {
   return checkConnector(await ownConnector(caller, id));
 }
 
-/** Replaces the credentials by others that the vendor accepts. @throws 404, 400 for what it rejects */
+/** Replaces the credentials after the vendor has accepted the new ones. @throws 404, 400 for credentials that the vendor rejects */
 export async function rotate(caller: Caller, id: string, credentials: string): Promise<Row<Integration>> {
   const connector = await ownConnector(caller, id);
   requireCredentials(connector.vendor, credentials);
@@ -120,7 +120,7 @@ export async function rotate(caller: Caller, id: string, credentials: string): P
   return noteCheck(await replaceCredentials(id, credentials), verdict);
 }
 
-/** Deletes the credentials at once: runtimes stop using those of models with their next heartbeat. @throws 404 */
+/** Deletes the credentials at once: runtimes stop using model credentials at their next heartbeat. @throws 404 */
 export const revoke = async (caller: Caller, id: string): Promise<Row<Integration>> =>
   revokeCredentials((await ownConnector(caller, id)).id);
 
@@ -135,13 +135,13 @@ export async function disconnect(
 }
 
 /**
- * Deletes a connector. Projects that use it get another one of the organization in its place, if there is one: that of the same server
- * before the oldest.
+ * Deletes a connector. Projects that use it get another one of the organization in its place, if one exists: preferably one of the same
+ * server, else the oldest.
  * @throws 404, or 409 for a tracker or source host that projects use, unless they are detached
  */
 export const disconnectIntegration = (id: string, detachesProjects = false): Promise<Row<Integration>> =>
   transaction(async (trx) => {
-    // Locked against projects that begin to use it.
+    // Locked against projects that start to use it.
     const connector = (await Integration.lock(trx, { id })) ?? Integration.refuse();
     const { vendor, vendorKind, baseUrl, orgId } = connector;
     const member = connectorMembers[vendorKind];
@@ -150,7 +150,7 @@ export const disconnectIntegration = (id: string, detachesProjects = false): Pro
       const projects = await Project.query(trx).where(using).resultSize();
       if (projects > 0) throw conflict(`The connector is in use: ${projects} projects have it as their ${vendorKind}.`);
     }
-    // Issues stay with their tracker.
+    // A replacement tracker has the same vendor, because issues stay with their tracker.
     const like = vendorKind === 'tracker' ? { orgId, vendorKind, vendor } : { orgId, vendorKind };
     const others = (await Integration.findAll(like, trx)).filter((one) => one.id !== id);
     const next = others.find((one) => one.vendor === vendor && one.baseUrl === baseUrl) ?? others[0];

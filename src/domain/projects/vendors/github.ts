@@ -1,5 +1,5 @@
-// GitHub's REST API (docs.github.com/rest, version 2022-11-28): calls, and the problems that failures become. A rate limit is a 429, or
-// a 403 with a header or message about it.
+// GitHub's REST API (docs.github.com/rest, version 2022-11-28): calls, and the conversion of failures to problems. A rate limit is a 429,
+// or a 403 with a header or message about it.
 import type { ZodType } from 'zod';
 import { seconds } from '#foundation/clock.ts';
 import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
@@ -16,7 +16,7 @@ import {
   type VendorConnection,
 } from './connection.ts';
 
-/** The API path of a repository. @throws 409 for a name that GitHub cannot have */
+/** The API path of a repository. @throws 409 for an invalid GitHub name */
 export function repositoryPath({ scmOwner, scmRepo }: { scmOwner: string; scmRepo: string }): string {
   if (!isName(scmOwner) || !isName(scmRepo)) throw unknownRepository(`${scmOwner}/${scmRepo}`);
   return `/repos/${scmOwner}/${scmRepo}`;
@@ -45,7 +45,7 @@ export const callGitHub = (
     },
   });
 
-/** The answer of a call that must succeed. @throws Problems */
+/** The body of a call that must succeed. @throws Problems */
 export async function fetchGitHub<T>(
   connection: VendorConnection,
   path: string,

@@ -1,5 +1,5 @@
-// Linear's GraphQL API (linear.app/developers): calls, and the problems that failures become. Errors come with any HTTP status; their
-// kind is in their extensions.
+// Linear's GraphQL API (linear.app/developers): calls, and the conversion of failures to problems. Errors arrive with any HTTP status;
+// their type is in their extensions.
 import { z } from 'zod';
 import { jsonOf } from '#foundation/http/outbound.ts';
 import type { Problem } from '#foundation/problem.ts';
@@ -29,7 +29,7 @@ const LinearError = z.object({
 });
 const Answer = z.object({ data: z.unknown().optional(), errors: z.array(LinearError).optional() });
 
-/** A personal API key is sent as it is, any other token as a bearer token. */
+/** A personal API key is sent unchanged, any other token as a bearer token. */
 const authorization = (credentials: string): string =>
   credentials.startsWith('lin_api_') ? credentials : `Bearer ${credentials}`;
 

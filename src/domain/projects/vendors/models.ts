@@ -1,7 +1,7 @@
 // Calls to vendors of language models.
 import type { VendorConnection } from './connection.ts';
 
-/** The headers of a call, with the credentials. */
+/** The headers of a call, including the credentials. */
 export const headersOf = ({ vendor, credentials }: VendorConnection): Record<string, string> => ({
   accept: 'application/json',
   ...(vendor === 'anthropic'

@@ -27,10 +27,10 @@ builder.mutationFields((t) => ({
     scope,
     type: IntegrationType,
     args: {
-      vendor: t.arg({ type: Vendor.type, required: true, description: 'Who is connected.' }),
+      vendor: t.arg({ type: Vendor.type, required: true, description: 'The vendor to connect.' }),
       vendorKind: t.arg({
         type: VendorKind.type,
-        description: 'What for: required for `github`, which is a tracker and a source host.',
+        description: 'The kind of connector: required for `github`, which is a tracker and a source host.',
       }),
       displayName: t.arg.string({
         required: true,
@@ -94,7 +94,7 @@ builder.mutationFields((t) => ({
       integrationId: t.arg.string(integrationId),
       detachProjects: t.arg.boolean({
         defaultValue: false,
-        description: 'Whether projects may lose it as their tracker or source host.',
+        description: 'Whether projects that use it may lose it as their tracker or source host.',
       }),
     },
     resolve: (_, { integrationId, detachProjects }, { caller }) =>

@@ -21,7 +21,7 @@ export interface TaskMessage {
   createdAt: number;
 }
 
-/** What a message asks for: a mission, or a run of a scheduled task. */
+/** The order in a message: a mission, or a run of a scheduled task. */
 export type Order = NewMission | { scheduledTaskId: string };
 
 export interface Received {
@@ -37,8 +37,8 @@ const earlierSql = `select fingerprint, run_id from a2a_messages where org_id = 
 const completeSql = 'update a2a_messages set run_id = $4 where org_id = $1 and user_id = $2 and message_id = $3';
 
 /**
- * Starts what a message asks for, once per message of a person: a repeated one waits for the first and returns its run.
- * @throws 422 for another message with that id; as `startMission` and `runNow` do
+ * Starts the order of a message, once per message of a person: a repeated message waits for the first and returns its run.
+ * @throws 422 for another message with that id; otherwise as `startMission` and `runNow`
  */
 export async function receiveMessage(caller: Caller, message: Received): Promise<string> {
   const { messageId, contextId, text, order } = message;
@@ -46,7 +46,7 @@ export async function receiveMessage(caller: Caller, message: Received): Promise
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([text, order]))
     .digest();
-  // A tracker is asked outside the transaction.
+  // The tracker is called outside the transaction.
   const issue =
     'projectId' in order && order.issue ? await findTrackerIssue(caller, order.projectId, order.issue) : null;
   const started: WaitingRun[] = [];
@@ -74,7 +74,7 @@ async function runOfEarlier(trx: Transaction, key: string[], fingerprint: Buffer
 const startedSql = `select run_id, context_id, message_id, text, created_at from a2a_messages
   where run_id = any($1) and ($2::text is null or org_id = $2)`;
 
-/** The messages that started these runs, by the run's id; of one organization, where that is given. */
+/** The messages that started these runs, by run id; limited to one organization when given. */
 export async function messagesOfRuns(runIds: readonly string[], orgId?: string): Promise<Map<string, TaskMessage>> {
   return new Map((await lookUp<TaskMessage>(startedSql, [runIds, orgId])).map((message) => [message.runId, message]));
 }

@@ -1,4 +1,4 @@
-// Push notifications of agent-to-agent tasks (A2A 1.0 §4.3): which addresses a client has registered for a task, and the delivery of
+// Push notifications of agent-to-agent tasks (A2A 1.0 §4.3): the addresses that a client has registered for a task, and the delivery of
 // each change of its status. A notification is written as a background job, sent to public addresses only, and signed.
 import { createHash } from 'node:crypto';
 import { StreamResponse } from '@a2a-js/sdk';
@@ -23,9 +23,9 @@ import { taskOf } from './tasks.ts';
 
 export const configsPerTask = 10;
 const timeoutMs = seconds(10);
-/** Of the receiver's answer. */
+/** Maximum length of a receiver's answer. */
 const maxBytes = 64 * 1024;
-/** How long the signature of a notification is valid. */
+/** Validity of a notification's signature. */
 const signatureSeconds = 300;
 
 export interface PushConfig {
@@ -72,7 +72,7 @@ export async function savePushConfig(
   await requirePublicAddress(url);
   const sealed = seal(purpose(runId, id), JSON.stringify(secrets));
   await transaction(async (trx) => {
-    // So that two at once cannot exceed the bound.
+    // Concurrent calls cannot exceed the bound.
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`a2a-push ${runId}`]);
     const others = await sql('select id from a2a_push_configs where run_id = $1 and id <> $2', [runId, id], trx);
     if (others.length >= configsPerTask) {
@@ -88,7 +88,7 @@ export async function requirePublicAddress(url: string): Promise<void> {
   try {
     await checkAddress(url, AbortSignal.timeout(timeoutMs));
   } catch (error) {
-    // Its message may reveal addresses of the internal network.
+    // The message of the error may reveal addresses of the internal network.
     if (error instanceof OutboundError) throw invalid.field('url', 'must be an https address of a public host');
     throw error;
   }
@@ -107,7 +107,7 @@ export async function deletePushConfig(caller: Caller, runId: string, id: string
   await sql('delete from a2a_push_configs where run_id = $1 and id = $2', [runId, id]);
 }
 
-// The statuses are in the text, as in the partial index.
+// The statuses are literals, as in the condition of the partial index.
 const openSql = `select distinct run_id from a2a_push_configs
   where told_status in (${openStatuses.map((status) => `'${status}'`).join(', ')})`;
 const tellSql = `update a2a_push_configs set told_status = $2, told_input_required = $3
@@ -137,13 +137,13 @@ interface Notification {
   runId: string;
   id: string;
   status: RunStatus;
-  /** Whether it waits for a person; absent in those of an earlier release. */
+  /** Whether the run waits for a person; absent in notifications of an earlier release. */
   inputRequired?: boolean;
 }
 
 /**
- * Sends the status of a task to one address. Does nothing when the configuration was deleted or its person has left the
- * organization. @throws when the receiver does not answer 2xx: the background tries it again
+ * Sends the status of a task to one address. Does nothing when the configuration was deleted or its person has left the organization.
+ * @throws when the receiver does not answer 2xx: the background retries it
  */
 export async function deliverPush({ runId, id, status, inputRequired = false }: Notification): Promise<void> {
   const [stored] = await sql<Stored>(`select ${columns} from a2a_push_configs where run_id = $1 and id = $2`, [

@@ -1,4 +1,4 @@
-// What tasks wait for from their clients: an approval of their plan, or an answer to what their agent asks.
+// The input that tasks wait for: approval of a plan, or an answer to the agent's question.
 import type { Run } from '../runs/model.ts';
 import { openQuestions } from '../runs/needs.ts';
 import { isWaiting } from '../runs/states.ts';

@@ -1,5 +1,5 @@
-// Runs as tasks of the agent-to-agent protocol (A2A 1.0 §4.1): the task's id is the run's. Any run that the caller reaches is a
-// task, also one that did not begin with a message; its context is then its own id.
+// Runs as tasks of the agent-to-agent protocol (A2A 1.0 §4.1): the task's id is the run's. Any run that the caller reaches is a task; the
+// context of a run that did not begin with a message is the run's id.
 import { type Artifact as A2aArtifact, type Message, type Part, Role, type Task, TaskState } from '@a2a-js/sdk';
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
@@ -42,20 +42,20 @@ export const textMessage = (of: OfTask, value: string): Message => ({
   referenceTaskIds: [],
 });
 
-/** What the agent waits for is said by the client. */
+/** A run whose agent waits for the client requires input. */
 const stateOf = (run: Row<Run>, { question }: Related): TaskState =>
   awaitsApproval(run) || (question !== undefined && run.status === 'running')
     ? TaskState.TASK_STATE_INPUT_REQUIRED
     : taskStates[run.status];
 
-/** What a task shows in addition to its run. */
+/** Records shown in a task in addition to its run. */
 interface Related {
-  /** That started it. */
+  /** The message that started the run. */
   message?: TaskMessage | undefined;
-  /** To its agent, since then. */
+  /** Later messages to the agent. */
   messages?: readonly Said[] | undefined;
   artifacts?: readonly Row<Artifact>[] | undefined;
-  /** What its agent asks, and waits to be told. */
+  /** The unanswered question of the agent. */
   question?: string | undefined;
 }
 
@@ -116,14 +116,14 @@ const artifactOf = (artifact: Row<Artifact>): A2aArtifact => ({
 });
 
 interface Detail {
-  /** The most messages of the history; absent: all. */
+  /** The maximum number of messages in the history; absent: all. */
   historyLength?: number | undefined;
   artifacts: boolean;
 }
 
 /** Artifacts are the newest 20 of the run's issue, for a caller with `artifacts:read`. @throws 404 */
 export async function readTask(caller: Caller, runId: string, detail: Detail): Promise<Task> {
-  // In one message, also where there is no such run.
+  // Batched into one message, also when the run does not exist.
   const [run, started, said] = await Promise.all([
     findRun(caller, runId),
     messagesOfRuns([runId], ownOrganization(caller)),
@@ -156,7 +156,7 @@ async function tasksOf(
   });
 }
 
-/** By issue. */
+/** Artifacts by issue id. */
 async function artifactsOf(caller: Caller, runs: readonly Row<Run>[]): Promise<Map<string, Row<Artifact>[]>> {
   const issueIds = [...new Set(runs.flatMap(({ issueId }) => issueId ?? []))];
   if (issueIds.length === 0 || !admits(caller, 'artifacts:read')) return new Map();

@@ -6,10 +6,10 @@ import { addresses } from '#foundation/http/addresses.ts';
 import { sameBytes, signature } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 
-/** For so long the same address is returned. */
+/** Period during which the same address is returned. */
 const addressStepMs = minutes(15);
 
-/** What an address allows: the download of an artifact or of an organization's export, or the upload of a content. */
+/** The action that an address allows: the download of an artifact or of an organization's export, or the upload of a content. */
 type Purpose = 'artifact' | 'export' | 'upload';
 
 const sign = (purpose: Purpose, id: string, expires: number): Buffer => signature(purpose, `${id}\n${expires}`);
@@ -24,7 +24,7 @@ export function contentAddress(artifactId: string): string {
   return signed('artifact', artifactId, `/artifacts/${artifactId}/content`, expires);
 }
 
-/** The address for the PUT of a content, and its expiry in epoch milliseconds. */
+/** The address for the PUT of a content, with its expiry in epoch milliseconds. */
 export function createUploadAddress(contentKey: string): { uploadUrl: string; expiresAt: number } {
   const expiresAt = now() + lifetimesMs.uploadAddress;
   return { uploadUrl: signed('upload', contentKey, `/artifacts/uploads/${contentKey}`, expiresAt), expiresAt };

@@ -42,15 +42,15 @@ const takeHoldSql = `update stored_contents set uploading_until = $2
   where key = $1 and size_bytes is null and coalesce(uploading_until, 0) <= $3 returning key`;
 const renewHoldSql =
   'update stored_contents set uploading_until = $2 where key = $1 and uploading_until = $3 returning key';
-/** With a size the content is complete, without one the upload may be repeated. */
+/** Given a size, completes the content; given null, allows the upload to be repeated. */
 const releaseHoldSql = `update stored_contents set uploading_until = null, size_bytes = $2
   where key = $1 and uploading_until = $3 returning key`;
 
 /** The exclusive hold of one upload, identified by its end: a later hold on the same content ends later. */
-/** After so long without a renewal another upload may begin; longer than a client may be silent. */
+/** A hold not renewed for this long is lost to the next upload; longer than a client may be silent. */
 const holdMs = minutes(2);
 const holdRenewalMs = seconds(30);
-/** How long a content without an artifact is kept. */
+/** Retention of a content without an artifact. */
 const unclaimedMs = days(1);
 
 interface Hold {
@@ -59,9 +59,9 @@ interface Hold {
 }
 
 /**
- * Streams a content into the storage and returns its size. An interrupted upload leaves nothing behind and can be repeated. Of
- * concurrent uploads one proceeds; an upload that stalled until another one began fails.
- * @throws 404 when it is unknown, 409 when it is complete or another upload is in progress, 413
+ * Streams a content into the storage and returns its size. An interrupted upload leaves nothing behind and can be repeated. Of concurrent
+ * uploads one proceeds; an upload that stalled until another one began fails.
+ * @throws 404 when the content is unknown, 409 when it is complete or another upload is in progress, 413
  */
 export async function receiveContent(key: string, content: AsyncIterable<Uint8Array>): Promise<number> {
   const hold: Hold = { key, until: now() + holdMs };
@@ -110,7 +110,7 @@ async function renew(hold: Hold): Promise<void> {
 
 /**
  * The size of a content that a runtime of the organization has uploaded, held until `trx` ends.
- * @throws 404 when it is unknown or of another organization, 409 when it is incomplete or used by another artifact
+ * @throws 404 when the content is unknown or of another organization, 409 when it is incomplete or used by another artifact
  */
 export async function claimContent(
   trx: Transaction,
@@ -127,7 +127,7 @@ export async function claimContent(
   return { sizeBytes };
 }
 
-/** Null when the storage has lost it. */
+/** Null when the content is missing from the storage. */
 export const readContent = ({ contentKey }: Row<Artifact>, range?: ByteRange): Promise<Readable | null> =>
   storage().read(contentKey, range);
 

@@ -60,7 +60,7 @@ export class Artifact extends BaseModel {
   declare contentType: string;
   declare sizeBytes: number;
   declare caption: string | null;
-  /** The acceptance criterion it verifies, and whether that is met. */
+  /** The acceptance criterion that the artifact verifies, and whether it is met. */
   declare criterion: string | null;
   declare criterionPassed: boolean | null;
   /** Address of a viewer for a trace. */

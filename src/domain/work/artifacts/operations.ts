@@ -29,7 +29,7 @@ export async function listArtifacts(
 export const findArtifact = (caller: Caller, artifactId: string): Promise<Row<Artifact>> =>
   Artifact.get({ id: artifactId, ...withinReach(caller) });
 
-/** Those of a sandbox are no proof any longer: they expire. */
+/** Expires the artifacts of a sandbox: they no longer count as proof. */
 export const withdrawArtifacts = async (trx: Transaction, sandboxId: Sandbox['id']): Promise<void> => {
   await Artifact.patch(trx, { sandboxId }, { expiresAt: now() });
 };

@@ -22,13 +22,13 @@ export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'What a piece
 });
 
 export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
-  description: 'Proof of work that an agent has left behind.',
+  description: 'Proof of work that an agent has submitted.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `art_`.' }),
     projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
     issueId: t.exposeString('issueId', {
       nullable: true,
-      description: 'The issue it was created for, by the id of the tracker.',
+      description: 'The issue that the artifact was created for, by the tracker’s id.',
     }),
     sessionId: t.exposeString('sessionId', {
       nullable: true,
@@ -36,10 +36,10 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
     }),
     sandboxId: t.exposeString('sandboxId', {
       nullable: true,
-      description: 'The sandbox it was created in; null when unknown.',
+      description: 'The sandbox that the artifact was created in; null when unknown.',
     }),
     role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent that submitted it.' }),
-    kind: t.expose('kind', { type: ArtifactKind.type, description: 'What the content is.' }),
+    kind: t.expose('kind', { type: ArtifactKind.type, description: 'Kind of content.' }),
     contentType: t.exposeString('contentType', { description: 'As the agent’s runtime says.' }),
     sizeBytes: t.exposeInt('sizeBytes', { description: 'Length of the content in bytes.' }),
     caption: t.exposeString('caption', { nullable: true, description: 'Description for display; null without one.' }),
@@ -54,16 +54,16 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
     }),
     createdAt: t.field({
       type: 'IsoTime',
-      description: 'When it was registered.',
+      description: 'Time of the registration.',
       resolve: ({ createdAt }) => isoTime(createdAt),
     }),
     expiresAt: t.field({
       type: 'IsoTime',
-      description: 'From then on it is gone.',
+      description: 'Expiry: from this time on the artifact no longer exists.',
       resolve: ({ expiresAt }) => isoTime(expiresAt),
     }),
     url: t.string({
-      description: 'Where its content is downloaded: valid for about an hour, without a credential.',
+      description: 'Address for the download of the content: valid for about an hour, without a credential.',
       resolve: ({ id }) => contentAddress(id),
     }),
     traceViewerUrl: t.exposeString('traceViewerUrl', {

@@ -20,7 +20,7 @@ import { runFields, runType } from '../runs/schema-common.ts';
 const AutomationRunType = runType('AutomationRun');
 
 AutomationType.implement({
-  description: 'A recurring mission that the organization keeps: it starts on a schedule or by hand.',
+  description: 'A recurring mission of the organization: it starts on a schedule or manually.',
   fields: (t) => ({
     ...recurringFields(t),
     runs: t.hasMany('runs', {
@@ -37,13 +37,13 @@ AutomationRunType.implement({
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Unique; never changes.' }),
     automationId: t.string({
-      description: 'The automation that it is a run of.',
+      description: 'The automation of this run.',
       resolve: (run) => run.recurringId!,
     }),
     ...runFields(t),
     automation: t.belongsTo('automation', {
       link: 'automations:read',
-      description: 'The automation that it is a run of.',
+      description: 'The automation of this run.',
     }),
   }),
 });
@@ -69,7 +69,7 @@ builder.queryFields((t) => ({
     type: AutomationPage,
     args: {
       ...pageArguments(pages.other),
-      projectId: t.arg.string({ ...filter, description: 'Of this project only.' }),
+      projectId: t.arg.string({ ...filter, description: 'Only automations of this project.' }),
     },
     resolve: (_, args, { caller }) => operations.list(caller, args),
   }),

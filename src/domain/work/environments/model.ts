@@ -1,4 +1,4 @@
-// A preview environment: where a change can be tried before it is merged (docs/contract.md#environments).
+// A preview environment: a deployment that shows a change before it is merged (docs/contract.md#environments).
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -13,7 +13,7 @@ export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly Envir
   active: ['destroying', 'failed'],
   destroying: ['destroyed', 'failed'],
   destroyed: [],
-  // Its runtime may still have to take it down.
+  // The runtime of a failed environment may still have to take it down.
   failed: ['destroying'],
 };
 
@@ -49,7 +49,7 @@ export class Environment extends BaseModel {
   declare issueId: string | null;
   /** The pull request of the change. */
   declare prNumber: number | null;
-  /** Its name at the platform that runs it. */
+  /** The name of the environment at the platform that runs it. */
   declare workerName: string | null;
   declare status: EnvironmentStatus;
   declare createdAt: number;

@@ -15,7 +15,7 @@ export interface EnvironmentFilter extends PageRequest {
   status?: EnvironmentStatus | null | undefined;
 }
 
-/** Newest first. A project that the caller cannot reach has none. */
+/** Newest first. Empty for a project that the caller cannot reach. */
 export async function listEnvironments(
   caller: Caller,
   { issueId, projectId, status, ...page }: EnvironmentFilter,
@@ -28,7 +28,7 @@ export async function listEnvironments(
 export const findEnvironment = (caller: Caller, environmentId: string): Promise<Row<Environment>> =>
   Environment.get({ id: environmentId, ...withinReach(caller) });
 
-/** Requests that the runtime destroys an environment, also a failed one. One that is being or was destroyed stays so. */
+/** Requests that the runtime destroys an environment, also a failed one. One that is being destroyed, or was, stays as it is. */
 export async function destroyEnvironment(
   caller: Caller,
   environmentId: string,

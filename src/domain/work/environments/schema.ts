@@ -18,13 +18,13 @@ const EnvironmentStatus = wordSet('EnvironmentStatus', environmentStatuses, 'How
 });
 
 const EnvironmentType = builder.modelType(Environment, 'Environment').implement({
-  description: 'Where a change can be tried before it is merged.',
+  description: 'A deployment that shows a change before it is merged.',
   fields: (t) => ({
     environmentId: t.exposeString('id', { description: 'Starts with `env_`.' }),
     projectId: t.exposeString('projectId', { description: 'The project whose change it runs.' }),
     issueId: t.exposeString('issueId', { nullable: true, description: 'The issue whose change it shows.' }),
     prNumber: t.exposeInt('prNumber', { nullable: true, description: 'The pull request of the change.' }),
-    workerName: t.exposeString('workerName', { nullable: true, description: 'What it is called where it runs.' }),
+    workerName: t.exposeString('workerName', { nullable: true, description: 'Its name at its platform.' }),
     status: t.expose('status', {
       type: EnvironmentStatus.type,
       description: '`destroying` and `failed` can follow at any time.',
@@ -33,12 +33,12 @@ const EnvironmentType = builder.modelType(Environment, 'Environment').implement(
     expiresAt: t.expose('expiresAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When it is destroyed automatically; null: never.',
+      description: 'When the environment is destroyed automatically; null: never.',
     }),
     destroyedAt: t.expose('destroyedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When it was gone; null until then.',
+      description: 'When the environment was destroyed; null until then.',
     }),
     project: t.belongsTo('project', {
       link: 'projects:read',

@@ -5,7 +5,10 @@ import { days } from '#foundation/clock.ts';
 /** Per UTC day; `unit` is the smallest cap that is not zero. */
 export const costCapUsd = { min: 0, max: 1_000_000, default: 100, unit: 0.0001 } as const;
 
-/** What scripts of a mission without a budget may add to the ledger, however much they say they cost (docs/decisions/0037-scripts-charge-up-to-a-bound.md). */
+/**
+ * Bound of the costs that scripts of a mission without a budget may add to the ledger, whatever they report
+ * (docs/decisions/0037-scripts-charge-up-to-a-bound.md).
+ */
 export const scriptCostUsd = 10;
 
 export interface CostCap {

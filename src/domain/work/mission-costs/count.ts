@@ -1,4 +1,4 @@
-// Counts a cost of a run once: for the run, its session, and against the organization's day. A run that has cost its budget ends.
+// Counts a cost of a run once: for the run, its session, and against the organization's day. A run whose cost reaches its budget ends.
 import { now } from '#foundation/clock.ts';
 import { derivedId } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -23,7 +23,7 @@ export interface ReportedCost {
 }
 
 export interface CountedCost extends ReportedCost {
-  /** Whether a script says so: the run shows all of it, the ledger takes it up to a bound. */
+  /** Whether a script reported the cost: the run shows all of it, the ledger counts it up to a bound. */
   isClaim?: boolean;
 }
 
@@ -45,7 +45,7 @@ export async function countCost(trx: Transaction, run: Run, cost: CountedCost): 
   return true;
 }
 
-/** The share of a script's claims that the ledger has room for: the cap and the credits belong to the whole organization. */
+/** The remainder of what the ledger accepts from scripts: the cap and the credits belong to the whole organization. */
 const claimableUsd = async (trx: Transaction, { id, budgetUsd }: Run): Promise<number> =>
   Math.max(0, (budgetUsd ?? scriptCostUsd) - (await costOfRun(trx, id)) / 1_000_000);
 

@@ -14,7 +14,7 @@ export async function recordMissionCost(trx: Transaction, cost: Row<MissionCost>
   return isNew;
 }
 
-/** What a run has cost so far, in millionths of a US dollar: costs are kept to a millionth. */
+/** The cost of a run so far, in millionths of a US dollar: costs are kept to a millionth. */
 export async function costOfRun(trx: Transaction, runId: string): Promise<number> {
   const [row] = await sql<{ cost: number }>(
     'select (coalesce(sum(usd), 0) * 1000000)::bigint as cost from mission_costs where run_id = $1',
@@ -24,7 +24,7 @@ export async function costOfRun(trx: Transaction, runId: string): Promise<number
   return row!.cost;
 }
 
-/** An expression: the US dollars that missions of the organization have cost since then. */
+/** SQL expression: the cost of the organization's missions since then, in US dollars. */
 export const spendSince = (orgId: string, since: string): string =>
   `(select coalesce(sum(usd), 0) from mission_costs where org_id = ${orgId} and at >= ${since})`;
 

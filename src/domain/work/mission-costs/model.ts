@@ -14,6 +14,6 @@ export class MissionCost extends BaseModel {
   declare runId: string | null;
   declare sandboxId: string | null;
   declare usd: number;
-  /** Epoch milliseconds. It counts for this UTC day. */
+  /** Epoch milliseconds. The cost counts for this UTC day. */
   declare at: number;
 }

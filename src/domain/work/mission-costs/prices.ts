@@ -1,5 +1,5 @@
-// What the vendors charge for tokens: list prices, US dollars per million tokens, as of `pricesAsOf`. Data, with one lookup. The
-// dollars that harnesses report are not used: they price unknown models at another's rates, and run on over resumed sessions.
+// The vendors' list prices for tokens, US dollars per million tokens, as of `pricesAsOf`. Data, with one lookup. The dollars that
+// harnesses report are not used: they price unknown models at another model's rates, and accumulate over resumed sessions.
 import type { Tokens } from '../runs/steps.ts';
 
 export const pricesAsOf = '2026-11-22';
@@ -12,14 +12,14 @@ export interface TokenPrice {
   output: number;
 }
 
-/** Anthropic: writing costs a quarter more than reading anew (5 minutes), a read a tenth. */
+/** Anthropic: a cache write (5 minutes) costs a quarter more than uncached input, a read a tenth. */
 const anthropic = (input: number, output: number): TokenPrice => ({
   input,
   cachedInput: input / 10,
   cacheWrite: input * 1.25,
   output,
 });
-/** OpenAI: writing to the cache costs nothing extra, a read a tenth. */
+/** OpenAI: a cache write costs nothing extra, a read a tenth. */
 const openai = (input: number, output: number): TokenPrice => ({
   input,
   cachedInput: input / 10,
@@ -43,7 +43,7 @@ export const tokenPrices: Readonly<Record<string, TokenPrice>> = {
   'gpt-5-mini': openai(0.25, 2),
 };
 
-/** Vendors append a date to the name of a model; undefined for one without a price. */
+/** The price of a model, also with the date that vendors append to its name; undefined for a model without a price. */
 export const priceOf = (model: string): TokenPrice | undefined =>
   tokenPrices[model] ?? tokenPrices[model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')];
 

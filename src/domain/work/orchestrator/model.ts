@@ -1,4 +1,4 @@
-// The orchestrator settings of an organization (docs/contract.md#orchestrator). One that has changed nothing has no row.
+// The orchestrator settings of an organization (docs/contract.md#orchestrator). An organization with default settings has no row.
 
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -21,7 +21,7 @@ export class Orchestrator extends BaseModel {
   ];
 
   declare orgId: Id<'organization'>;
-  /** Null in this and the next two: the built-in value. */
+  /** Null in this and the next two columns: the built-in value. */
   declare name: string | null;
   declare blurb: string | null;
   declare model: string | null;

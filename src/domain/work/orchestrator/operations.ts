@@ -1,5 +1,5 @@
-// Operations on the orchestrator of an organization: read it with today's spend, change it.
-// It belongs to the whole organization, so a project-bound credential does not reach it.
+// Operations on the orchestrator of an organization: read it with today's spend, change it. The orchestrator belongs to the whole
+// organization, so a project-bound credential does not reach it.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -15,7 +15,7 @@ import { type CostCap, costCap, dayOf } from '../mission-costs/cap.ts';
 import { spendSince } from '../mission-costs/ledger.ts';
 import { Orchestrator } from './model.ts';
 
-/** The values of an organization that has set none. */
+/** The values of an organization that has not changed them. */
 const builtin = {
   name: 'Orchestrator',
   blurb: 'Chooses which agents of the organization work on a mission, and stops missions at the daily cost cap.',
@@ -70,7 +70,9 @@ export async function findOrchestrator(caller: Caller): Promise<OrchestratorReco
   };
 }
 
-/** Whether the vendor of the model accepts the credentials of the assigned connector; asks it, where it did not say lately. */
+/**
+ * Whether the vendor of the model accepts the credentials of the assigned connector; checks with the vendor unless it answered recently.
+ */
 export const isAssignedCredentialUsable = async ({
   orgId,
   llmConnectorId,
@@ -82,11 +84,11 @@ export const isAssignedCredentialUsable = async ({
 const vendorOf = (model: string): ModelVendor => vendorOfModel(model) ?? 'anthropic';
 
 export interface OrchestratorChanges {
-  /** Null in this and the next two restores the built-in value. */
+  /** Null in this and the next two members restores the built-in value. */
   name?: string | null | undefined;
   blurb?: string | null | undefined;
   model?: string | null | undefined;
-  /** Without a model, or with null, selects the vendor's first model; with a model, it must be its vendor. */
+  /** Without a model, or with null, selects the vendor's first model; with a model, it must be that model's vendor. */
   vendor?: ModelVendor | undefined;
   llmConnectorId?: string | null | undefined;
   inferenceEnabled?: boolean | undefined;
@@ -135,7 +137,7 @@ export async function needsPlanApproval(
 
 const inferenceSql = 'select inference_enabled, llm_connector_id, model from orchestrators where org_id = $1';
 
-/** What the orchestrator of the organization asks, and through which connector. */
+/** The model of the organization's orchestrator, its vendor and connector, and whether inference is enabled. */
 export async function inferenceSettings(trx: Transaction, orgId: string) {
   const [settings] = await sql<Pick<Orchestrator, 'inferenceEnabled' | 'llmConnectorId' | 'model'>>(
     inferenceSql,

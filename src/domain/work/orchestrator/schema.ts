@@ -62,7 +62,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
     }),
     inferenceEnabled: t.exposeBoolean('inferenceEnabled', {
       description:
-        'Whether it may ask its model, once for each mission, which of the organization’s agents fit the task.',
+        'Whether the orchestrator may ask its model, once per mission, which of the organization’s agents fit the task.',
     }),
     planApproval: t.exposeBoolean('planApproval', {
       beyondRest: true,
@@ -78,7 +78,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
     effectiveDailyCostCapUsd: t.exposeFloat('effectiveDailyCostCapUsd', {
       description: 'The cap that applies, US dollars per UTC day.',
     }),
-    dailySpendUsd: t.exposeFloat('dailySpendUsd', { description: 'What missions have cost since midnight UTC.' }),
+    dailySpendUsd: t.exposeFloat('dailySpendUsd', { description: 'Cost of missions since midnight UTC.' }),
     atDailyCostCap: t.exposeBoolean('atDailyCostCap', {
       description: 'Whether the cap is reached: no mission starts until midnight UTC.',
     }),
@@ -88,7 +88,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       description: 'Null while the organization has set nothing.',
     }),
     spendByHour: t.field({
-      description: 'Since midnight UTC; an hour that cost nothing is left out.',
+      description: 'Costs since midnight UTC; an hour without costs is omitted.',
       graphOnly: true,
       type: [SpendPointType],
       complexity: { field: 1, multiplier: 24 },
@@ -119,7 +119,7 @@ const UpdateOrchestratorRequest = request(
         .nullable()
         .describe('One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s.'),
       vendor: ModelVendor.zod.describe(
-        'Without `model` its first model is used; with `model` it must be the vendor of that model.',
+        'Without `model`, the vendor’s first model is used; with `model`, it must be the vendor of that model.',
       ),
       llmConnectorId: boundedText(text.pathId).nullable().describe('An integration of the kind llm, or null.'),
       inferenceEnabled: z.boolean().describe('Whether it may ask its model.'),
@@ -134,7 +134,7 @@ const UpdateOrchestratorRequest = request(
     })
     .partial()
     .meta({
-      description: 'Members that are left out stay as they are; null restores the default.',
+      description: 'Omitted members stay unchanged; null restores the default.',
       examples: [{ model: 'claude-sonnet-4-5', dailyCostCapUsd: 25 }],
     }),
 );
@@ -152,7 +152,7 @@ builder.queryField('orchestrator', (t) =>
 
 builder.mutationField('updateOrchestrator', (t) =>
   t.field({
-    description: 'Changes the orchestrator. A member that is left out stays; null restores the default.',
+    description: 'Changes the orchestrator. Omitted members stay unchanged; null restores the default.',
     scope: 'orchestrator:write',
     rest: 'PATCH /orchestrator',
     tool: { name: 'update_orchestrator', idempotent: true },

@@ -1,6 +1,5 @@
-// Starts what is due, by any number of processes at once (docs/decisions/0030-schedules-are-wall-times.md). The run is written in
-// the transaction that moves the schedule on, hence once per occurrence; ../runs/dispatch.ts then creates its issue in another's
-// tracker.
+// Starts due missions, in any number of processes at once (docs/decisions/0030-schedules-are-wall-times.md). The run is written in the
+// transaction that advances the schedule, hence once per occurrence; ../runs/dispatch.ts then creates its issue in an external tracker.
 
 import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -18,7 +17,7 @@ import { RecurringMission } from './model.ts';
 import { isTimeZone, nextOccurrence } from './schedule.ts';
 import { findStartBlockers, lockBudgets } from './start-blocker.ts';
 
-/** Starts all that is due and continues what another process left. @throws after all were tried, when one failed internally */
+/** Starts all due missions and continues the work of processes that died. @throws after all were tried, when one failed internally */
 export async function dispatchDue(): Promise<void> {
   const errors: unknown[] = [];
   const drain = async (takeBatch: () => Promise<WaitingRun[]>) => {
@@ -33,7 +32,7 @@ export async function dispatchDue(): Promise<void> {
   if (errors.length > 0) throw new Error(`${errors.length} issues could not be created`, { cause: errors[0] });
 }
 
-/** The missions by their id of those runs that have no issue yet, without those that were deleted. */
+/** The missions of runs that have no issue yet, by mission id, without deleted ones. */
 export async function readMissions(runs: readonly WaitingRun[]): Promise<Map<string, Mission>> {
   const ids = runs.filter(isWaitingForIssue).flatMap(({ recurringId }) => recurringId ?? []);
   if (ids.length === 0) return new Map();
@@ -48,14 +47,14 @@ const lockDueSql = `select ${columnsOf(RecurringMission)} from recurring_mission
   order by next_run_at limit ${dispatching.batchSize} for no key update skip locked`;
 const isDueSql = 'select from recurring_missions where next_run_at <= $1 limit 1';
 
-/** Writes a run for each mission of the next batch that is due; other processes skip this batch. */
+/** Writes a run for each mission of the next due batch; other processes skip this batch. */
 async function startDue(): Promise<WaitingRun[]> {
   const at = now();
-  // Mostly nothing is, twice a second: a transaction takes three statements and much more memory.
+  // Mostly nothing is due, and the check runs twice a second: a transaction takes three statements and much more memory.
   if ((await sql(isDueSql, [at])).length === 0) return [];
   return transaction(async (trx) => {
     const found = await sql<Row<RecurringMission>>(lockDueSql, [at], trx);
-    // A time zone that only a newer Node knows is left to a process that has one: it must not stop all others.
+    // A time zone that only a newer Node knows is left to a process that supports it: it must not stop all others.
     const due = found.filter(({ triggers }) => triggers.every(({ schedule }) => isTimeZone(schedule.timezone)));
     if (due.length === 0) return [];
     return trx
@@ -71,7 +70,7 @@ async function startDue(): Promise<WaitingRun[]> {
 
 /**
  * All batches of an organization wait for its ledger: it is locked last, on the assumption that the budget suffices.
- * @throws when it does not, or something fails that is found mission by mission
+ * @throws when the budget does not suffice, or on an error of one mission; the caller then starts the batch without the assumption
  */
 async function startWithinBudget(
   trx: Transaction,
@@ -93,13 +92,13 @@ async function moveSchedules(
   at: number,
 ): Promise<void> {
   const starting = new Set(runs.filter(isOpen).map(({ recurringId }) => recurringId));
-  // From now on, not from the occurrence: occurrences that were missed meanwhile are one run.
+  // Counted from now, not from the occurrence: missed occurrences become one run.
   const next = nextRuns(due, at);
   const ids = due.map(({ id }) => id);
   await sql(moveSchedulesSql, [ids, next, ids.map((id) => starting.has(id)), at], trx);
 }
 
-/** When each comes again; many come together. */
+/** The next occurrence of each mission, computed once per distinct trigger list. */
 function nextRuns(missions: readonly Pick<RecurringMission, 'triggers'>[], after: number): number[] {
   const known = new Map<string, number>();
   return missions.map(({ triggers }) => {
@@ -119,15 +118,15 @@ export const nextRunAt = (triggers: RecurringMission['triggers'], after: number)
 interface Start {
   kind: RunKind;
   at: number;
-  /** The person who starts it; absent: who last set what runs. */
+  /** The person who starts the mission; absent: the person who last set its task or schedule. */
   actor?: RecurringMission['createdByUserId'] | null;
-  /** The ledgers are locked after the runs are written. */
+  /** Whether the ledgers are locked after the runs are written. */
   assumesBudget?: boolean;
 }
 
 /**
- * Writes a run for each of the missions, a skipped one where the start is blocked; this process has to deliver the others, and to
- * note at the missions when they ran last. The missions must be locked. A project that is being deleted gets no run.
+ * Writes a run for each of the missions, a skipped one where the start is blocked. The caller has to deliver the started runs, and to
+ * record on the missions when they last ran. The missions must be locked. A project that is being deleted gets no run.
  */
 export async function startRuns(
   trx: Transaction,
@@ -167,8 +166,8 @@ async function planRuns(
 }
 
 /**
- * The projects of the missions, locked until the transaction ends. One that is being deleted is left out: that deletion waits for
- * the locks of this transaction, which must not wait for it.
+ * The projects of the missions, locked until the transaction ends. A project that is being deleted is omitted: its deletion waits for the
+ * locks of this transaction, which must not wait for the deletion.
  */
 async function lockProjects(
   trx: Transaction,

@@ -39,7 +39,7 @@ export class RecurringMission extends BaseModel {
     'updatedAt',
   ];
   static override jsonAttributes = ['triggers'];
-  /** The kind that reads are limited to; both when absent. */
+  /** The kind that reads are limited to; absent: both. */
   static kind?: RecurringMission['kind'];
 
   static override source(): Source {
@@ -54,22 +54,24 @@ export class RecurringMission extends BaseModel {
   declare name: string;
   /** The task in words, for the agent. */
   declare prompt: string;
-  /** The template it was created from. */
+  /** The template that the mission was created from. */
   declare templateKey: string | null;
   declare triggers: Trigger[];
-  /** Put on each issue. */
+  /** Labels of each issue. */
   declare labels: string[];
   /** Whether an occurrence is skipped while an earlier run is open. */
   declare skipIfPreviousOpen: boolean;
   declare enabled: boolean;
-  /** The only agent that may work on its runs, also a built-in one; null: any. */
+  /** The only agent that may work on the runs, also a built-in one; null: any. */
   declare agentId: string | null;
-  /** Null while it is disabled. Moves only when it is due, or when the triggers or `enabled` change. */
+  /** Null while the mission is disabled. Moves only when it is due, or when the triggers or `enabled` change. */
   declare nextRunAt: number | null;
-  /** When a mission last began; what was skipped does not count. */
+  /** When a mission last started; a skipped run does not count. */
   declare lastRunAt: number | null;
   declare createdByUserId: Id<'person'>;
-  /** Who last set what runs, where or when; null while that is the creator. Scheduled runs are billed to them. */
+  /**
+   * The person who last changed the task, project, agent or schedule; null while that is the creator. Scheduled runs are billed to them.
+   */
   declare updatedByUserId: Id<'person'> | null;
   declare createdAt: number;
   declare updatedAt: number;

@@ -1,4 +1,4 @@
-// What can be done with recurring missions of both kinds: list, read, create, change, delete, run now, list the runs.
+// Operations on recurring missions of both kinds: list, read, create, change, delete, run now, list the runs.
 import { isDeepStrictEqual } from 'node:util';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
@@ -48,7 +48,7 @@ export interface NewRecurring {
   labels: string[];
   skipIfPreviousOpen: boolean;
   enabled: boolean;
-  /** The only agent that may work on its runs, also a built-in one; null: any; absent: as its template says. */
+  /** The only agent that may work on the runs, also a built-in one; null: any; absent: the template's agent. */
   agentId?: string | null | undefined;
 }
 
@@ -96,7 +96,7 @@ async function lockProject(trx: Transaction, caller: Caller, id: string): Promis
   return holdProject(trx, ownOrganization(caller), id);
 }
 
-/** Without empty members, so that equal triggers compare as equal. */
+/** Drops absent members, so that equal triggers compare as equal. */
 const plain = ({ kind, schedule: { interval, time, timezone, weekday, dayOfMonth } }: Trigger): Trigger => ({
   kind,
   schedule: { interval, time, timezone, ...(weekday && { weekday }), ...(dayOfMonth && { dayOfMonth }) },
@@ -105,8 +105,9 @@ const plain = ({ kind, schedule: { interval, time, timezone, weekday, dayOfMonth
 export type RecurringChanges = { [K in keyof NewRecurring]?: NewRecurring[K] | undefined };
 
 /**
- * The next run moves only when the triggers or `enabled` do, never on a rename. Whoever changes what runs, where or when is billed
- * for it from then on. @throws 403 for such a change without `missions:run`; 404 for an unknown project or agent
+ * The next run moves only when the triggers or `enabled` do, never on a rename. A change of the task, project, agent or schedule bills
+ * later runs to its author.
+ * @throws 403 for such a change without `missions:run`; 404 for an unknown project or agent
  */
 export function changeRecurring(
   missions: Kind,
@@ -150,7 +151,7 @@ export function changeRecurring(
   });
 }
 
-/** Disables the missions that are billed to the person. Whoever enables one again is billed from then on. */
+/** Disables the missions that are billed to the person. Later runs are billed to the person who enables one again. */
 export async function disableRecurringOf(trx: Transaction, { userId, orgId }: PersonIn): Promise<void> {
   await RecurringMission.query(trx)
     .where({ enabled: true, ...(orgId && { orgId }) })
@@ -170,7 +171,7 @@ async function lockRecurring(
   return found ? { ...found } : missions.refuse();
 }
 
-/** Deletes it and cancels its runs that wait; missions under way continue, and its runs stay listed. */
+/** Deletes a recurring mission and cancels its waiting runs; missions under way continue, and the runs stay listed. */
 export function removeRecurring(missions: Kind, caller: Caller, id: string): Promise<{ ok: true; id: string }> {
   return transaction(async (trx) => {
     await lockRecurring(trx, missions, caller, id);
@@ -180,7 +181,7 @@ export function removeRecurring(missions: Kind, caller: Caller, id: string): Pro
   });
 }
 
-/** Newest first. A bound credential sees those of its own project, also when the mission ran in another before. */
+/** Newest first. A bound credential sees the runs of its own project, also when the mission ran in another one before. */
 export async function listRunsOf(
   missions: Kind,
   caller: Caller,
@@ -200,7 +201,7 @@ export interface StartedRun {
 }
 
 /**
- * Runs it at once, also when it is disabled. After an error of the tracker it is tried again later; the answer has no issue then.
+ * Runs a mission at once, also a disabled one. After an error of the tracker the issue is created later; the answer then has none.
  * @throws 402 when the budget is used up, 409 when the project is not active
  */
 export async function runNow(missions: Kind, caller: Caller, id: string): Promise<StartedRun> {
@@ -211,12 +212,12 @@ export async function runNow(missions: Kind, caller: Caller, id: string): Promis
     return started[0].id;
   });
   await deliverRuns(started, await readMissions(started));
-  // Our own tracker has its issue already.
+  // A run on the platform's own tracker has its issue already.
   const { issueId, status } = started[0]?.issueId ? started[0] : await Run.get({ id: runId });
   return { ok: true, runId, issueId, status };
 }
 
-/** Writes the run in the caller's transaction; once that is committed it has to be delivered. @throws as `runNow` */
+/** Writes the run in the caller's transaction; the caller delivers it after the commit. @throws as `runNow` */
 export async function writeRunNow(trx: Transaction, missions: Kind, caller: Caller, id: string): Promise<WaitingRun> {
   const one = await lockRecurring(trx, missions, caller, id);
   const at = now();

@@ -1,6 +1,6 @@
-// When a mission comes again: a wall time in an IANA zone (docs/decisions/0030-schedules-are-wall-times.md). Pure: no database, no
-// clock. Temporal's 'compatible' is the rule for clock changes: a time that is skipped runs as much later, one that comes twice
-// runs the first time (TC39 Temporal, DisambiguatePossibleEpochNanoseconds; RFC 5545 §3.3.5 says the same).
+// The next occurrence of a mission: a wall time in an IANA zone (docs/decisions/0030-schedules-are-wall-times.md). Pure: no database, no
+// clock. Clock changes follow Temporal's 'compatible': a skipped time runs later by the length of the gap, a repeated time runs at its
+// first occurrence (TC39 Temporal, DisambiguatePossibleEpochNanoseconds; RFC 5545 §3.3.5 says the same).
 import { Temporal } from 'temporal-polyfill';
 
 export const intervals = ['daily', 'weekly', 'monthly'] as const;
@@ -12,15 +12,15 @@ export interface Schedule {
   /** HH:MM on the clocks of the zone. */
   time: string;
   timezone: string;
-  /** Of a weekly schedule. */
+  /** For a weekly schedule. */
   weekday?: (typeof weekdays)[number] | null | undefined;
-  /** Of a monthly schedule, 1 to 31. A month that is shorter runs on its last day. */
+  /** For a monthly schedule, 1 to 31. In a shorter month: its last day. */
   dayOfMonth?: number | null | undefined;
 }
 
 export const timePattern = /^([01]\d|2[0-3]):[0-5]\d$/;
 
-/** Whether this machine knows a zone of that name; an offset such as +02:00 is none. */
+/** Whether Node knows a time zone of that name; an offset such as +02:00 is not a time zone. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][\w+/-]*$/.test(name)) return false;
   try {
@@ -46,14 +46,14 @@ function nextOf(schedule: Schedule, after: number): number {
   const { timezone: timeZone } = schedule;
   const today = Temporal.Instant.fromEpochMilliseconds(after).toZonedDateTimeISO(timeZone).toPlainDate();
   const plainTime = Temporal.PlainTime.from(schedule.time);
-  // From one period back: where a whole day is skipped (Samoa, 30 December 2011), what was yesterday's is still ahead.
+  // Begins one period earlier: where a whole day is skipped (Samoa, 30 December 2011), yesterday's occurrence is still ahead.
   for (let period = -1; ; period++) {
     const at = dateOf(schedule, today, period).toZonedDateTime({ timeZone, plainTime }).epochMilliseconds;
     if (at > after) return at;
   }
 }
 
-/** The schedule's date in the period of `today`, or so many periods later. Later periods never have earlier dates. */
+/** The schedule's date in the period of `today`, shifted by `period` periods. Later periods never have earlier dates. */
 function dateOf(schedule: Schedule, today: Temporal.PlainDate, period: number): Temporal.PlainDate {
   switch (schedule.interval) {
     case 'daily':

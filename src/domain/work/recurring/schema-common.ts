@@ -1,5 +1,5 @@
-// The graph types, fields, request bodies and operations that scheduled tasks and automations have in common. Names, routes and
-// tools are in the schema of each.
+// The graph types, fields, request bodies and operations common to scheduled tasks and automations. Names, routes and tools are in the
+// schema of each.
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -24,7 +24,7 @@ const TemplateType = builder.objectRef<Template>('ScheduledTaskTemplate').implem
   fields: (t) => ({
     key: t.exposeString('key', { description: 'The value for `templateKey`.' }),
     name: t.exposeString('name', { description: 'A title to show.' }),
-    blurb: t.exposeString('blurb', { description: 'What the mission does, in one sentence.' }),
+    blurb: t.exposeString('blurb', { description: 'The purpose of the mission, in one sentence.' }),
     prompt: t.exposeString('prompt', {
       complexity: weightOf(text.prompt.max),
       description: 'The task for the agent, ready to be used or changed.',
@@ -60,7 +60,7 @@ export const RunNowResponse = builder.objectRef<operations.StartedRun>('RunNowRe
   }),
 });
 
-/** The names lead to the schemas of each kind, which implement these types. */
+/** The schemas of each kind implement these types by name. */
 export const ScheduledTaskType = builder.modelType(ScheduledTask, 'ScheduledTask');
 export const AutomationType = builder.modelType(Automation, 'Automation');
 
@@ -102,7 +102,7 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
   updatedByUserId: t.string({
     graphOnly: true,
-    description: 'Who last set what runs, where or when: scheduled runs are billed to them.',
+    description: 'The person who last changed the task, project, agent or schedule: scheduled runs are billed to them.',
     resolve: ({ updatedByUserId, createdByUserId }) => updatedByUserId ?? createdByUserId,
   }),
   upcoming: t.field({

@@ -1,4 +1,4 @@
-// What starts a recurring mission: its schedule in the graph, and the checks of it in requests.
+// Triggers of recurring missions: the schedule in the graph, and the checks of it in requests.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -28,7 +28,7 @@ export const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
     'A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is ' +
     'due the first time; a day that the month lacks is its last day.',
   fields: (t) => ({
-    interval: t.expose('interval', { type: ScheduleInterval.type, description: 'How often it is due.' }),
+    interval: t.expose('interval', { type: ScheduleInterval.type, description: 'Interval between occurrences.' }),
     time: t.exposeString('time', { description: 'HH:MM, 00:00 to 23:59, in the time zone.' }),
     timezone: t.exposeString('timezone', { description: 'An IANA time zone such as Europe/Berlin.' }),
     weekday: t.expose('weekday', {
@@ -45,7 +45,7 @@ export const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
   }),
 });
 export const TriggerType = builder.objectRef<Trigger>('Trigger').implement({
-  description: 'What starts a recurring mission: each occurrence of its schedule.',
+  description: 'A trigger of a recurring mission: each occurrence of its schedule starts one.',
   fields: (t) => ({
     kind: t.expose('kind', { type: TriggerKind.type, description: 'Always `schedule`.' }),
     schedule: t.expose('schedule', { type: ScheduleType, description: 'When it is due.' }),
@@ -54,7 +54,7 @@ export const TriggerType = builder.objectRef<Trigger>('Trigger').implement({
 
 const schedule = z
   .object({
-    interval: ScheduleInterval.zod.describe('How often it is due.'),
+    interval: ScheduleInterval.zod.describe('Interval between occurrences.'),
     time: z.string().regex(timePattern, 'must be HH:MM, 00:00 to 23:59').describe('HH:MM, 00:00 to 23:59.'),
     timezone: boundedText(text.timeZone)
       .refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin')
@@ -70,7 +70,7 @@ const schedule = z
   });
 const kind = TriggerKind.zod.describe('Always `schedule`.');
 export const triggers = z
-  .array(z.object({ kind, schedule: schedule.describe('When it is due.') }).describe('What starts a mission.'))
+  .array(z.object({ kind, schedule: schedule.describe('When it is due.') }).describe('A trigger.'))
   .min(recurring.triggers.min)
   .max(recurring.triggers.max)
   .describe(`${range(recurring.triggers)}; each occurrence of any of them starts a mission.`);

@@ -42,7 +42,7 @@ builder.queryField('upcomingOccurrences', (t) =>
     scope: 'scheduled-tasks:read',
     type: UpcomingOccurrenceList,
     args: {
-      projectId: t.arg.string({ ...filter, description: 'Of this project only.' }),
+      projectId: t.arg.string({ ...filter, description: 'Only occurrences of this project.' }),
       limit: t.arg.int({
         required: true,
         defaultValue: upcomingShown.default,

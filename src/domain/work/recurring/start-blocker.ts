@@ -1,5 +1,5 @@
-// What blocks the start of recurring missions: what blocks any, a deleted agent, or their own earlier run. Read while the missions
-// are locked, so that of two starts at once the second sees the run of the first.
+// Blockers of recurring missions: those of every mission, a deleted agent, or an open earlier run. Read while the missions are locked, so
+// that of two concurrent starts the second sees the run of the first.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -14,7 +14,7 @@ import type { RecurringMission } from './model.ts';
 
 /**
  * The blockers by mission id; a mission without one may start. All must be locked. `assumesBudget`: the ledgers are not locked yet.
- * @throws when it assumes a budget, and one is blocked by its organization
+ * @throws when a budget is assumed and the organization blocks a mission
  */
 export async function findStartBlockers(
   trx: Transaction,
@@ -55,13 +55,13 @@ async function readBudgets(
   assumesBudget: boolean,
 ): Promise<Map<string, MayStart>> {
   const budgets = new Map<string, MayStart>();
-  // In one order, so that two starts of several organizations do not wait for each other.
+  // In a fixed order, so that concurrent starts do not deadlock.
   for (const orgId of [...orgIds].sort())
     budgets.set(orgId, await mayStartMission(trx, orgId, { held: !assumesBudget }));
   return budgets;
 }
 
-/** The assumption was wrong: what blocks the start has to be found with the ledgers locked. */
+/** The assumed budget does not suffice: the blockers have to be found with the ledgers locked. */
 class BudgetExceeded extends Error {}
 
 /** Locks the ledgers of runs that were written on the assumption that their organizations' budgets suffice. @throws when they do not */
@@ -77,7 +77,7 @@ export async function lockBudgets(trx: Transaction, runs: readonly WaitingRun[])
 
 const withoutAgentSql = `select m.id from recurring_missions m where m.id = any($1) and ${isNoAgent('m.agent_id')}`;
 
-/** The ids of those whose agent was deleted. */
+/** The ids of missions whose agent was deleted. */
 async function findWithoutAgent(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string>> {
   const pinned = candidates.filter(({ agentId }) => agentId !== null).map(({ id }) => id);
   if (pinned.length === 0) return new Set();
@@ -85,7 +85,7 @@ async function findWithoutAgent(trx: Transaction, candidates: readonly Row<Recur
   return new Set(found.map(({ id }) => id));
 }
 
-/** The ids of those that have an open run and skip occurrences meanwhile. */
+/** The ids of missions with an open run that skip occurrences meanwhile. */
 async function findBusy(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string | null>> {
   const exclusive = candidates.filter(({ skipIfPreviousOpen }) => skipIfPreviousOpen).map(({ id }) => id);
   if (exclusive.length === 0) return new Set();

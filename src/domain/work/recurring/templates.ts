@@ -1,4 +1,4 @@
-// Ready-made missions to begin from: a prompt and a time that suits it (docs/contract.md#templates). Data; shared by both kinds.
+// Ready-made missions: a prompt and a suitable schedule (docs/contract.md#templates). Data; shared by both kinds.
 import { scriptAgentId } from '../../projects/agents/catalog.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -83,6 +83,6 @@ export const templates = [
 
 export const templateKeys = templates.map(({ key }) => key);
 
-/** The agent that a template names: its missions are for no other one. */
+/** The only agent of a template's missions; null: any. */
 export const agentOfTemplate = (templateKey: string | null | undefined): string | null =>
   (templates as readonly Template[]).find(({ key }) => key === templateKey)?.agentId ?? null;

@@ -1,4 +1,4 @@
-// The occurrences of recurring missions that come next: of one of them, and of an organization.
+// Upcoming occurrences of one recurring mission, and of all in an organization.
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { withinProject } from '#access/reach.ts';
@@ -7,14 +7,14 @@ import { sql } from '#foundation/postgres/database.ts';
 import type { RecurringMission } from './model.ts';
 import { nextOccurrences } from './schedule.ts';
 
-/** The next occurrences, an overdue one first; none while it is disabled. */
+/** The next occurrences, an overdue one first; empty while the mission is disabled. */
 export function upcoming({ triggers, nextRunAt }: Pick<RecurringMission, 'triggers' | 'nextRunAt'>, count: number) {
   const schedules = triggers.map(({ schedule }) => schedule);
   return nextRunAt === null ? [] : [nextRunAt, ...nextOccurrences(schedules, Math.max(nextRunAt, now()), count - 1)];
 }
 
 export interface Occurrence extends Pick<RecurringMission, 'id' | 'name' | 'projectId'> {
-  /** Epoch milliseconds; in the past while it waits to be dispatched. */
+  /** Epoch milliseconds; in the past while the occurrence waits to be dispatched. */
   at: number;
 }
 
@@ -29,8 +29,8 @@ const upcomingOccurrencesSql = `select id, name, project_id, next_run_at as at f
   order by next_run_at, id limit $4`;
 
 /**
- * The next occurrence of each, soonest first. A project that the caller cannot reach has none. Automations are
- * included for callers that may see automations.
+ * The next occurrence of each mission, soonest first. Empty for a project that the caller cannot reach. Automations are included for
+ * callers that may see automations.
  */
 export async function upcomingOccurrences(
   caller: Caller,

@@ -1,4 +1,4 @@
-// The branch that a run has pushed, and its pull request: opened here, and followed until it is merged or closed.
+// The branch that a run has pushed, and its pull request: opened here, then checked until it is merged or closed.
 
 import { hours, minutes, now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
@@ -25,17 +25,17 @@ export interface PushedBranch extends Pick<Run, 'commits' | 'changedFiles' | 'in
 /** The branch that a run works on. */
 export const branchOf = (runId: string): string => `mission/${runId}`;
 
-/** When a pull request is checked next: soon after a change of its run, later and later when nothing happens. */
+/** Interval between checks of a pull request: short after a change of its run, longer while nothing happens. */
 const checkAfterMs = { min: minutes(1), max: hours(1) };
 const nextCheck = ({ updatedAt }: Pick<Run, 'updatedAt'>, at: number): number =>
   at + Math.min(Math.max((at - updatedAt) / 10, checkAfterMs.min), checkAfterMs.max);
 
-/** A runtime checks the repository out: from now on the run has an outcome. */
+/** Records that the runtime checked out the repository: from now on the run has an outcome. */
 export const recordCheckout = async (id: Run['id']): Promise<void> => {
   await Run.patch(undefined, { id, openedRepository: false }, { openedRepository: true });
 };
 
-/** Records the branch and opens or updates its pull request, where the source host has them. Null: it has none. */
+/** Records the branch and opens or updates its pull request. Returns null when the source host has no pull requests. */
 export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise<PullRequest | null> {
   const { title, body, ...reported } = pushed;
   const { branch, baseBranch } = reported;
@@ -71,7 +71,7 @@ type OpenPullRequest = Pick<
   prNumber: number;
 };
 
-/** Checks the open pull requests that are due. @throws after all were tried, when one failed; it is tried again later */
+/** Checks the open pull requests that are due. @throws after all were tried, when one failed; a failed check is repeated later */
 export async function followPullRequests(): Promise<void> {
   const dueRuns = await sql<OpenPullRequest>(takeOpenSql, [now()]);
   const outcomes = await Promise.allSettled(dueRuns.map(follow));
@@ -85,7 +85,7 @@ const noteBlockerSql = announcing(
   'update runs set merge_blocker = $2, updated_at = $3 where id = $1 and merge_blocker is distinct from $2',
 );
 
-/** Only the commit that a reviewer of the run has approved is merged without a person. */
+/** Only the commit that a reviewer of the run has approved is merged automatically. */
 function mergeBlocker({ status, approvedSha }: OpenPullRequest, { state, headSha }: PullRequest): string | null {
   if (status !== 'completed' || state !== 'open' || approvedSha === headSha) return null;
   return approvedSha === null
@@ -117,14 +117,14 @@ async function follow(run: OpenPullRequest): Promise<void> {
   }
 }
 
-/** Comments are heard while the run is open; those that come later start nothing. */
+/** Comments reach the agent while the run is open; later comments start nothing. */
 const messageOf = ({ url: key, author, text, place }: ReviewComment): ForwardedMessage => ({
   key,
   author,
   text: `${place ? `${place}: ` : ''}${text}`.slice(0, stepText.message.max),
 });
 
-/** What is merged closes the issue of the run. */
+/** A merge closes the issue of the run. */
 const record = (run: OpenPullRequest, { state }: PullRequest): Promise<void> =>
   transaction(async (trx) => {
     const at = now();

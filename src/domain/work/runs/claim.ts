@@ -14,8 +14,8 @@ import { heldStates, isInState, moveRunsSql, type RunState, waitsForRuntime } fr
 
 const offer = { harnesses: '$3::text[]', vendors: '$7::text[]' };
 
-// The run that has waited longest: between two steps it waits for the harness of the next one and a model for it, before the first
-// for an agent of its organization that the runtime can execute, or for the one that it names.
+// The run that has waited longest and that the runtime can work on: between steps, the runtime needs the harness and a model of the next
+// step; before the first step, those of the agent named by the run, or of any agent of its organization.
 const claimRunSql = `with waiting as (
     select id from runs r where ${waitsForRuntime('r')} and (lease_until is null or lease_until <= $1)
       and (recurring_id is not null or prompt is not null) and ($2::text is null or org_id = $2)
@@ -39,11 +39,11 @@ const renewLeaseSql = `update runs r set lease_until = $2 where lease_id = $1 an
 export interface LeaseRequest {
   runtime: string;
   harnesses: readonly HarnessId[];
-  /** Of whose models it has credentials; absent: of all. */
+  /** The vendors whose models the runtime has credentials for; absent: all. */
   modelVendors?: readonly string[] | null | undefined;
   leaseId: Id<'lease'>;
   leaseUntil: number;
-  /** Whether the lease may exist already: the claim may be repeated, also at the same time. */
+  /** Whether the lease may exist already: the claim may be repeated, also concurrently. */
   isRepeatable: boolean;
 }
 
@@ -57,7 +57,7 @@ export async function claimLongestWaitingRun(
   { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable }: LeaseRequest,
 ): Promise<Run | undefined> {
   if (isRepeatable) {
-    // The second of two equal claims waits for the first, and returns its run.
+    // The second of two equal claims waits for the first and returns its run.
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [leaseId]);
     const [renewed] = await sql<Pick<Run, 'id'>>(renewLeaseSql, [leaseId, leaseUntil], trx);
     if (renewed) return Run.query(trx).findById(renewed.id);
@@ -70,17 +70,17 @@ export async function claimLongestWaitingRun(
 export interface RunReport {
   runId: string;
   leaseId: string;
-  /** Ids of messages that its agent has taken up. */
+  /** Ids of messages that the agent has taken up. */
   acknowledged?: readonly string[] | undefined;
-  /** Percent; the last value stays when absent. */
+  /** Percent; absent: unchanged. */
   progress?: number | null | undefined;
   activity?: string | null | undefined;
 }
 
-/** A lease is written when it is that much older: heartbeats come more often while an agent can be spoken to. */
+/** Minimum age of a lease before it is written again: heartbeats are more frequent while an agent takes messages. */
 const renewalMs = seconds(5);
 
-// Also of a run whose lease has expired, until another runtime claims it.
+// Includes runs with an expired lease that no other runtime has claimed.
 const renewLeasesSql = `${moveRunsSql('running', {
   set: `lease_until = $1::bigint, silent_since = null, waiting_since = null,
     reason = null, last_error = case when r.status = 'running' then r.last_error end,
@@ -107,11 +107,11 @@ export interface HeldRun {
   claimedBy: string;
   leaseUntil: number;
   isInterrupted: boolean;
-  /** Whether an agent works on it that takes messages. */
+  /** Whether an agent that takes messages works on the run. */
   canHear: boolean;
 }
 
-/** Renews the leases and records progress. Returns the runs that are still held. */
+/** Renews the leases and records progress. Returns the runs whose lease is still held. */
 export async function renewLeases(
   trx: Transaction,
   { orgId }: Caller,

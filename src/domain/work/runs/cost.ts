@@ -1,4 +1,4 @@
-// What runs cost, as their runtimes report it.
+// Costs of runs, as their runtimes report them.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { Run } from './model.ts';

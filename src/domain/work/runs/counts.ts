@@ -1,4 +1,4 @@
-// How many runs there are, over all organizations: for the service's own metrics.
+// Numbers of runs over all organizations, for the service's own metrics.
 import { sql } from '#foundation/postgres/database.ts';
 import { needingPerson } from './needs.ts';
 import { isInState, openStates, type RunState, waitingStates, waitsForRuntime } from './states.ts';
@@ -7,7 +7,7 @@ export interface RunCounts {
   dispatching: number;
   running: number;
   waitingForPerson: number;
-  /** Since when the run that has waited longest is ready for a runtime; null: none waits. */
+  /** When the run that has waited longest became ready for a runtime; null: no run waits. */
   waitingSince: number | null;
   completed: number;
   failed: number;
@@ -25,6 +25,6 @@ const countsSql = `select dispatching, running, waiting_for_person, waiting_sinc
     from runs where finished_at > $1
   ) ended_runs`;
 
-/** Open ones, and those that have ended since then. */
+/** Counts of open runs, and of runs that have ended since then. */
 export const countRunsByStatus = async (endedSince: number): Promise<RunCounts> =>
   (await sql<RunCounts>(countsSql, [endedSince]))[0]!;

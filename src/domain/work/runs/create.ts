@@ -1,4 +1,5 @@
-// Writes new runs: those that start wait for their issue, unless the tracker is ours, the others are skipped with a reason.
+// Writes new runs: a started run waits for its issue unless the platform's own tracker created it; a blocked run is skipped with a
+// reason.
 
 import { newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -19,24 +20,23 @@ export type NewRun = Pick<
   'recurringId' | 'orgId' | 'projectId' | 'scheduledFor' | 'missionTitle' | 'billingActorUserId'
 > & {
   kind: RunKind;
-  /** Why it is skipped; null: it starts. */
+  /** Why the run is skipped; null: it starts. */
   blockedBy: string | null;
-  /** Of a run without a recurring mission: its task. */
+  /** The task; only for a run without a recurring mission. */
   prompt?: string;
-  /** The agent that has to work on it; absent: any. */
+  /** The agent that has to work on the run; absent: any. */
   agentId?: string | null;
-  /** Whether its plan needs an approval; absent: as its organization has set it. */
+  /** Whether the plan needs an approval; absent: the organization's setting. */
   planApproval?: boolean | null;
   budgetUsd?: number | null;
-  /** An issue of the tracker that exists already; absent: one is created. */
+  /** An existing issue of the tracker; absent: one is created. */
   issueId?: string;
   issueUrl?: string;
-  /** What the issue to create says; our own tracker creates it with the run. Absent: the dispatcher creates it. */
+  /** The issue to create; the platform's own tracker creates it with the run. Absent: the dispatcher creates it. */
   asks?: Omit<NewIssue, 'runId'> & { project: Row<Project> };
 };
 
-// One prepared statement for any number of runs. Not with Objection: it would return the rows that it was given, also those that
-// the conflict left out.
+// One prepared statement for any number of runs. Not written with Objection, which would also return rows that the conflict skipped.
 const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, issue_id, issue_url,
     mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, attempts, claimed_by, lease_until, created_at,
     updated_at)
@@ -49,26 +49,26 @@ const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, s
   on conflict do nothing returning ${columnsOf({ columns: waitingColumns })}`;
 
 /**
- * Reserves credits for those that start. Returns the runs that were written: an occurrence that has its run gets no second one.
- * This process has to deliver those that start.
+ * Reserves credits for the runs that start. Returns the runs that were written: an occurrence that already has a run gets no second one.
+ * The caller has to deliver the runs that start.
  */
 export const createRuns = (trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> =>
   trx
     .transaction((savepoint) => writeRuns(savepoint, newRuns, at))
     .catch((error) => {
       if (databaseErrorKind(error) === 'retry') throw error;
-      // What fails for one of the issues is found one by one, when the runs are delivered.
+      // A failing issue is isolated later, when the runs are delivered one by one.
       const apart = newRuns.map(({ asks, ...run }) => run);
       return writeRuns(trx, apart, at);
     });
 
-/** Runs that are written, and the issues that they name in our own tracker, which are not. */
+/** Written runs, and their issues in the platform's own tracker, which are not written yet. */
 interface InsertedRuns {
   runs: WaitingRun[];
   issues: AskedIssue[];
 }
 
-/** The first half of `createRuns`: locks nothing that others wait for. `createIssuesAndReserve` is the second. */
+/** The first half of `createRuns`: takes no locks that others wait for. `createIssuesAndReserve` is the second. */
 export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<InsertedRuns> {
   const issues: AskedIssue[] = [];
   const projects = newRuns.flatMap(({ asks }) => asks?.project ?? []);
@@ -90,13 +90,13 @@ export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], a
   return { runs, issues: issues.filter(({ issue }) => inserted.has(issue.runId)) };
 }
 
-/** Locks the numbers of issues, then the ledgers, until the transaction ends. */
+/** Locks the issue numbers, then the ledgers, until the transaction ends. */
 export async function createIssuesAndReserve(trx: Transaction, { runs, issues }: InsertedRuns): Promise<void> {
   if (issues[0]) await trackerOf(issues[0].project).local!.create(issues, trx);
   await reserveForRuns(trx, runs.filter(isOpen));
 }
 
-/** All or nothing. */
+/** Writes all of the runs or none. */
 async function writeRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> {
   const inserted = await insertRuns(trx, newRuns, at);
   await createIssuesAndReserve(trx, inserted);

@@ -21,14 +21,14 @@ export const recordApproval = async (trx: Transaction, runId: Run['id'], approve
   await Run.patch(trx, { id: runId }, { approvedSha });
 };
 
-/** The run has failed once its runtime finishes it. */
+/** Records a failure; the run fails once its runtime finishes it. */
 export const recordFailure = async (trx: Transaction, runId: Run['id'], failure: string): Promise<void> => {
   await Run.patch(trx, { id: runId }, { failure });
 };
 
 type Continuation = Pick<Run, 'prompt' | 'team' | 'continuesStepId'>;
 
-/** The new run continues another one from the checkpoint of a step, with the same agents. */
+/** Makes the new run continue another one from the checkpoint of a step, with the same agents. */
 export const continueFromStep = async (
   trx: Transaction,
   runId: Run['id'],

@@ -15,7 +15,7 @@ import { type Mission, missionsOfRuns } from './mission.ts';
 import { type WaitingRun, waitingColumns } from './model.ts';
 import { isInState, isWaitingForIssue, moveRunsSql } from './states.ts';
 
-/** Sending runs to their tracker: the lease outlasts some calls, and delays of retries double from the first to the greatest. */
+/** Delivery of runs to their tracker: the lease outlasts several calls; the delay before a retry doubles from `min` to `max`. */
 export const dispatching = {
   batchSize: 200,
   concurrency: 10,
@@ -24,7 +24,7 @@ export const dispatching = {
   delayMs: { min: seconds(10), max: minutes(10) },
 } as const;
 
-/** Shown to operators. */
+/** Name of this process, shown to operators. */
 const self = `${hostname()}:${process.pid}`;
 export const leaseOfDispatcher = (at: number) => ({ claimedBy: self, leaseUntil: at + dispatching.leaseMs });
 
@@ -35,7 +35,7 @@ const takeOverRunsSql = `with free as (
   update runs r set attempts = attempts + 1, claimed_by = $2, lease_until = $3 from free where r.id = free.id
   returning ${columnsOf({ columns: waitingColumns }, 'r')}`;
 
-/** Runs whose dispatcher died, and those whose pause after a failure is over. */
+/** Takes over runs whose dispatcher died, and runs whose delay after a failure is over. */
 export async function takeOverRuns(): Promise<WaitingRun[]> {
   const at = now();
   const { claimedBy, leaseUntil } = leaseOfDispatcher(at);
@@ -48,8 +48,8 @@ interface Delivery extends AskedIssue {
 }
 
 /**
- * Creates the issues of runs that this process holds, from their recurring missions by the mission's id. Errors of a tracker are
- * recorded on the run; returns the internal ones.
+ * Creates the issues of runs that this process holds; `recurring` has their missions by id. Errors of a tracker are recorded on the run;
+ * the internal ones are returned.
  */
 export async function deliverRuns(
   held: readonly WaitingRun[],
@@ -72,13 +72,13 @@ export async function deliverRuns(
 
 const renewLeasesSql = `update runs set lease_until = $3 where id = any($1) and claimed_by = $2 and ${isInState(['waitingForIssue'])}`;
 
-/** However slow a tracker is, no other process takes over what this one will come to. */
+/** Renews the leases of the remaining runs, so that no other process takes them over while a slow tracker answers. */
 async function renewLeases(deliveries: readonly Delivery[]): Promise<void> {
   const { claimedBy, leaseUntil } = leaseOfDispatcher(now());
   await sql(renewLeasesSql, [deliveries.map(({ run }) => run.id), claimedBy, leaseUntil]);
 }
 
-/** Without those whose mission or project was deleted since: their run is canceled, or deleted too. */
+/** Omits runs whose mission or project was deleted since: those are canceled, or deleted too. */
 async function readDeliveries(
   runs: readonly WaitingRun[],
   recurring: ReadonlyMap<string, Mission>,
@@ -97,7 +97,8 @@ async function readDeliveries(
   });
 }
 
-// The state follows from `issue_id`. Also for a run that was canceled during the call: its page then links to the issue.
+// The state follows from `issue_id`. The issue is recorded also for a run that was canceled during the call, so that its page links to
+// it.
 const recordIssueSql =
   announcing(`update runs r set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null,
     reason = case when ${isInState(['waitingForIssue'], 'r')} then null else r.reason end, updated_at = $4
@@ -108,7 +109,7 @@ async function createIssue({ run, project, issue }: Delivery): Promise<void> {
   await sql(recordIssueSql, [run.id, id, url, now()]);
 }
 
-// `attempts`: a process that has taken the run over since records its own failure.
+// `attempts`: a process that has taken over the run since then records its own failure.
 const isOwnAttempt = 'r.id = $1 and r.attempts = $2';
 const failDispatchSql = announcing(
   moveRunsSql('failed', {
@@ -121,7 +122,7 @@ const postponeDispatchSql =
   announcing(`update runs r set last_error = $3, reason = $4, updated_at = $5, claimed_by = null,
     lease_until = $6 where ${isOwnAttempt} and ${isInState(['waitingForIssue'], 'r')}`);
 
-/** Records the error on the run, which is tried again later or has failed. True when the error is internal. */
+/** Records the error on the run, which is retried later or has failed. Returns true for an internal error. */
 async function recordFailure({ run, project }: Delivery, error: unknown): Promise<boolean> {
   const { id, attempts } = run;
   const { tracker } = project;
@@ -132,7 +133,7 @@ async function recordFailure({ run, project }: Delivery, error: unknown): Promis
     const reason = `The tracker (${tracker}) did not take the issue: ${body.description}`;
     await sql(failDispatchSql, [id, attempts, body.description, reason, at]);
   } else {
-    // The tracker's own pause counts: a rate limit of an hour would outlast all attempts.
+    // The delay requested by the tracker counts: a rate limit of an hour would outlast all attempts.
     const asked = seconds(Number(headers['retry-after'] ?? 0));
     const pause = Math.max(asked, Math.min(dispatching.delayMs.min * 2 ** (attempts - 1), dispatching.delayMs.max));
     const reason = `Waiting for the tracker (${tracker}): ${body.description}`;

@@ -11,7 +11,7 @@ import { trackerOf } from '../../projects/trackers/choose.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { Run } from './model.ts';
 
-// The run may have an error of its own.
+// Appended, because the run may have an error of its own.
 const appendErrorSql = announcing(
   `update runs set last_error = concat_ws(E'\\n', last_error, $2::text), updated_at = $3 where id = $1`,
 );
@@ -26,7 +26,7 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
   const project = await Project.find({ id: run.projectId });
   if (!project) return;
   const { id, issueId, status } = run;
-  // With a pull request the work is done once that is merged.
+  // With a pull request, the work is done once it is merged.
   const closes = status === 'completed' && (run.prState ?? 'merged') === 'merged';
   try {
     await trackerOf(project).finishIssue(project, issueId, {

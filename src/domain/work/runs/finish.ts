@@ -1,4 +1,4 @@
-// Ends runs, with the sandboxes that still run for them: finished or handed back by a runtime, or canceled.
+// Ends runs and the sandboxes that still run for them: a runtime finishes a run or hands it back, or it is canceled.
 
 import { raw } from 'objection';
 import type { Caller } from '#access/principal.ts';
@@ -19,7 +19,7 @@ interface RunOutcome {
   error?: string | null | undefined;
   /** Whether costs are known to be missing from the sum. */
   costIncomplete?: boolean | undefined;
-  /** Why it has failed, as the platform says it. */
+  /** Why the run has failed, in the platform's words. */
   reason?: string | null;
 }
 
@@ -41,7 +41,7 @@ export async function finishReportedRun(trx: Transaction, caller: Caller, report
   if (run.leaseId !== leaseId || ![outcome.status, 'canceled'].includes(run.status)) throw leaseIsLost();
 }
 
-/** Ends the run that `held` finds by its id and lease. False when its runtime does not hold it. */
+/** Ends the run that `held` finds by id and lease. Returns false when its runtime does not hold it. */
 async function finishRun(
   trx: Transaction,
   held: Key<Run>,
@@ -70,7 +70,7 @@ async function finishRun(
   return true;
 }
 
-/** Lets another runtime claim a run after a short pause. The run is locked; one that is not held stays as it is. */
+/** Lets another runtime claim a run after a short pause. The run is locked; a run that is not held is unchanged. */
 export async function handBackRun(
   trx: Transaction,
   { id, leaseId }: { id: string; leaseId: string },
@@ -85,7 +85,7 @@ export async function handBackRun(
     waitingSince: at,
     missionProgress: null,
     missionActivity: `Handed back: ${reason}`,
-    // Only a runtime that was lost counts as a claim without an end.
+    // `claims` counts only claims whose runtime was lost.
     claims: raw('claims - 1'),
   };
   const handedBack = await moveRuns(trx, 'waitingForRuntime', { id }, changes, heldStates);
@@ -96,8 +96,8 @@ export async function handBackRun(
 }
 
 /**
- * Ends the lease of a run between two steps: it waits, for another runtime or for a person. Its sandboxes have done their work.
- * The run is locked and held.
+ * Ends the lease of a run between two steps, where it waits for another runtime or for a person, and completes its sandboxes. The run is
+ * locked and held.
  */
 export async function releaseRun(
   trx: Transaction,
@@ -134,7 +134,7 @@ export async function cancelRuns(
 
 type Failed = Pick<Run, 'id' | 'issueId'>;
 
-/** Announces runs that have failed, and has their trackers informed. */
+/** Announces failed runs, and queues the report to their trackers. */
 export async function announceFailed(trx: Transaction, failed: readonly Failed[]): Promise<void> {
   for (const { id, issueId } of failed) if (issueId) await enqueue(trx, 'finish issue', { runId: id });
   await endStepsOf(

@@ -11,10 +11,10 @@ import { heldStates, isInState } from './states.ts';
 export const lockRun = async (trx: Transaction, where: Key<Run>): Promise<Run | undefined> =>
   Run.query(trx).findOne(where).forNoKeyUpdate();
 
-/** The records that a service may report on: all, or those of the one organization that its token is for. */
+/** The records that a service may report on: all, or those of the organization that its token is bound to. */
 export const serviceReach = ({ orgId }: Caller): { orgId?: Id<'organization'> } => (orgId ? { orgId } : {});
 
-/** After a run was canceled its runtime may still send the reports that it has not sent. */
+/** The runtime of a canceled run may still send its outstanding reports. */
 export const reportableStates = [...heldStates, 'canceled'] as const;
 
 /** @throws 404, or 409 `lease_lost` */
@@ -35,6 +35,6 @@ export async function lockHeldRun(
 export const leaseIsLost = () =>
   leaseLost('The lease on this run is over: another runtime may have taken it. Stop, and report no more of it.');
 
-/** The run that a service reports on, whoever holds it. */
+/** The run that a service reports on, whichever runtime holds it. */
 export const findReported = async (trx: Transaction, caller: Caller, runId: string): Promise<Run | undefined> =>
   Run.query(trx).findOne({ id: runId, ...serviceReach(caller) });

@@ -1,4 +1,4 @@
-// What people say to the agents of a run, and what they decide about it: its history, in order.
+// The history of a run, in order: messages of people to its agents, and their decisions.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -43,15 +43,15 @@ export class RunMessage extends BaseModel {
   declare kind: MessageKind;
   declare text: string;
   declare authorUserId: Id<'person'> | null;
-  /** Their name when it was sent. */
+  /** The author's name when the message was sent. */
   declare author: string;
-  /** The sender's own id of it; null without one. */
+  /** The sender's own id of the message; null without one. */
   declare key: string | null;
-  /** Of an answer: the sandbox and the fragment in it that asked. */
+  /** For an answer: the sandbox, and the fragment in it that asked. */
   declare sandboxId: string | null;
   declare fragmentSeq: number | null;
   declare createdAt: number;
-  /** When a runtime was first told, and when its agent took it up. */
+  /** When a runtime first received the message, and when its agent took it up. */
   declare deliveredAt: number | null;
   declare acknowledgedAt: number | null;
 }

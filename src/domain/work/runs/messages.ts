@@ -1,4 +1,4 @@
-// Writes the messages of runs, and hands them to runtimes: in order, again at each heartbeat until they are acknowledged.
+// Writes the messages of runs and delivers them to runtimes: in order, repeated at each heartbeat until acknowledged.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
@@ -17,14 +17,14 @@ export type NewMessage = Pick<RunMessage, 'kind' | 'text' | 'authorUserId' | 'au
 const lastSql = `select coalesce(max(seq), -1)::int as seq, coalesce(max(created_at), 0) as at,
     count(*) filter (where kind in ('message', 'answer'))::int as count from run_messages where run_id = $1`;
 
-/** How many messages and answers the run has, and the last of all. */
+/** The number of messages and answers of the run, with the number and time of its latest entry. */
 const lastOf = async (trx: Transaction, runId: string) =>
   (await sql<{ seq: number; at: number; count: number }>(lastSql, [runId], trx))[0]!;
 
 export const countMessages = async (trx: Transaction, runId: string): Promise<number> =>
   (await lastOf(trx, runId)).count;
 
-/** Appends to the history of the run, which is locked. What is no message to the agent has been delivered. */
+/** Appends to the history of the run, which is locked. An entry that is not a message to the agent counts as delivered. */
 export async function appendMessage(trx: Transaction, run: Run, message: NewMessage): Promise<RunMessage> {
   const { id: runId, orgId, projectId } = run;
   const { seq, at } = await lastOf(trx, runId);
@@ -34,7 +34,7 @@ export async function appendMessage(trx: Transaction, run: Run, message: NewMess
     orgId,
     projectId,
     seq: seq + 1,
-    // Also the order by time is the order by number.
+    // Increasing, so that the order by time is the order by number.
     createdAt: nowAfter(at),
     ...message,
   } as Partial<RunMessage>);
@@ -43,7 +43,7 @@ export async function appendMessage(trx: Transaction, run: Run, message: NewMess
 export const findByKey = async (trx: Transaction, runId: Run['id'], key: string): Promise<RunMessage | undefined> =>
   RunMessage.query(trx).findOne({ runId, key });
 
-/** Whether the run has a message with its sender's id. */
+/** Whether the run has a message with that sender's id. */
 export const wasSent = async (runId: Run['id'], key: string): Promise<boolean> =>
   (await RunMessage.query().select('id').findOne({ runId, key })) !== undefined;
 
@@ -62,7 +62,7 @@ const saidSql = `select run_id, id, text from run_messages
 
 export type Said = Pick<RunMessage, 'runId' | 'id' | 'text'>;
 
-/** What people said to the agents of these runs, in order, where the caller reaches it. */
+/** The texts in the histories of these runs that the caller reaches, in order. */
 export function saidTo(caller: Caller, runIds: readonly string[]): Promise<Said[]> {
   const { orgId, projectId = null } = withinReach(caller);
   const send = runIds.length === 1 ? lookUp<Said> : sql<Said>;
@@ -86,7 +86,7 @@ const acknowledgeSql = `update run_messages m set acknowledged_at = $3, delivere
   from unnest($1::text[], $2::text[]) a (run_id, id)
   where m.run_id = a.run_id and m.id = a.id and m.acknowledged_at is null returning m.run_id`;
 
-/** Records what agents have taken up, and returns the ids of the runs where that was new. The runs are held by the runtime. */
+/** Records messages that agents have taken up, and returns the ids of the runs where that was new. The runs are held by the runtime. */
 export async function acknowledgeMessages(
   trx: Transaction,
   acknowledged: readonly { runId: string; messageId: string }[],
@@ -104,7 +104,7 @@ const openSql = `select m.run_id, m.id as message_id, m.text, m.author, m.delive
   ) m order by m.run_id, m.seq`;
 const deliverSql = 'update run_messages set delivered_at = $2 where id = any($1) and delivered_at is null';
 
-/** What the agents of these runs have not taken up yet, in order. */
+/** The messages that the agents of these runs have not taken up yet, in order. Marks them as delivered. */
 export async function deliverMessages(trx: Transaction, runIds: readonly string[]): Promise<Delivered[]> {
   if (runIds.length === 0) return [];
   const open = await sql<Delivered & { deliveredAt: number | null }>(openSql, [[...runIds]], trx);
@@ -122,7 +122,7 @@ const spokenSql = `select author, text, acknowledged_at from (
 export const spokenTo = (trx: Transaction, runId: string): Promise<SpokenMessage[]> =>
   sql<SpokenMessage>(spokenSql, [runId], trx);
 
-/** The same for one run, as a part of a prompt: they are taken up with it. */
+/** The messages that the agents of one run have not taken up yet, for its prompt. Marks them as delivered and taken up. */
 export async function takeMessages(trx: Transaction, runId: string): Promise<Delivered[]> {
   const open = await deliverMessages(trx, [runId]);
   await acknowledgeMessages(trx, open);

@@ -1,8 +1,8 @@
-// What a run is to do: its recurring mission says it or, without one, the run itself.
+// The task of a run: that of its recurring mission or, without one, its own.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import type { Run, WaitingRun } from './model.ts';
 
-/** What the issue says, and the task for the agent. */
+/** The content of the issue, and the task for the agent. */
 export interface Mission {
   name: string;
   prompt: string;
@@ -11,7 +11,7 @@ export interface Mission {
 const ownMissionsSql = `select id, coalesce(mission_title, 'Mission') as name, prompt, '{}'::text[] as labels
   from runs where id = any($1) and prompt is not null`;
 
-/** The missions of the runs that have no recurring one, by the run's id. */
+/** The missions of runs that have no recurring one, by run id. */
 export async function readOwnMissions(runs: readonly WaitingRun[], trx?: Transaction): Promise<Map<string, Mission>> {
   const ids = runs.flatMap(({ id, recurringId }) => (recurringId === null ? id : []));
   if (ids.length === 0) return new Map();
@@ -19,7 +19,7 @@ export async function readOwnMissions(runs: readonly WaitingRun[], trx?: Transac
   return new Map(missions.map((mission) => [mission.id, mission]));
 }
 
-/** By the run's id, from the recurring missions by theirs; a run whose recurring mission was deleted is absent. */
+/** By run id; `recurring` has the recurring missions by id. A run whose recurring mission was deleted is absent. */
 export async function missionsOfRuns(
   runs: readonly WaitingRun[],
   recurring: ReadonlyMap<string, Mission>,

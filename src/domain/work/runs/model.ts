@@ -1,4 +1,4 @@
-// A run: one mission that was started, by a schedule or by a person, and what has become of it (docs/contract.md#runs).
+// A run: one mission that a schedule or a person started, and its outcome (docs/contract.md#runs).
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { BaseModel } from '#foundation/postgres/base-model.ts';
@@ -17,7 +17,7 @@ export const pullRequestStates = ['open', 'merged', 'closed'] as const;
 /** The other statuses are final. */
 export const openStatuses: readonly RunStatus[] = ['dispatching', 'running'];
 
-/** An agent as a run uses it. */
+/** An agent as used by a run. */
 export type RunAgent = Pick<
   Agent,
   'name' | 'role' | 'harness' | 'model' | 'effort' | 'userPrompt' | 'skillRepos' | 'sandboxTemplateId'
@@ -32,14 +32,14 @@ export const choiceWays = ['asked', 'model', 'rules'] as const;
 export interface AgentChoice {
   /** `asked` until the model has answered. */
   way: (typeof choiceWays)[number];
-  /** Why this way: the words of the model, or what kept it from deciding. */
+  /** The reason for this way: the model's words, or the obstacle to its decision. */
   reason: string;
-  /** Null: it was not asked. */
+  /** When the model was asked; null: it was not. */
   askedAt: number | null;
   model: string | null;
-  /** Ids of those that the model has chosen. */
+  /** Ids of the agents that the model has chosen. */
   agents: string[];
-  /** Of the question; null before the answer, and when the vendor did not say. */
+  /** Tokens of the question; null before the answer, and when the vendor did not report them. */
   tokens: { inputTokens: number; cachedInputTokens: number; cacheWriteTokens: number; outputTokens: number } | null;
   costUsd: number;
 }
@@ -106,7 +106,7 @@ export class Run extends BaseModel {
     Sandbox.belongsTo('run', this, 'runId', 'sandboxes');
   }
 
-  /** In the text, of which there are few: a prepared statement has to find the partial index of that status. */
+  /** The status is a literal, of which there are few: a prepared statement has to find the partial index of that status. */
   static withStatus(status: RunStatus): NamedCondition {
     return { name: status, condition: `"status" = '${status}'` };
   }
@@ -114,16 +114,16 @@ export class Run extends BaseModel {
   declare id: Id<'run'>;
   declare orgId: Id<'organization'>;
   declare projectId: Id<'project'>;
-  /** The recurring mission that it is a run of; null once that one is deleted, and when there was none. */
+  /** The recurring mission that the run belongs to; null once that is deleted, and for a run without one. */
   declare recurringId: Id<'scheduledTask' | 'automation'> | null;
-  /** The occurrence. When several were missed, the first of them: they are run as one. */
+  /** The time of the occurrence. Several missed occurrences become one run, with the time of the first. */
   declare scheduledFor: number;
   declare kind: RunKind;
   declare status: RunStatus;
-  /** As the project's tracker names it; null until it is there. */
+  /** The tracker's id of the issue; null until the issue exists. */
   declare issueId: string | null;
   declare issueUrl: string | null;
-  /** Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for. */
+  /** Why the run was skipped, was canceled or has failed; while it is dispatching, the reason that it waits. */
   declare reason: string | null;
   declare lastError: string | null;
   declare missionTitle: string | null;
@@ -133,59 +133,59 @@ export class Run extends BaseModel {
   declare missionCostUsd: number;
   /** Whether costs are known to be missing from the sum. */
   declare missionCostIncomplete: boolean;
-  /** Who pressed "run now", else who last set what runs. */
+  /** The person who started the run manually, else the person who last changed its task or schedule. */
   declare billingActorUserId: Id<'person'> | null;
-  /** The branch that its runtime has pushed, and what it is to be merged into; null before. */
+  /** The branch that the runtime has pushed, and the base to merge it into; null before. */
   declare branch: string | null;
   declare baseBranch: string | null;
   /** The newest commit of the branch. */
   declare headSha: string | null;
-  /** Whether a runtime has opened the repository of its project for it. */
+  /** Whether a runtime has opened the project's repository for the run. */
   declare openedRepository: boolean;
-  /** Of the branch since its base; null before, and from runtimes that do not count. */
+  /** Size of the branch relative to its base, in this and the next three columns; null before, and from runtimes that do not count. */
   declare commits: number | null;
   declare changedFiles: number | null;
   declare insertions: number | null;
   declare deletions: number | null;
-  /** The commit of the branch that its reviewer has approved; null: none. */
+  /** The commit of the branch that the reviewer has approved; null: none. */
   declare approvedSha: string | null;
-  /** Why its pull request is not merged by itself though its project says so; null otherwise. */
+  /** Why the pull request is not merged automatically though its project asks for it; null otherwise. */
   declare mergeBlocker: string | null;
-  /** Its pull request; null where the source host has none. */
+  /** The pull request; null where the source host has none. */
   declare prNumber: number | null;
   declare prUrl: string | null;
   declare prState: (typeof pullRequestStates)[number] | null;
-  /** When the source host is asked next about an open one. */
+  /** When the source host is next checked for an open pull request. */
   declare prCheckAt: number | null;
-  /** Who holds it: the process that creates its issue, then a runtime. */
+  /** The process that creates the issue, then the runtime. */
   declare claimedBy: string | null;
-  /** Nobody else claims it before this time. */
+  /** End of the lease: nobody else claims the run before this time. */
   declare leaseUntil: number | null;
-  /** How often a process tried to create its issue: only the latest of them may record a failure. */
+  /** Number of attempts to create the issue: only the latest of them may record a failure. */
   declare attempts: number;
-  /** Created at each claim by a runtime; the reports of that runtime carry it. */
+  /** Created at each claim by a runtime, which sends it with its reports. */
   declare leaseId: Id<'lease'> | null;
-  /** Of a run without a recurring mission: its task. Null otherwise. */
+  /** The task of a run without a recurring mission; null otherwise. */
   declare prompt: string | null;
-  /** The only agent that may work on it, also a built-in one; null: any. */
+  /** The only agent that may work on the run, also a built-in one; null: any. */
   declare agentId: string | null;
-  /** Role of the agent that works on it; decides which tools of MCP servers it may call. Null before the first claim. */
+  /** Role of the present agent; decides which tools of MCP servers it may call. Null before the first claim. */
   declare agentRole: AgentRole | null;
-  /** Null before a runtime first claimed it. */
+  /** Null before the first claim by a runtime. */
   declare agentChoice: AgentChoice | null;
-  /** The agents that work on it, in order, as they were when it was first claimed. */
+  /** The agents of the run, in order, as they were when the run was first claimed. */
   declare team: RunAgent[] | null;
-  /** The harness that its next step needs; null: that of any agent. */
+  /** The harness of the next step; null: that of any agent. */
   declare nextHarness: HarnessId | null;
-  /** Whose model its next step needs; null: none, or that of any agent. */
+  /** The vendor of the next step's model; null: none, or that of any agent. */
   declare nextVendor: ModelVendor | null;
-  /** Whether a person has to approve the plan before it continues. */
+  /** Whether the plan waits for a person's approval. */
   declare awaitsApproval: boolean;
-  /** Whether its plan needs an approval; null: as the organization has set it. */
+  /** Whether the plan needs an approval; null: the organization's setting. */
   declare planApproval: boolean | null;
-  /** When a person interrupted its agent; null: it works. */
+  /** When a person interrupted the agent; null: not interrupted. */
   declare interruptedAt: number | null;
-  /** US dollars; null: what the plan of the organization allows. */
+  /** US dollars; null: limited by the plan of the organization only. */
   declare budgetUsd: number | null;
   /** Whether its runtime reserves each model call before it is made. */
   declare isMetered: boolean;
@@ -194,23 +194,23 @@ export class Run extends BaseModel {
   /** Sentence for people: amounts and limit. */
   declare parkedReason: string | null;
   declare parkedAt: number | null;
-  /** The step of another run whose checkpoint it began from; null: none. */
+  /** The step of another run whose checkpoint this run began from; null: none. */
   declare continuesStepId: Id<'runStep'> | null;
-  /** Why its steps have failed, until its runtime has finished it. */
+  /** Why the steps have failed, until the runtime has finished the run. */
   declare failure: string | null;
-  /** How often a runtime claimed it and was lost, in its present step. */
+  /** Number of claims of the present step whose runtime was lost. */
   declare claims: number;
-  /** Since when it waits for a runtime; null: since it was created. */
+  /** When the run began to wait for a runtime; null: when it was created. */
   declare waitingSince: number | null;
   /** The last heartbeat before its lease expired; null while its runtime sends heartbeats. */
   declare silentSince: number | null;
-  /** When a runtime first claimed it, and when it ended. */
+  /** Times of the first claim by a runtime, and of the end. */
   declare startedAt: number | null;
   declare finishedAt: number | null;
   declare createdAt: number;
   declare updatedAt: number;
 }
 
-/** What the delivery of a run needs of it. */
+/** Columns needed to deliver a run. */
 export const waitingColumns = ['id', 'orgId', 'projectId', 'recurringId', 'status', 'issueId', 'attempts'] as const;
 export type WaitingRun = Pick<Run, (typeof waitingColumns)[number]>;

@@ -9,7 +9,7 @@ import { isInState, openStates } from './states.ts';
 export const runNeeds = ['approval', 'answer', 'budget'] as const;
 export type RunNeed = (typeof runNeeds)[number];
 
-// Nobody has said anything since.
+// A question is unanswered while no message or answer follows it.
 const unansweredSql = (run: string) => `${questionsSql(run)} and not exists (
     select from run_messages m where m.run_id = ${run}.id and m.kind in ('message', 'answer') and m.created_at >= f.at)`;
 

@@ -1,4 +1,4 @@
-// What can be done with runs of both kinds: list, read, follow, cancel.
+// Operations on runs of both kinds: list, read, follow, cancel.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -23,7 +23,7 @@ export interface RunFilter extends PageRequest {
   agentId?: string | null | undefined;
   /** Only open runs that wait for a person. */
   needsPerson?: boolean | null | undefined;
-  /** Part of the title or of the prompt, in any case. */
+  /** Part of the title or of the prompt, case-insensitive. */
   search?: string | null | undefined;
 }
 
@@ -47,8 +47,8 @@ export async function listRuns(caller: Caller, filter: RunFilter): Promise<Page<
 }
 
 /**
- * Search reads titles and prompts without an index, so it ends with the newest runs. `$1` is the organization, which every reach
- * begins with.
+ * Search reads titles and prompts without an index, so it is limited to the newest runs. `$1` is the organization, the first value of
+ * every reach.
  */
 const newestOfOrganization: NamedCondition = {
   name: 'newest',
@@ -69,10 +69,10 @@ export interface Starter {
   name: string;
 }
 
-/** The people who started runs. */
+/** The people who started runs, with their names. */
 export const startersOf = (userIds: readonly string[]): Promise<Starter[]> => peopleOf(userIds);
 
-/** How many runs the caller reaches. */
+/** Number of runs that the caller reaches. */
 export const countRuns = (caller: Caller, status?: RunStatus): Promise<number> =>
   Run.query()
     .where({ ...withinReach(caller), ...(status && { status }) })
@@ -81,7 +81,7 @@ export const countRuns = (caller: Caller, status?: RunStatus): Promise<number> =
 export const findRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
   Run.get({ id: runId, ...withinReach(caller) });
 
-/** In their order. @throws 404 for the run */
+/** In order. @throws 404 for the run */
 export async function listSteps(caller: Caller, runId: string): Promise<Row<RunStep>[]> {
   const { id } = await findRun(caller, runId);
   return RunStep.findAll({ runId: id });
@@ -93,7 +93,7 @@ export async function listMessages(caller: Caller, runId: string): Promise<Row<R
   return RunMessage.findAll({ runId: id });
 }
 
-// Runs without an issue never began; no more than these are looked through.
+// Skips runs without an issue, which never began; reads at most 200.
 const firstMissionSql = `select id, issue_id from (
     select id, issue_id, created_at from runs where org_id = $1 order by created_at, id limit 200
   ) r where issue_id is not null order by created_at, id limit 1`;
@@ -102,7 +102,7 @@ const firstMissionSql = `select id, issue_id from (
 export const findFirstMission = async (orgId: string): Promise<Pick<Run, 'id' | 'issueId'> | undefined> =>
   (await sql<Pick<Run, 'id' | 'issueId'>>(firstMissionSql, [orgId]))[0];
 
-/** The run at once and after each change, until it has ended. Each change carries the caller as it is authorized by then. */
+/** The run at once and after each change, until it has ended. Each change resolves to the caller as authorized at that moment. */
 export async function* followRun(
   changes: AsyncIterable<() => Promise<Caller>>,
   runId: string,
@@ -115,7 +115,7 @@ export async function* followRun(
 }
 
 /**
- * Ends an open run at once, and its sandboxes; its runtime stops at its next heartbeat. A canceled run stays as it is.
+ * Ends an open run and its sandboxes at once; its runtime stops at its next heartbeat. A canceled run is unchanged.
  * @throws 409 for a run that has ended otherwise
  */
 export async function cancelRun(caller: Caller, runId: string): Promise<Row<Run>> {
@@ -128,13 +128,13 @@ export async function cancelRun(caller: Caller, runId: string): Promise<Row<Run>
 
 const countOpenSql = `select count(*) as count from runs where org_id = $1 and ${isInState(openStates)}`;
 
-/** Missions of the organization that are waiting or running. */
+/** Number of the organization's missions that are waiting or running. */
 export async function countOpenRuns(orgId: string, trx?: Transaction): Promise<number> {
   const [row] = await sql<{ count: number }>(countOpenSql, [orgId], trx);
   return row!.count;
 }
 
-/** Those of the recurring missions that have an open run. */
+/** The ids of recurring missions that have an open run. */
 export async function recurringWithOpenRuns(trx: Transaction, recurringIds: readonly string[]): Promise<string[]> {
   const open = await Run.query(trx)
     .distinct('recurringId')
@@ -143,7 +143,7 @@ export async function recurringWithOpenRuns(trx: Transaction, recurringIds: read
   return open.map(({ recurringId }) => recurringId!);
 }
 
-/** The whole run. @throws 404 */
+/** The run with all columns. @throws 404 */
 export const readRun = async (trx: Transaction, caller: Caller, runId: string): Promise<Run> =>
   (await Run.query(trx).findOne({ id: runId, ...withinReach(caller) })) ?? Run.refuse();
 

@@ -1,4 +1,4 @@
-// The graph fields that runs of both kinds have in common. What else a run shows is in the schema of each type.
+// Graph fields common to runs of both kinds. Further fields are in the schema of each type.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -11,7 +11,7 @@ export const RunKind = wordSet('RunKind', runKinds, 'Whether the schedule or a p
 export const RunStatus = wordSet(
   'RunStatus',
   runStatuses,
-  'How far a run is. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final.',
+  'The status of a run. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final.',
   {
     dispatching: 'Waits for its issue in the tracker, or for a runtime.',
     running: 'A runtime holds it.',
@@ -34,7 +34,7 @@ export const runFields = (t: FieldsOfRun) => ({
     description: 'The occurrence; of several that were missed and became one run, the first.',
   }),
   kind: t.expose('kind', { type: RunKind.type, description: 'Whether the schedule or a person started it.' }),
-  status: t.expose('status', { type: RunStatus.type, description: 'How far it is; `reason` says more.' }),
+  status: t.expose('status', { type: RunStatus.type, description: 'Status of the run; `reason` explains it.' }),
   issueId: t.exposeString('issueId', {
     nullable: true,
     description: 'The issue’s id in the project’s tracker; null until the tracker has created it.',

@@ -24,7 +24,7 @@ builder.objectFields(RunType, (t) => ({
     limit: mission.steps,
   }),
   messages: t.hasMany('messages', {
-    description: 'What people said and decided, newest first: the newest 100.',
+    description: 'Messages and decisions of people: the newest 100, newest first.',
     link: 'missions:read',
     type: RunMessageType,
     limit: mission.messages,
@@ -37,12 +37,12 @@ const RunSteps = builder.objectRef<{ data: Row<RunStep>[] }>('RunSteps').impleme
     data: t.expose('data', {
       type: [MissionStepType],
       complexity: { field: 1, multiplier: mission.steps },
-      description: 'In their order.',
+      description: 'In order.',
     }),
   }),
 });
 const RunHistory = builder.objectRef<{ data: Row<RunMessage>[] }>('RunHistory').implement({
-  description: 'What people said and decided about a run.',
+  description: 'Messages and decisions of people about a run.',
   fields: (t) => ({
     data: t.expose('data', {
       type: [RunMessageType],
@@ -63,7 +63,7 @@ builder.queryFields((t) => ({
     resolve: async (_, args, { caller }) => ({ data: await operations.listSteps(caller, args.runId) }),
   }),
   runMessages: t.field({
-    description: 'What people said to the agents of a run and decided about it, in order.',
+    description: 'Messages to the agents of a run and decisions of people about it, in order.',
     scope: 'missions:read',
     rest: 'GET /runs/{runId}/messages',
     tool: 'list_run_messages',
@@ -104,7 +104,7 @@ builder.mutationFields((t) => ({
       runId: t.arg.string(runId),
       text: t.arg.string({ ...words, description: `The answer: 1 to ${stepText.message.max} characters.` }),
       sandboxId: t.arg.string({
-        description: 'The sandbox whose agent asks; absent: any of the run.',
+        description: 'The sandbox whose agent asked; absent: any of the run.',
         validate: { schema: boundedText(text.pathId) },
       }),
       seq: t.arg.int({

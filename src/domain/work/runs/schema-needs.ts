@@ -1,4 +1,4 @@
-// What a run needs of a person, and who started it, in the graph.
+// Graph fields about people: the action that a run needs from a person, and its starter.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { type Context, toMany, toOne } from '#graph/context.ts';
@@ -32,7 +32,7 @@ builder.objectFields(RunType, (t) => ({
     type: RunNeedWords.type,
     nullable: true,
     graphOnly: true,
-    description: 'What it waits for a person to do; null for nothing.',
+    description: 'The action that the run waits for a person to take; null for none.',
     resolve: (run, _args, context) => needOf(run, context),
   }),
   parkedBy: t.expose('parkedBy', {
@@ -51,7 +51,7 @@ builder.objectFields(RunType, (t) => ({
     nullable: true,
     graphOnly: true,
     description:
-      'The name of the person who started it; null for a run of the schedule, and once the account is deleted.',
+      'The name of the person who started the run; null for a scheduled run, and once the account is deleted.',
     resolve: async ({ kind, billingActorUserId }, _args, context) =>
       kind === 'manual' && billingActorUserId
         ? ((await peopleWithIds(context).load(billingActorUserId))?.name ?? null)

@@ -1,4 +1,4 @@
-// The outcome of a run that has ended: what its commits changed in the repository of its project, or that there are none.
+// The outcome of a run that has ended: the changes of its commits in the project's repository, or their absence.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -19,7 +19,7 @@ const RunResult = wordSet('RunResult', ['changes', 'no_changes'] as const, 'What
 type Outcome = Pick<Row<Run>, 'branch' | 'headSha' | 'prNumber' | 'prUrl' | 'prState' | 'mergeBlocker'> &
   Pick<Row<Run>, 'commits' | 'changedFiles' | 'insertions' | 'deletions'>;
 
-/** Null for an open run and for one that has had no repository: its changes are not to be known. */
+/** Null for an open run, and for a run that had no repository: its changes are unknown. */
 export function outcomeOf(run: Row<Run>): Outcome | null {
   if (isOpen(run) || !(run.openedRepository || run.branch)) return null;
   return run.branch ? run : { ...run, commits: 0, changedFiles: 0, insertions: 0, deletions: 0 };
@@ -28,7 +28,7 @@ export function outcomeOf(run: Row<Run>): Outcome | null {
 const counted = (what: string) => `${what}; null when the runtime did not count.`;
 
 export const RunOutcomeType = builder.objectRef<Outcome>('RunOutcome').implement({
-  description: 'What a run that has ended left in the repository of its project.',
+  description: 'The result of a run that has ended, in the repository of its project.',
   fields: (t) => ({
     result: t.field({
       type: RunResult.type,
@@ -39,7 +39,7 @@ export const RunOutcomeType = builder.objectRef<Outcome>('RunOutcome').implement
     files: t.exposeInt('changedFiles', { nullable: true, description: counted('Files that these change') }),
     insertions: t.exposeInt('insertions', { nullable: true, description: counted('Lines that they add') }),
     deletions: t.exposeInt('deletions', { nullable: true, description: counted('Lines that they remove') }),
-    branch: t.exposeString('branch', { nullable: true, description: 'Where they are; null without changes.' }),
+    branch: t.exposeString('branch', { nullable: true, description: 'Branch of the changes; null without any.' }),
     headSha: t.exposeString('headSha', { nullable: true, description: 'The newest of the commits.' }),
     prNumber: t.exposeInt('prNumber', {
       nullable: true,

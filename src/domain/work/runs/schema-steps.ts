@@ -26,14 +26,14 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
     round: t.exposeInt('round', {
       description: 'Which attempt of the builder it belongs to, from 1; 0 for the planner.',
     }),
-    status: t.expose('status', { type: StepStatus.type, description: 'How far the step is.' }),
+    status: t.expose('status', { type: StepStatus.type, description: 'Status of the step.' }),
     agentName: t.string({
       description: 'The name of the agent when the run began.',
       resolve: ({ agent }) => agent.name,
     }),
     harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
     model: t.exposeString('model', { description: 'The id of its model.' }),
-    sandboxId: t.exposeString('sandboxId', { nullable: true, description: 'Where it works; null before.' }),
+    sandboxId: t.exposeString('sandboxId', { nullable: true, description: 'The step’s sandbox; null before.' }),
     sessionId: t.exposeString('sessionId', {
       nullable: true,
       description: 'The session of the harness; null until it is known.',
@@ -43,7 +43,7 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
       nullable: true,
       complexity: weightOf(stepText.output.max),
       description:
-        'What it hands over: `{steps}` of a planner, `{verdict, comments}` of a reviewer, `{passed, findings}` of QA; null ' +
+        'Result of the step: `{steps}` of a planner, `{verdict, comments}` of a reviewer, `{passed, findings}` of QA; null ' +
         'otherwise.',
       resolve: ({ output }) => (output === null ? null : JSON.parse(output)),
     }),
@@ -76,12 +76,12 @@ const MessageKind = wordSet('RunMessageKind', messageKinds, 'What an entry in th
 });
 
 export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implement({
-  description: 'What a person said to the agent of a run, or decided about it.',
+  description: 'A message of a person to the agent of a run, or a decision about it.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Unique; never changes.' }),
     runId: t.exposeString('runId', { description: 'The id of the run; starts with `run_`.' }),
     seq: t.exposeInt('seq', { description: 'Position in the history of the run, from 0.' }),
-    kind: t.expose('kind', { type: MessageKind.type, description: 'What the entry records.' }),
+    kind: t.expose('kind', { type: MessageKind.type, description: 'Kind of the entry.' }),
     text: t.exposeString('text', {
       complexity: weightOf(stepText.message.max),
       description: 'Empty for what is neither a message nor an answer.',
@@ -90,11 +90,11 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
     authorUserId: t.exposeString('authorUserId', { nullable: true, description: 'Null once the account is deleted.' }),
     sandboxId: t.exposeString('sandboxId', {
       nullable: true,
-      description: 'Of an answer: the sandbox whose agent asked; null otherwise.',
+      description: 'The sandbox whose agent asked; null unless this is an answer.',
     }),
     fragmentSeq: t.exposeInt('fragmentSeq', {
       nullable: true,
-      description: 'Of an answer: the position of the question; null otherwise.',
+      description: 'The position of the question; null unless this is an answer.',
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was sent.' }),
     deliveredAt: t.expose('deliveredAt', {
@@ -118,9 +118,9 @@ const ChoiceWay = wordSet('ChoiceWay', choiceWays, 'How the agents of a run are 
 });
 
 export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').implement({
-  description: 'How the agents of a run were chosen, and what the question to the orchestrator’s model has cost.',
+  description: 'The choice of a run’s agents, and the cost of the question to the orchestrator’s model.',
   fields: (t) => ({
-    way: t.expose('way', { type: ChoiceWay.type, description: 'Who or what decided.' }),
+    way: t.expose('way', { type: ChoiceWay.type, description: 'The way in which the agents were chosen.' }),
     reason: t.exposeString('reason', {
       description: 'Why: the words of the model, or what kept it from deciding.',
     }),
@@ -130,7 +130,7 @@ export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').imp
       description: 'When the model was asked: once. Null when it was not.',
     }),
     model: t.exposeString('model', { nullable: true, description: 'The id of the model; null when none was asked.' }),
-    agentIds: t.exposeStringList('agents', { description: 'Those that the model has chosen; empty otherwise.' }),
+    agentIds: t.exposeStringList('agents', { description: 'Agents that the model has chosen; empty otherwise.' }),
     inputTokens: t.field({
       type: 'SafeInt',
       nullable: true,

@@ -41,7 +41,7 @@ export const RunType = runType('Run').implement({
       description: 'The only agent that may work on it; null: one that a connected runtime offers.',
     }),
     awaitsApproval: t.exposeBoolean('awaitsApproval', {
-      description: 'Whether its plan waits for a person to approve it.',
+      description: 'Whether the plan waits for a person to approve it.',
     }),
     interruptedAt: t.expose('interruptedAt', {
       type: 'EpochMs',
@@ -50,14 +50,14 @@ export const RunType = runType('Run').implement({
     }),
     budgetUsd: t.exposeFloat('budgetUsd', {
       nullable: true,
-      description: 'It ends when it has cost this many US dollars; null: when the credits allow no more.',
+      description: 'Budget of the mission: it ends at this cost in US dollars; null: limited by the credits only.',
     }),
     agentChoice: t.expose('agentChoice', {
       type: AgentChoiceType,
       nullable: true,
       graphOnly: true,
       description:
-        'How its agents were chosen; null before a runtime first claimed it, and for a run that continues another one.',
+        'How the agents were chosen; null before a runtime first claimed it, and for a run that continues another one.',
     }),
     missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
       description: 'Whether costs are known to be missing from the sum.',
@@ -91,7 +91,7 @@ export const RunType = runType('Run').implement({
       type: RunOutcomeType,
       nullable: true,
       description:
-        'What its commits changed in the repository; null while it is open, and when it worked in none, like a script.',
+        'The changes of the run’s commits in the repository; null while the run is open, and when it had no repository, like a script.',
       resolve: outcomeOf,
     }),
     scheduledTask: t.belongsTo('scheduledTask', {
@@ -191,7 +191,7 @@ builder.mutationField('cancelRun', (t) =>
 
 builder.subscriptionField('runUpdated', (t) =>
   t.field({
-    description: 'One run at once and after each change; completes when the run has ended.',
+    description: 'One run, at once and after each change; completes when the run has ended.',
     scope: 'missions:read',
     type: RunType,
     args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },

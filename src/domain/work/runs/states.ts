@@ -1,12 +1,12 @@
-// The states of a run and the moves between them. Every change of `status` is written with `moveRuns` or `moveRunsSql`, which
-// leave alone a run that is in a state from which the move is not allowed.
+// The states of a run and the moves between them. Every change of `status` is written with `moveRuns` or `moveRunsSql`, which change
+// nothing on a run whose state does not allow the move.
 
 import { now } from '#foundation/clock.ts';
 import type { Key, Patch } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { openStatuses, Run, type RunStatus, runStatuses } from './model.ts';
 
-/** The two waiting states are the status `dispatching`; a run that has its issue waits for a runtime. */
+/** The two waiting states are the status `dispatching`; a run with an issue waits for a runtime. */
 export const runStates = [
   'waitingForIssue',
   'waitingForRuntime',
@@ -20,9 +20,9 @@ export type RunState = (typeof runStates)[number];
 
 export const runMoves: Readonly<Record<RunState, readonly RunState[]>> = {
   waitingForIssue: ['waitingForRuntime', 'failed', 'canceled'],
-  // It keeps the lease of a silent runtime, which may still hand it back or finish it, until another one claims it.
+  // Keeps the lease of a silent runtime, which may still hand the run back or finish it, until another one claims it.
   waitingForRuntime: ['waitingForRuntime', 'running', 'completed', 'failed', 'canceled'],
-  // To itself: a heartbeat renews the lease.
+  // A move to the same state: a heartbeat renews the lease.
   running: ['running', 'waitingForRuntime', 'completed', 'failed', 'canceled'],
   completed: [],
   failed: [],
@@ -42,13 +42,13 @@ export const statusOfState = (state: RunState): RunStatus =>
 
 export const isOpen = ({ status }: Pick<Run, 'status'>): boolean => openStatuses.includes(status);
 
-/** For its issue or for a runtime. */
+/** Waiting for its issue or for a runtime. */
 export const isWaiting = ({ status }: Pick<Run, 'status'>): boolean => status === 'dispatching';
 
 export const isWaitingForIssue = (run: Pick<Run, 'status' | 'issueId'>): boolean =>
   isWaiting(run) && run.issueId === null;
 
-/** A condition in SQL: the run with this alias is in one of the states. It implies the conditions of the partial indexes. */
+/** A condition in SQL: the run with this alias is in one of the states. The condition implies those of the partial indexes. */
 export function isInState(states: readonly RunState[], run = 'runs'): string {
   const statuses = runStatuses.filter((status) => {
     const within = runStates.filter((state) => statusOfState(state) === status);
@@ -70,7 +70,7 @@ export const waitsForRuntime = (run = 'runs'): string =>
   `${isInState(['waitingForRuntime'], run)} and not ${run}.awaits_approval and ${run}.interrupted_at is null`;
 
 interface Move {
-  /** Those of the allowed previous states from which this move starts; all of them when absent. */
+  /** The allowed previous states from which this move starts; all of them when absent. */
   from?: readonly RunState[];
   /** Assignments in addition to the status. */
   set: string;

@@ -1,5 +1,5 @@
-// What people say to a run and decide about it while it runs. The run is locked meanwhile: a message is accepted before the last
-// step ends, and then delivered, or refused. All of it is kept in the history of the run.
+// Messages and decisions of people about a running run, kept in its history. The run is locked meanwhile: a message is accepted before
+// the last step ends, and then delivered, or refused.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -21,19 +21,19 @@ import { latestStepOf } from './steps.ts';
 const lockReached = async (trx: Transaction, caller: Caller, runId: string): Promise<Run> =>
   (await lockRun(trx, { id: runId, ...withinReach(caller) })) ?? Run.refuse();
 
-/** @throws 409 for a run that is over */
+/** @throws 409 for a run that has ended */
 function refuseEnded(run: Run): void {
   if (!isOpen(run)) throw conflict(`The run has come to its end (${run.status}): it can no longer be steered.`);
 }
 
-/** Why no agent of an open run can be spoken to; null: one can, or will. */
+/** Why an open run takes no messages; null: its agents do, now or in a later step. */
 async function whyDeaf(trx: Transaction, run: Run): Promise<string | null> {
   const step = await latestStepOf(trx, run.id);
   if (step?.harness === 'shell') return 'The shell harness takes no messages and cannot be interrupted.';
   return step?.outcome === 'done' ? 'The agents of the run have done their work: it is about to end.' : null;
 }
 
-/** @throws 409 when no agent works on the run, or will, that can be spoken to */
+/** @throws 409 when no present or later agent of the run takes messages */
 async function refuseDeaf(trx: Transaction, run: Run): Promise<void> {
   refuseEnded(run);
   const why = await whyDeaf(trx, run);
@@ -68,11 +68,11 @@ async function say(
 export interface NewRunMessage {
   runId: string;
   text: string;
-  /** The sender's own id of it: a repeated message is the same one. */
+  /** The sender's own id of the message: a repeated message is stored once. */
   messageId?: string | null | undefined;
 }
 
-/** A message to the agent of the run: it is delivered while a step is worked on, in order and once. @throws 404, 409 */
+/** A message to the agent of the run, delivered during a step, in order and once. @throws 404, 409 */
 export const sendMessage = (caller: Caller, { runId, text, messageId: key }: NewRunMessage): Promise<Row<RunMessage>> =>
   transaction(async (trx) => {
     const run = await lockReached(trx, caller, runId);
@@ -80,10 +80,10 @@ export const sendMessage = (caller: Caller, { runId, text, messageId: key }: New
     return before ?? say(trx, caller, run, { kind: 'message', text, key: key ?? null });
   });
 
-/** What somebody outside of the platform says. */
+/** A message of a person outside the platform. */
 export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> & { key: string };
 
-/** Messages from elsewhere, each once by its key. A run that hears none, or has the most messages already, gets none. */
+/** Messages from outside, each stored once by its key. Dropped when the run takes no messages, or has the maximum number already. */
 export const forwardMessages = (runId: string, messages: readonly ForwardedMessage[]): Promise<void> =>
   transaction(async (trx) => {
     const run = await lockRun(trx, { id: runId });
@@ -120,7 +120,7 @@ export const answerElicitation = (
     return before ?? say(trx, caller, run, { kind: 'answer', text, sandboxId, fragmentSeq });
   });
 
-/** A change of the run and its entry in the history; the run as it is then. */
+/** Changes the run, records the decision in its history, and returns the changed run. */
 const steer = (
   caller: Caller,
   runId: string,
@@ -138,7 +138,7 @@ const steer = (
     return (await Run.find({ id: run.id }, trx))!;
   });
 
-/** Lets the agents follow the plan. Approving it twice changes nothing. @throws 404, 409 for a run without a plan that waits */
+/** Approves the plan, so that the agents follow it. Repeated approval changes nothing. @throws 404, 409 for a run without a waiting plan */
 export const approvePlan = (caller: Caller, runId: string): Promise<Row<Run>> =>
   steer(
     caller,
@@ -153,7 +153,7 @@ export const approvePlan = (caller: Caller, runId: string): Promise<Row<Run>> =>
     'approval',
   );
 
-/** Interrupts the agent in its turn; one that does not work yet does not begin. @throws 404, 409 */
+/** Interrupts the agent in its turn; an agent that has not begun does not begin. @throws 404, 409 */
 export const interruptRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
   steer(
     caller,

@@ -9,7 +9,7 @@ export const stepStatuses = ['waiting', 'running', 'completed', 'failed', 'cance
 export type StepStatus = (typeof stepStatuses)[number];
 export const openStepStatuses: readonly StepStatus[] = ['waiting', 'running'];
 
-/** What a runtime receives when it has finished a step. */
+/** Answer to a runtime that has finished a step. */
 export const stepOutcomes = ['next', 'waiting', 'handed_back', 'done'] as const;
 export type StepOutcome = (typeof stepOutcomes)[number];
 
@@ -57,19 +57,19 @@ export class RunStep extends BaseModel {
   /** From 0. */
   declare seq: number;
   declare role: AgentRole;
-  /** How often the builder has begun, from 1; 0 for the planner. */
+  /** The attempt of the builder, from 1; 0 for the planner. */
   declare round: number;
   declare status: StepStatus;
-  /** As it was when the run was first claimed. */
+  /** The agent as it was when the run was first claimed. */
   declare agent: RunAgent;
   declare harness: HarnessId;
   declare model: string;
   declare prompt: string;
   /** Whether its output is structured. */
   declare hasSchema: boolean;
-  /** Whether it asks again, after an invalid output. */
+  /** Whether the step repeats an earlier one after an invalid output. */
   declare isRepeated: boolean;
-  /** The session of the harness that it continues; null: a new one. */
+  /** The session of the harness that the step continues; null: a new one. */
   declare resumeSessionId: string | null;
   declare sessionId: string | null;
   declare sandboxId: Id<'sandbox'> | null;
@@ -78,7 +78,7 @@ export class RunStep extends BaseModel {
   declare error: string | null;
   /** Null until it is finished. */
   declare outcome: StepOutcome | null;
-  /** Under which it is worked on. */
+  /** The lease under which the step is worked on. */
   declare leaseId: Id<'lease'> | null;
   declare turns: number | null;
   declare costUsd: number;

@@ -1,4 +1,4 @@
-// Writes the steps of runs. Their runtime decides nothing: domain/execution/mission-steps says which step is next.
+// Writes the steps of runs. The next step is decided in domain/execution/mission-steps, not by the runtime.
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Key } from '#foundation/postgres/base-model.ts';
@@ -47,7 +47,7 @@ export async function appendStep(
     orgId,
     projectId,
     seq: before!.seq + 1,
-    // Also the order by time is the order by number.
+    // Increasing, so that the order by time is the order by number.
     createdAt: nowAfter(before!.at),
     role,
     harness,
@@ -57,7 +57,7 @@ export async function appendStep(
   } as Partial<RunStep>);
 }
 
-/** A runtime works on the step from now on: also on one that another runtime has lost. */
+/** Marks the step as running under the lease, also a step that another runtime has lost. */
 export async function beginStep(trx: Transaction, { id }: RunStep, leaseId: RunStep['leaseId']): Promise<RunStep> {
   const begun = {
     status: 'running' as const,
@@ -70,7 +70,7 @@ export async function beginStep(trx: Transaction, { id }: RunStep, leaseId: RunS
   return RunStep.query(trx).patchAndFetchById(id, { ...begun, error: null } as Partial<RunStep>);
 }
 
-/** The runtime that has finished a step begins the next one, as if it had claimed the run for it. */
+/** Begins the next step for the runtime that has finished one, as if it had claimed the run for it. */
 export async function beginNextStep(trx: Transaction, { id, leaseId }: Run, step: RunStep): Promise<RunStep> {
   await Run.patch(trx, { id }, { claims: 1 });
   return beginStep(trx, step, leaseId);
@@ -85,7 +85,7 @@ export const endStep = async (trx: Transaction, id: RunStep['id'], ended: EndedS
 
 const leaveSql = `update run_steps set status = 'waiting' where run_id = $1 and status = 'running'`;
 
-/** The runtime no longer works on the run's step: it waits for another one. */
+/** Returns the run's step to waiting: its runtime no longer works on it. */
 export const leaveStepOf = async (trx: Transaction, runId: string): Promise<void> => {
   await sql(leaveSql, [runId], trx);
 };
@@ -93,7 +93,7 @@ export const leaveStepOf = async (trx: Transaction, runId: string): Promise<void
 const endSql = `update run_steps set status = $2, finished_at = $3, error = coalesce(error, $4)
   where run_id = any($1) and status in ('${openStepStatuses.join("', '")}')`;
 
-/** Ends the steps that these runs still have open: the runs have ended. */
+/** Ends the open steps of runs that have ended. */
 export async function endStepsOf(
   trx: Transaction,
   runIds: readonly string[],
@@ -113,7 +113,7 @@ interface Placed {
   harness: HarnessId;
 }
 
-/** The step that is worked on under the lease does so in that sandbox. Undefined when it did so already. */
+/** Records the sandbox of the step that is worked on under the lease. Returns undefined when it was recorded before. */
 export const placeStep = async (
   trx: Transaction,
   runId: string,
@@ -142,7 +142,7 @@ export async function isScript(trx: Transaction, runId: Run['id']): Promise<bool
   return step?.isScript ?? false;
 }
 
-/** Adds a cost and its tokens to the step, or without one to the latest of the run. */
+/** Adds a cost and its tokens to the step or, without a step, to the latest one of the run. */
 export async function addStepUsage(
   trx: Transaction,
   runId: Run['id'],

@@ -1,4 +1,4 @@
-// What people should hear of the runs of an organization: recurring missions that fail again and again, and runs that wait.
+// Problems with the runs of an organization for notices to people: recurring missions that fail repeatedly, and waiting runs.
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import type { Run } from './model.ts';
@@ -6,13 +6,13 @@ import { isInState, openStates, waitsForRuntime } from './states.ts';
 
 export interface FailureStreak {
   recurringId: NonNullable<Run['recurringId']>;
-  /** The run that completed last before it; null: none did. */
+  /** The run that completed last before the streak; null: none did. */
   completedId: Run['id'] | null;
-  /** When the latest of its runs was created. */
+  /** When the latest run of the streak was created. */
   at: number;
 }
 
-// Of the newest failed runs, those of missions whose last three or more runs that ended by themselves have failed.
+// Missions among the newest failed runs with three or more failures since their last completed run.
 const failureStreaksSql = `with failed as (
     select recurring_id, id, created_at,
       row_number() over (partition by recurring_id order by created_at desc, id desc) as n,
@@ -30,16 +30,16 @@ const failureStreaksSql = `with failed as (
   where f.n = 3 and (c.id is null or (c.created_at, c.id) < (f.created_at, f.id))
   order by f.at desc limit 20`;
 
-/** Reads the newest 200 failed runs of the organization; at most 20. */
+/** Covers the newest 200 failed runs of the organization; returns at most 20. */
 export const findFailureStreaks = (orgId: string): Promise<FailureStreak[]> =>
   sql<FailureStreak>(failureStreaksSql, [orgId]);
 
 export interface WaitingRuns {
   /** At most 100. */
   count: number;
-  /** Since when the one waits that waits longest. */
+  /** When the longest-waiting run began to wait. */
   since: number;
-  /** What it waits for. */
+  /** The reason that the longest-waiting run waits. */
   reason: string | null;
 }
 
@@ -49,7 +49,7 @@ const waitingSql = `select count(*) as count, min(since) as since, (array_agg(re
     order by r.created_at, r.id limit 100
   ) waiting where since <= $2`;
 
-/** The runs that have waited for a runtime for that long, in milliseconds; null when there are none. */
+/** Runs that have waited for a runtime for at least `forMs`; null when there are none. */
 export async function findWaitingRuns(orgId: string, forMs: number): Promise<WaitingRuns | null> {
   const [row] = await sql<WaitingRuns>(waitingSql, [orgId, now() - forMs]);
   return row && row.count > 0 ? row : null;

@@ -1,5 +1,5 @@
-// Runs without a working runtime (docs/decisions/0034-waiting-runs.md). A run whose lease has expired waits again: its own runtime
-// may return to it, or another one claim it. A run that waits too long fails.
+// Runs without a working runtime (docs/decisions/0034-waiting-runs.md). A run whose lease has expired waits again: its own runtime may
+// resume it, or another one may claim it. A run that waits too long fails.
 
 import { hours, minutes, now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -56,7 +56,7 @@ const failOverdueRunsSql = `with overdue as (
 
 type Failed = Pick<Row<Run>, 'id' | 'issueId'>;
 
-/** Returns runs whose lease has expired to the waiting ones, and fails those whose runtime is silent for ten minutes. */
+/** Returns runs with an expired lease to the waiting state, and fails those whose runtime has been silent for ten minutes. */
 export async function releaseSilentRuns(): Promise<void> {
   await transaction(async (trx) => {
     const released = await sql<Pick<Run, 'id'>>(releaseExpiredLeasesSql, [now()], trx);
@@ -68,7 +68,7 @@ export async function releaseSilentRuns(): Promise<void> {
   });
 }
 
-/** Fails runs that no runtime claimed within a day; `reason` keeps what they waited for. */
+/** Fails runs that no runtime claimed within a day; `reason` keeps the reason that they waited. */
 export const failOverdueRuns = (): Promise<void> =>
   transaction(async (trx) => {
     const at = now();
@@ -89,7 +89,7 @@ export const cancelRunsOfDeletedAgents = (): Promise<void> =>
 
 const waits = `${waitsForRuntime('r')} and r.silent_since is null
   and coalesce(r.agent_choice ->> 'way', '') <> 'asked'`;
-// Every process does this: none waits for the rows that another one is at.
+// Runs in every process: none waits for rows that another one has locked.
 const explainWaitsSql =
   announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness, r.next_vendor from runs r where ${waits}),
     offer as (
@@ -124,5 +124,5 @@ const explainWaitsSql =
     )
     update runs r set reason = explained.reason, updated_at = $3 from explained where r.id = explained.run_id`);
 
-/** Sets the reason of each run that waits for a runtime: which harness none is connected for, or that all are busy. */
+/** Sets the reason of each run that waits for a runtime: a missing model or harness, or that all runtimes are busy. */
 export const explainWaits = (): Promise<unknown> => sql(explainWaitsSql, [connectedSince(), harnessIds, now()]);

@@ -1,5 +1,5 @@
-// Appends to the logs of sessions and to what an agent thinks, does and says. Entries are numbered from 0 without a gap; one that
-// is stored already is skipped when it is equal.
+// Appends to the logs of sessions and to the fragments of an agent. Entries are numbered from 0 without a gap; an equal entry that is
+// already stored is skipped.
 import { isDeepStrictEqual } from 'node:util';
 import { now } from '#foundation/clock.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
@@ -12,12 +12,12 @@ export interface LogPiece {
   part: LogPart;
   seq: number;
   content: string;
-  /** The span of the prompt; of the part `prompt` only. */
+  /** The span of the prompt; for the part `prompt` only. */
   spanId?: string | null | undefined;
   promptScope?: PromptScope | null | undefined;
 }
 
-/** Returns the next sequence number. @throws 404 without such a session, 409 for a gap or for another content under that number */
+/** Returns the next sequence number. @throws 404 without such a session, 409 for a gap or for different content under that number */
 export async function appendLogPiece(
   trx: Transaction,
   { sandboxId, role, sessionId }: SessionKey,
@@ -40,7 +40,7 @@ export type Fragment = { kind: SandboxFragment['kind']; t: number; items: Sandbo
   [K in 'body' | 'action' | 'parameter' | 'result' | 'toolUseId']?: string | null | undefined;
 } & { failed?: boolean | null | undefined; exitCode?: number | null | undefined };
 
-/** Returns the next sequence number and how many of the fragments are new. @throws 409 as above */
+/** Returns the next sequence number and the number of new fragments. @throws 409 as above */
 export async function insertFragments(
   trx: Transaction,
   sandboxId: SandboxFragment['sandboxId'],
@@ -74,7 +74,7 @@ async function nextSequence(trx: Transaction, table: string, of: object): Promis
   return (last.seq ?? -1) + 1;
 }
 
-/** How many of `count` entries from `seq` on are new. @throws 409 for a gap */
+/** The number of new entries among `count` from `seq` on. @throws 409 for a gap */
 function countNew(seq: number, count: number, next: number, most: number): number {
   if (seq > next) throw conflict.field('seq', `${next} comes next; ${seq} would leave a gap`);
   if (seq + count > most) throw conflict.field('seq', `at most ${most} entries are kept`);

@@ -5,7 +5,7 @@ const findSql = `select f.sandbox_id, f.seq from sandboxes s join sandbox_fragme
   where s.run_id = $1 and f.kind = 'elicitation' and ($2::text is null or s.id = $2) and ($3::int is null or f.seq = $3)
   order by f.at desc, f.seq desc limit 1`;
 
-/** The newest question in the sandboxes of the run, of that sandbox or with that position. */
+/** The newest question in the sandboxes of the run, limited to the given sandbox and position. */
 export async function findElicitation(
   trx: Transaction,
   runId: string,
@@ -15,7 +15,7 @@ export async function findElicitation(
   return (await sql<{ sandboxId: string; seq: number }>(findSql, values, trx))[0];
 }
 
-/** Questions of a run in SQL, by its alias: after them, the agents of its sandboxes have done nothing more. */
+/** SQL for the open questions of a run, given its alias: the agent has done nothing since. */
 export const questionsSql = (run: string): string =>
   `select coalesce(f.body, '') as text, f.at from sandboxes s cross join lateral (
     select kind, body, at from sandbox_fragments where sandbox_id = s.id order by seq desc limit 1

@@ -1,4 +1,4 @@
-// Ends running sandboxes: by their runtime, with their run, or because of the time.
+// Ends running sandboxes: by their runtime, with their run, or by a timeout.
 
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -29,7 +29,7 @@ export async function endSandboxesOf(
 
 const lost = { status: 'failed', terminationReason: 'the runtime was lost' } as const;
 
-/** Ends what an earlier runtime has left running of a run that now has this lease, and returns the ids. */
+/** Ends the sandboxes that an earlier runtime has left running for a run that now has this lease, and returns their ids. */
 export async function endLostSandboxes(trx: Transaction, runId: string, leaseId: string): Promise<string[]> {
   const ended = await Sandbox.query(trx)
     .where('runId', runId)
@@ -40,13 +40,13 @@ export async function endLostSandboxes(trx: Transaction, runId: string, leaseId:
   return ended.map(({ id }) => id);
 }
 
-/** Returns whether it was running. */
+/** Returns whether the sandbox was running. */
 export async function endRunningSandbox(trx: Transaction, id: Sandbox['id'], end: SandboxEnd): Promise<boolean> {
   const ended = await Sandbox.patch(trx, { id, status: 'running' }, { ...end, destroyedAt: now() });
   return ended > 0;
 }
 
-/** Ends sandboxes whose time is over, and those without a heartbeat for ten minutes. */
+/** Ends sandboxes past their timeout, and those without a heartbeat for ten minutes. */
 export const endOverdueSandboxes = (): Promise<void> =>
   transaction(async (trx) => {
     const at = now();

@@ -22,7 +22,7 @@ export interface PromptSpan {
   scope: PromptScope;
 }
 
-/** From this line of a chunk on, until the next such line, lines arrived at that time. */
+/** From this line of a chunk up to the next listed line, lines arrived at that time. */
 export interface LogTime {
   /** Counted from 0. */
   line: number;
@@ -34,13 +34,13 @@ export interface SandboxLog extends LogRequest {
   content: string;
   /** Length of the whole log. */
   bytes: number;
-  /** Where the text of the whole prompt comes from; null in the other logs and while it is empty. */
+  /** Source of the text of the whole prompt; null in the other logs and while the log is empty. */
   promptScope: PromptScope | 'mixed' | null;
   /** The spans of `content`, each id once. */
   promptSpans: PromptSpan[];
-  /** Computed only when it is asked for. */
+  /** Computed only when requested. */
   times: () => LogTime[];
-  /** Leads to the previous chunk; null at the start of the log. */
+  /** Cursor of the previous chunk; null at the start of the log. */
   nextCursor: string | null;
 }
 
@@ -51,12 +51,12 @@ interface Row {
   appendedAt: number | null;
   firstScope: PromptScope;
   lastScope: PromptScope;
-  /** Where the row begins in the log, and the length of the log: bytes. */
+  /** Offset of the row in the log, and length of the log, in bytes. */
   begin: number;
   total: number;
 }
 
-// Lengths are read for all rows, contents only for those of the chunk.
+// Lengths are read for all rows, contents only for the rows of the chunk.
 const readChunkSql = `select content, span_id, scope, appended_at, first_scope, last_scope, upto - bytes as begin, total from (
     select seq, content, span_id, bytes, scope, appended_at, sum(bytes) over (order by seq) as upto, sum(bytes) over () as total,
       min(scope) over () as first_scope, max(scope) over () as last_scope
@@ -65,7 +65,7 @@ const readChunkSql = `select content, span_id, scope, appended_at, first_scope, 
   where upto > coalesce($5::bigint, total) - $6::bigint and upto - bytes < coalesce($5::bigint, total) order by seq`;
 
 /**
- * A log that nothing was written to is empty.
+ * A log without entries is empty.
  * @throws 404 for a sandbox or session that the caller cannot reach, 400 for a cursor of another log
  */
 export async function readLog(caller: Caller, request: LogRequest & { cursor?: string | null }): Promise<SandboxLog> {
@@ -94,7 +94,7 @@ export async function readLog(caller: Caller, request: LogRequest & { cursor?: s
 
 const empty = { content: '', bytes: 0, promptScope: null, promptSpans: [], times: () => [], nextCursor: null };
 
-/** The first byte from `from` on that begins a character: continuation bytes have the form 10xxxxxx. */
+/** The offset of the first character that begins at or after `from`: continuation bytes have the form 10xxxxxx. */
 function beginOf({ content, begin }: Row, from: number): number {
   const bytes = Buffer.from(content);
   let at = from - begin;
@@ -120,7 +120,7 @@ function spansOf(rows: readonly Row[]): PromptSpan[] {
   return [...spans.values()];
 }
 
-/** A line has the time of the piece in which it begins. To the second, so that there are no more of them than seconds. */
+/** A line has the time of the piece in which it begins. Times are rounded to the second, which bounds their number. */
 function timesOf(rows: readonly Row[]): LogTime[] {
   const times: LogTime[] = [];
   let line = 0;

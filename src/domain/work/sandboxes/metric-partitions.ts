@@ -7,7 +7,7 @@ import { columnsOf } from '#foundation/postgres/reads.ts';
 import { metricRetentionMs } from '#limits.ts';
 import { SandboxMetric } from './model.ts';
 
-/** The time that one partition holds, and how far ahead partitions are created. */
+/** The time range of one partition, and how far ahead partitions are created. */
 export const partitionMs = days(7);
 const aheadMs = days(14);
 /** An arbitrary constant, the same in all processes. */
@@ -34,7 +34,7 @@ export function keepMetricPartitions(): Promise<void> {
   });
 }
 
-/** Oldest first, which is the order of their names. */
+/** Oldest first: names sort by date. */
 async function partitions(trx: Transaction): Promise<string[]> {
   const { rows } = await trx.raw(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -43,7 +43,7 @@ async function partitions(trx: Transaction): Promise<string[]> {
   return (rows as { name: string }[]).map(({ name }) => name);
 }
 
-/** Moves its samples out of the default partition first: PostgreSQL refuses to attach a partition beside them. */
+/** Moves the samples of the range out of the default partition first: PostgreSQL refuses to attach a partition beside them. */
 async function createPartition(trx: Transaction, from: number): Promise<void> {
   const [name, until] = [nameOf(from), from + partitionMs];
   await trx.raw(`create table ${name} (like sandbox_metrics including all)`);

@@ -9,11 +9,11 @@ import { silenceMs } from '#limits.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../../projects/agents/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 
-/** A running sandbox ends once, in one of the last three. `stale` is a running one that has stopped sending heartbeats. */
+/** A running sandbox ends once, in one of the last three statuses. `stale` is a running sandbox that has stopped sending heartbeats. */
 export const sandboxStatuses = ['running', 'stale', 'destroyed', 'completed', 'failed'] as const;
 export type SandboxStatus = (typeof sandboxStatuses)[number];
 
-/** A running sandbox without a heartbeat since `$1`, the first value of every read of sandboxes. */
+/** Condition for a running sandbox without a heartbeat since `$1`, the first value of every read of sandboxes. */
 const isStale = `"status" = 'running' and "last_heartbeat_at" <= $1`;
 
 export class Sandbox extends BaseModel {
@@ -66,7 +66,7 @@ export class Sandbox extends BaseModel {
   declare projectId: Id<'project'>;
   /** The issue that the mission works on, by the tracker's id. */
   declare issueId: string | null;
-  /** The run of a scheduled task or an automation that it belongs to. */
+  /** The run that the sandbox belongs to. */
   declare runId: string | null;
   declare role: AgentRole;
   declare harness: HarnessId;
@@ -76,7 +76,7 @@ export class Sandbox extends BaseModel {
   declare terminationReason: string | null;
   declare instanceType: InstanceTypeId;
   declare createdAt: number;
-  /** When it is ended at the latest. */
+  /** The latest time at which the sandbox is ended. */
   declare timeoutAt: number | null;
   declare lastHeartbeatAt: number;
   declare destroyedAt: number | null;
@@ -113,7 +113,7 @@ export class SandboxSession extends BaseModel {
 export const logParts = ['session', 'system', 'prompt'] as const;
 export type LogPart = (typeof logParts)[number];
 
-/** Where the text of a prompt span comes from: a file in the repository, or the mission itself. */
+/** Source of the text of a prompt span: a file in the repository, or the mission itself. */
 export const promptScopes = ['repo-contributed', 'mission'] as const;
 export type PromptScope = (typeof promptScopes)[number];
 
@@ -143,11 +143,11 @@ export class SandboxLogPart extends BaseModel {
   declare content: string;
   /** Length of the content in UTF-8 bytes; computed by the database. */
   declare bytes: number;
-  /** Which span of the prompt this is; null in the other parts. */
+  /** The span of the prompt; null in the other parts. */
   declare spanId: string | null;
-  /** Null: repo-contributed, or another part than the prompt. */
+  /** Null: `repo-contributed`, or a part other than the prompt. */
   declare promptScope: PromptScope | null;
-  /** When it arrived; null when that was not kept yet. */
+  /** Arrival time; null for parts stored before it was recorded. */
   declare appendedAt: number | null;
 }
 
@@ -180,20 +180,23 @@ export class SandboxFragment extends BaseModel {
   declare kind: (typeof fragmentKinds)[number];
   declare at: number;
   declare body: string | null;
-  /** Of an action: the tool, its input, its output, and the model's id of the call. */
+  /** For an action: the tool, its input, its output, and the model's id of the call. */
   declare action: string | null;
   declare parameter: string | null;
   declare result: string | null;
   declare toolUseId: string | null;
-  /** Whether the call failed; null: it has not ended, or its runtime does not say. */
+  /** Whether the call failed; null while it runs, or when the runtime does not report it. */
   declare failed: boolean | null;
-  /** Of a command. */
+  /** For a command. */
   declare exitCode: number | null;
   /** The steps of a plan. */
   declare items: { content: string; status: string }[];
 }
 
-/** One sample. Written in batches (`insert … on conflict do nothing`), so that a repeated report changes nothing. */
+/**
+ * One sample of a sandbox's use of the machine. Written in batches (`insert … on conflict do nothing`), so that a repeated report changes
+ * nothing.
+ */
 export class SandboxMetric extends BaseModel {
   static override tableName = 'sandbox_metrics';
   static override noun = 'metric';

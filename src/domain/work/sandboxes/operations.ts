@@ -34,7 +34,7 @@ export const findSandbox = (caller: Caller, sandboxId: string): Promise<Row<Sand
   Sandbox.get({ id: sandboxId, ...withinReach(caller) });
 
 /**
- * Ends a running or stale sandbox; its runtime stops at the next heartbeat. A destroyed one stays as it is.
+ * Ends a running or stale sandbox; its runtime stops at the next heartbeat. A destroyed sandbox is unchanged.
  * @throws 409 for a sandbox that has completed or failed
  */
 export async function killSandbox(caller: Caller, sandboxId: string): Promise<{ ok: true; sandboxId: string }> {
@@ -106,8 +106,8 @@ export interface MetricPoint {
 }
 
 /**
- * Each interval reads its last samples through the index: the cost of a curve depends on its points, not on all samples. The limit
- * is a subquery because the planner does not know its value: it then reads in index order and never sorts a whole interval.
+ * Each interval reads its last samples through the index: the cost of a curve depends on its points, not on all samples. The limit is a
+ * subquery because the planner does not know its value: it then reads in index order and never sorts a whole interval.
  */
 const metricPointsSql = (
   atMost: number,
@@ -126,8 +126,8 @@ const metricPointsSql = (
   where t is not null order by t`;
 
 /**
- * The metrics of each sandbox over its lifetime in at most `atMost` points (one of a few constants), oldest first. A point is the
- * mean of the samples since the previous point; of very many, the mean of the last.
+ * The metrics of each sandbox over its lifetime in at most `atMost` points (one of a few constants), oldest first. A point is the mean of
+ * the samples since the previous point, limited to the last `maxSamplesPerPoint`.
  */
 export const metricsOf = (sandboxIds: readonly string[], atMost: number): Promise<MetricPoint[]> =>
   sql<MetricPoint>(metricPointsSql(atMost), [sandboxIds]);

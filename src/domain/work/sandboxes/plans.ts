@@ -1,5 +1,5 @@
-// The last plan of a sandbox that has ended: a step that is open ends as the sandbox did, and one that was not begun was skipped.
-// Computed when it is read, because a sandbox also ends when its runtime is lost, and last reports may follow its end.
+// The last plan of a sandbox that has ended: a step in progress ends as the sandbox did, a pending one was skipped. Computed when read,
+// because a sandbox also ends when its runtime is lost, and last reports may follow its end.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import type { Sandbox, SandboxFragment, SandboxStatus } from './model.ts';
@@ -13,7 +13,7 @@ const endedSql = `select p.sandbox_id, s.status from unnest($1::text[], $2::int[
 
 const isOpen = ({ status }: { status: string }): boolean => status === 'pending' || status === 'in_progress';
 
-/** The fragments, oldest first for each sandbox, with the steps of a last plan as they ended. */
+/** The fragments, oldest first for each sandbox, with the final statuses of a last plan's steps. */
 export async function closePlans(fragments: Row<SandboxFragment>[]): Promise<Row<SandboxFragment>[]> {
   const last = new Map(fragments.filter(({ kind }) => kind === 'plan').map((plan) => [plan.sandboxId, plan]));
   const open = [...last.values()].filter(({ items }) => items.some(isOpen));

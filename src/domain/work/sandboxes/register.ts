@@ -1,4 +1,4 @@
-// Writes what runtimes report of sandboxes and their sessions. The caller holds the lease of the run; a repeated report changes
+// Writes the reports of runtimes about sandboxes and their sessions. The caller holds the lease of the run; a repeated report changes
 // nothing.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -13,7 +13,7 @@ export type NewSandbox = Pick<
   timeoutAt?: number | null | undefined;
 };
 
-/** `isCanceled`: its run was canceled meanwhile, so that the answer to its first heartbeat is to stop. */
+/** `isCanceled`: the run was canceled meanwhile, so that the answer to the sandbox's first heartbeat is to stop. */
 export async function insertSandbox(trx: Transaction, sandbox: NewSandbox, isCanceled: boolean): Promise<void> {
   const at = now();
   await Sandbox.insertNew(trx, {

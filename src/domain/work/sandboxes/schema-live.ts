@@ -1,4 +1,4 @@
-// A sandbox while it is at work, in the graph: what is new of it, as it comes.
+// Live updates of a sandbox, in the graph.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
@@ -8,11 +8,11 @@ import { SandboxType } from './schema.ts';
 import { LiveFragment, SandboxMetric } from './schema-parts.ts';
 
 const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').implement({
-  description: 'What is new of a sandbox.',
+  description: 'Changes of a sandbox since the last event.',
   fields: (t) => ({
     sandbox: t.expose('sandbox', { type: SandboxType, description: 'The sandbox at this moment.' }),
     fragments: t.expose('fragments', {
-      description: 'Those that came since the last event, at most 200 at a time, the newest last.',
+      description: 'The fragments since the last event, at most 200 at a time, the newest last.',
       type: [LiveFragment],
       complexity: { field: 1, multiplier: previewSizes.fragments },
     }),

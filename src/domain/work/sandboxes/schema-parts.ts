@@ -24,11 +24,11 @@ const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
       complexity: weightOf(bytes.logContent),
       description: 'The text of the span within this chunk.',
     }),
-    scope: t.expose('scope', { graphOnly: true, type: PromptScope.type, description: 'Whose words it holds.' }),
+    scope: t.expose('scope', { graphOnly: true, type: PromptScope.type, description: 'Source of its text.' }),
   }),
 });
 const LogTimeType = builder.objectRef<LogTime>('SandboxLogTime').implement({
-  description: 'When lines of a log arrived: those from this one up to the next that is listed.',
+  description: 'The time when lines of a log arrived: from this line up to the next listed one.',
   fields: (t) => ({
     line: t.exposeInt('line', { description: 'The first of these lines in `content`, counted from 0.' }),
     at: t.expose('at', { type: 'EpochMs', description: 'When the runtime reported them, to the second.' }),
@@ -45,17 +45,17 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       description: 'At most 1048576 bytes: the newest, or by `cursor` older ones.',
       complexity: weightOf(bytes.logContent),
     }),
-    bytes: t.expose('bytes', { type: 'SafeInt', description: 'Of the whole part, also of what is not in `content`.' }),
+    bytes: t.expose('bytes', { type: 'SafeInt', description: 'Length of the whole part, not only of `content`.' }),
     promptScope: t.exposeString('promptScope', {
       nullable: true,
       description:
-        'Whose words the whole prompt holds: `repo-contributed` from files of the repository, `mission` from the mission, or ' +
+        'Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or ' +
         '`mixed`; null in the other parts and while it is empty.',
     }),
     promptSpans: t.expose('promptSpans', {
       description: 'Empty in the other parts.',
       type: [PromptSpanType],
-      // Their contents together are that of the log.
+      // The spans share the content of the log.
       complexity: { field: 1, multiplier: 1 },
     }),
     times: t.field({
@@ -63,14 +63,14 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       description:
         'When the lines of `content` arrived, in their order; lines before the first one have no known time.',
       type: [LogTimeType],
-      // At most one of them for a line and for a second.
+      // At most one time per line and per second.
       complexity: { field: weightOf(bytes.logContent / 4), multiplier: 1 },
       resolve: ({ times }) => times(),
     }),
     nextCursor: t.exposeString('nextCursor', {
       graphOnly: true,
       nullable: true,
-      description: 'Leads to the piece before this one; null when this one begins the log. REST says it in `Link`.',
+      description: 'Cursor of the previous piece; null when this piece begins the log. REST returns it in `Link`.',
     }),
   }),
 });
@@ -86,7 +86,7 @@ export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What 
 });
 
 export const SandboxMetric = builder.objectRef<MetricPoint>('SandboxMetric').implement({
-  description: 'How busy a sandbox was: the mean over a stretch of time that ends at `t`.',
+  description: 'Use of the machine by a sandbox: the mean over an interval that ends at `t`.',
   fields: (t) => ({
     t: t.expose('t', { type: 'EpochMs', description: 'End of the interval.' }),
     cpuPct: t.exposeFloat('cpuPct', { description: 'CPU use in percent of all cores, 0 to 100.' }),
@@ -101,7 +101,7 @@ export const SandboxMetric = builder.objectRef<MetricPoint>('SandboxMetric').imp
 const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPlanItem').implement({
   description: 'One step of a plan.',
   fields: (t) => ({
-    content: t.exposeString('content', { description: 'What the step does.' }),
+    content: t.exposeString('content', { description: 'Description of the step.' }),
     status: t.exposeString('status', {
       description:
         'As reported by the agent, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, ' +
@@ -110,7 +110,7 @@ const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPla
   }),
 });
 export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLiveFragment').implement({
-  description: 'What an agent thinks, does or says, while it does.',
+  description: 'A thought, action or message of an agent at work.',
   fields: (t) => ({
     kind: t.expose('kind', { type: FragmentKind.type, description: 'Determines which of the other fields are set.' }),
     t: t.expose('at', { type: 'EpochMs', description: 'When it happened.' }),
@@ -142,7 +142,7 @@ export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLive
     exitCode: t.exposeInt('exitCode', {
       graphOnly: true,
       nullable: true,
-      description: 'Of a command: its exit code; null where it is not known.',
+      description: 'Exit code of a command; null when unknown, and for other tools.',
     }),
     items: t.expose('items', { type: [PlanItem], description: 'The steps of a plan.' }),
   }),

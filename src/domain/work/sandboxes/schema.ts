@@ -68,11 +68,11 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
     timeoutAt: t.expose('timeoutAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When it is ended at the latest; null without such a time.',
+      description: 'The latest time at which the sandbox is ended; null without a timeout.',
     }),
     lastHeartbeatAt: t.expose('lastHeartbeatAt', {
       type: 'EpochMs',
-      description: 'When the runtime last reported it.',
+      description: 'Time of the last heartbeat.',
     }),
     destroyedAt: t.expose('destroyedAt', {
       type: 'EpochMs',
@@ -111,7 +111,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
       resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
     }),
     sparkline: t.field({
-      description: 'Its metrics in at most 60 points.',
+      description: 'The metrics in at most 60 points.',
       graphOnly: true,
       type: [SandboxMetric],
       complexity: { field: 1, multiplier: previewSizes.sparkline },
@@ -156,7 +156,7 @@ const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement
     fragments: t.field({
       graphOnly: true,
       description:
-        'All that its agent shows of its work, in pages: the newest page first, and in each the newest last.',
+        'All fragments of the agent, in pages: the newest page first, each page ordered with the newest last.',
       type: FragmentPage,
       args: pageArguments(pages.fragments),
       complexity: ({ limit }) => ({ field: 1, multiplier: limit }),
@@ -192,7 +192,7 @@ builder.queryFields((t) => ({
     resolve: (_, args, { caller }) => operations.listSandboxes(caller, args),
   }),
   sandbox: t.field({
-    description: 'One sandbox with its metrics, its sessions and what its agent does at the moment.',
+    description: 'One sandbox with its metrics, its sessions and the newest fragments of its agent.',
     scope: 'sandboxes:read',
     rest: 'GET /sandboxes/{sandboxId}',
     tool: 'get_sandbox',
@@ -218,11 +218,11 @@ builder.queryFields((t) => ({
         type: LogPart.type,
         required: true,
         defaultValue: 'session',
-        description: 'Which of the session’s logs.',
+        description: 'The log of the session to read.',
       }),
       cursor: t.arg.string({
         description:
-          'Leads to an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`).',
+          'Cursor of an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`).',
         validate: { schema: boundedText(text.cursor) },
       }),
     },

@@ -45,7 +45,7 @@ ScheduledTaskRunType.implement({
     billingActorUserId: t.exposeString('billingActorUserId', {
       nullable: true,
       description:
-        'The person whom the mission is billed to: who started it by hand, else who last set what the task runs.',
+        'The person whom the mission is billed to: who started it manually, else who last changed the task or its schedule.',
     }),
     missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
       description: 'Whether costs are known to be missing from the sum.',
@@ -78,7 +78,7 @@ builder.queryFields((t) => ({
     type: ScheduledTaskPage,
     args: {
       ...pageArguments(pages.other),
-      projectId: t.arg.string({ ...filter, description: 'Of this project only.' }),
+      projectId: t.arg.string({ ...filter, description: 'Only scheduled tasks of this project.' }),
     },
     resolve: (_, args, { caller }) => operations.list(caller, args),
   }),

@@ -1,4 +1,4 @@
-// What blocks the start of any mission: its project, the organization's budget, or that no agent which may work on it has a model.
+// Blockers of any mission: its project, the organization's budget, or the lack of a model for every agent that may work on it.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict, modelRequired, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
 import { harnessesFor, isModelKnown } from '../../projects/agents/runnable.ts';
@@ -7,13 +7,13 @@ import type { Run } from '../runs/model.ts';
 import type { MayStart } from './gate.ts';
 
 export interface StartBlocker {
-  /** Goes into the skipped run. */
+  /** The reason recorded on the skipped run. */
   reason: string;
-  /** The error for a person who starts it; null: the run is skipped for them too. */
+  /** The error for a person who starts the mission; null: the run is skipped for them too. */
   problem: Problem | null;
 }
 
-/** What blocks every mission of the project: its status, or its organization's budget. */
+/** The blocker of every mission of the project: its status, or its organization's budget. */
 export function generalBlocker(status: Project['status'], may: MayStart): StartBlocker | undefined {
   if (status !== 'active') {
     const reason = `The project is ${status}: no mission starts on it.`;
@@ -30,7 +30,7 @@ const withoutModelSql = `select org_id, agent_id from (select distinct org_id, a
   where not exists (select from (${harnessesFor('o.org_id', 'o.agent_id')}) w
     where ${isModelKnown('w.harness', 'w.vendor', 'o.org_id')})`;
 
-/** Tells of each mission whether no agent that may work on it has a model. */
+/** Returns a predicate: whether no agent that may work on the mission has a model. */
 export async function findWithoutModel(
   trx: Transaction,
   missions: readonly NamedAgent[],

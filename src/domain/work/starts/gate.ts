@@ -1,5 +1,5 @@
-// Whether an organization may start a mission: it is open, below its daily cost cap, has credits left, and within what its plan
-// runs at once.
+// Whether an organization may start a mission: it is open, below its daily cost cap, has credits left, and is within its plan's limit of
+// concurrent missions.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { currentPlan } from '../../money/billing/operations.ts';
 import { startableMissions } from '../../money/credits/missions.ts';
@@ -10,21 +10,22 @@ import { countOpenRuns } from '../runs/operations.ts';
 export interface Refused {
   ok: false;
   code: 'daily_cost_cap' | 'credits_exhausted' | 'plan_limit' | 'organization_closed';
-  /** A sentence for people, kept in skipped runs. */
+  /** A sentence for people, recorded on skipped runs. */
   reason: string;
 }
-/** `missions` may start now; the next one is refused as `then` says. */
+/** `missions` may start now; a further one is refused with `then`. */
 export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
 
 interface Asked {
-  /** Not held: another one may spend the credits meanwhile. */
+  /** Whether the ledger is locked; if not, another start may spend the credits meanwhile. */
   held?: boolean;
-  /** Open runs that this transaction has written already: part of those that it may start. */
+  /** Open runs already written in this transaction; they count as part of `missions`. */
   begun?: number;
 }
 
 /**
- * Whether the organization may start a mission now, and how many. Until the transaction ends no other one spends its credits.
+ * Whether the organization may start a mission now, and how many. With `held`, no other start spends its credits until the transaction
+ * ends.
  */
 export async function mayStartMission(
   trx: Transaction,
@@ -43,7 +44,7 @@ export async function mayStartMission(
 
 const closed: Refused = { ok: false, code: 'organization_closed', reason: 'The organization is closed.' };
 
-/** Holds the number of missions within what the plan allows at once. */
+/** Limits the number of missions to the plan's bound of concurrent ones. */
 async function withinPlan(trx: Transaction, orgId: string, missions: number, begun: number): Promise<MayStart> {
   const { plan, agentsAtOnce } = await currentPlan(orgId, trx);
   const room = agentsAtOnce === null ? missions : agentsAtOnce + begun - (await countOpenRuns(orgId, trx));
@@ -58,13 +59,13 @@ async function withinPlan(trx: Transaction, orgId: string, missions: number, beg
   return room > 0 ? { ok: true, missions: Math.min(missions, room), then } : then;
 }
 
-/** What remains after one mission of several has started. */
+/** The remaining allowance after one of several missions has started. */
 export const afterStart = (may: MayStart): MayStart => {
   if (!may.ok) return may;
   return may.missions > 1 ? { ...may, missions: may.missions - 1 } : may.then;
 };
 
-/** Credits that missions under way have reserved start no other one. */
+/** Reserved credits cannot start another mission. */
 const creditsExhausted: Refused = {
   ok: false,
   code: 'credits_exhausted',

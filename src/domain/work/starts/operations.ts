@@ -1,5 +1,4 @@
-// Starts a mission without a scheduled task or an automation (docs/decisions/0034-waiting-runs.md), under the rules of a start by
-// hand.
+// Starts a mission without a scheduled task or an automation (docs/decisions/0034-waiting-runs.md), under the rules of a manual start.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -21,19 +20,19 @@ import { mayStartMission } from './gate.ts';
 export interface NewMission {
   projectId: string;
   prompt: string;
-  /** The only agent that may work on it, also a built-in one. */
+  /** The only agent that may work on the mission, also a built-in one. */
   agentId?: string | null | undefined;
   /** An issue of the project's tracker to work on; absent: one is created. */
   issue?: string | null | undefined;
-  /** Whether a person has to approve its plan; absent: as the orchestrator is set. */
+  /** Whether a person has to approve the plan; absent: the orchestrator's setting. */
   planApproval?: boolean | null | undefined;
   budgetUsd?: number | null | undefined;
 }
 
 /**
- * After an error of the tracker its issue is created later; the run has none then.
- * @throws 402 when the budget is used up, 404 for an unknown project, agent or issue, 409 when the project is not active or there is
- * no model; for an issue what its tracker answers
+ * After an error of the tracker, the issue is created later; the returned run then has none.
+ * @throws 402 when the budget is used up, 404 for an unknown project, agent or issue, 409 when the project is not active or there is no
+ * model; for an issue, the error of its tracker
  */
 export async function startMission(caller: Caller, mission: NewMission): Promise<Row<Run>> {
   const issue = mission.issue ? await findTrackerIssue(caller, mission.projectId, mission.issue) : null;
@@ -47,18 +46,18 @@ export async function startMission(caller: Caller, mission: NewMission): Promise
   return Run.get({ id: runId });
 }
 
-/** @throws 404 for an unknown project; what its tracker answers */
+/** @throws 404 for an unknown project; the error of its tracker */
 export async function findTrackerIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
   const project = await Project.get({ id: ownProject(caller, projectId), orgId: ownOrganization(caller) });
   await releaseTransaction();
   return trackerOf(project).findIssue(project, reference);
 }
 
-/** @throws 404 for a project that the credential is not bound to: for it no missions exist there */
+/** @throws 404 for a project that the credential is not bound to */
 const ownProject = (caller: Caller, projectId: string): string =>
   reachesProject(caller, projectId) ? projectId : Project.refuse();
 
-/** Writes the run in the caller's transaction; once that is committed it has to be delivered. @throws as `startMission` */
+/** Writes the run in the caller's transaction; the caller delivers it after the commit. @throws as `startMission` */
 export async function writeMission(
   trx: Transaction,
   caller: Caller,
@@ -96,7 +95,7 @@ export async function writeMission(
   return (await createRuns(trx, [run], at))[0]!;
 }
 
-/** The first line of the prompt that has words, shortened. */
+/** The first line of the prompt that contains words, shortened. */
 function titleOf(prompt: string): string {
   const [line = ''] = prompt.split(/[\r\n]+/).filter((one) => /[^\s#]/.test(one));
   const title = line.replace(/^[\s#]+/, '').trim() || 'Mission';

@@ -43,7 +43,7 @@ builder.mutationField('startMission', (t) =>
       }),
       budgetUsd: t.arg.float({
         description:
-          'It ends when it has cost this many US dollars, 0.01 to 10,000. Absent: when the credits allow no more.',
+          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: when the credits allow no more.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

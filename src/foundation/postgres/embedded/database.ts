@@ -1,5 +1,5 @@
-// The embedded database: a PostgreSQL server as a child of this process, used without DATABASE_URL. It ends with its parent; what a
-// killed parent leaves is cleaned up at the next start.
+// The embedded database: a PostgreSQL server as a child of this process, used without DATABASE_URL. The server ends with its parent;
+// remains of a killed parent are cleaned up at the next start.
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -28,7 +28,7 @@ export interface DatabaseConnection {
 
 export interface EmbeddedDatabase {
   connection: DatabaseConnection;
-  /** The data folder of the cluster: what a backup copies. */
+  /** The data folder of the cluster, which a backup copies. */
   data: string;
   readonly pid: number;
   stop(): Promise<void>;
@@ -44,7 +44,7 @@ export interface EmbeddedSettings {
 const user = 'app';
 const database = 'agent_engineering_platform';
 
-/** Starts the server of this folder, creates the cluster at the first start, and resolves when it accepts connections. */
+/** Starts the server of this folder and creates the cluster at the first start. Resolves when the server accepts connections. */
 export async function startEmbeddedDatabase({
   home,
   settings,
@@ -66,7 +66,7 @@ export async function startEmbeddedDatabase({
   }
 }
 
-/** The running server of this folder, owned by any process: how operator commands reach the database of a service. */
+/** The running server of this folder, owned by any process: operator commands reach the database of a service with it. */
 export function findEmbeddedDatabase(home: string): { connection: DatabaseConnection; data: string } | undefined {
   if (!existsSync(home)) return undefined;
   const files = locateFiles(home);
@@ -90,17 +90,17 @@ async function prepare(files: EmbeddedFiles, settings: Record<string, string | n
     files,
     port,
     program: (name) => path.join(programs, 'bin', onWindows ? `${name}.exe` : name),
-    // A clean environment: the caller's PGDATA, LC_ALL and the like are not meant for this server.
+    // A clean environment: the caller's PGDATA, LC_ALL and similar variables must not affect this server.
     as: { ...files.account, cwd: files.folder, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } },
     parameters: {
-      // With Unix sockets no port is opened: nothing collides, and nothing is reachable from outside.
+      // With Unix sockets no port is opened: no conflicts, and no access from outside.
       listen_addresses: onWindows ? '127.0.0.1' : '',
       unix_socket_directories: onWindows ? '' : `"${files.socket}"`,
       unix_socket_permissions: '0700',
       port,
       timezone: 'UTC',
       log_timezone: 'UTC',
-      // The service gets the errors of failed statements; in the server log they would contain people's data.
+      // The service receives the errors of failed statements; in the server's log they would contain people's data.
       log_min_messages: 'log',
       log_checkpoints: 'off',
       ...settings,
@@ -108,20 +108,20 @@ async function prepare(files: EmbeddedFiles, settings: Record<string, string | n
   };
 }
 
-/** Removes what interrupted first starts and restores left; late, after an initdb that lost its parent has ended. */
+/** Removes remains of interrupted first starts and restores; runs late, after an initdb that lost its parent has ended. */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder).filter((name) => /^(data|password)\.new/.test(name))) {
     try {
       rmSync(path.join(folder, name), { recursive: true, force: true });
     } catch {
-      // Still being written to: the next start removes it.
+      // Still being written: the next start removes it.
     }
   }
 }
 
 /**
- * Created under a temporary name and renamed: an interrupted start leaves nothing that looks like a database. The name is new
- * each time, since the initdb of a killed process may still be writing to its own.
+ * Created under a temporary name and renamed, so that an interrupted start leaves no partial database. The name is new each time, because
+ * the initdb of a killed process may still be writing.
  */
 function createCluster({ files, program, as, parameters }: Cluster): void {
   const attempt = randomBytes(4).toString('hex');
@@ -132,7 +132,7 @@ function createCluster({ files, program, as, parameters }: Cluster): void {
   if (files.account) chownSync(passwordCopy, files.account.uid, files.account.gid);
   const unsafe = parameters.fsync === 'off';
   try {
-    // The built-in locale sorts the same on every platform, whatever libraries the host has.
+    // The built-in locale sorts identically on every platform, independent of the host's libraries.
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const login = ['-U', user, '--pwfile', passwordCopy, '--auth=scram-sha-256'];
     const rest = ['--data-checksums', '--no-instructions', ...(unsafe ? ['--no-sync'] : [])];
@@ -145,7 +145,7 @@ function createCluster({ files, program, as, parameters }: Cluster): void {
   moveIntoPlace(newFolder, files.data);
 }
 
-/** Keeps the server running until it is stopped: one that dies (killed for want of memory, say) is started again. */
+/** Keeps the server running until it is stopped, and restarts it after a crash (killed for lack of memory, for example). */
 function supervise(cluster: Cluster, first: Server, release: () => void, log: (line: string) => void) {
   let server = first;
   let stopping = false;

@@ -1,5 +1,5 @@
-// Where an embedded database is kept: the PostgreSQL programs, the folder of its data, and the account that owns both.
-// PostgreSQL does not run as root: as root everything must be where an ordinary account has access.
+// Locations of an embedded database: the PostgreSQL programs, the data folder, and the account that owns both. PostgreSQL refuses to run
+// as root: as root, all files must be accessible to an ordinary account.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -29,14 +29,14 @@ export interface OsAccount {
 }
 
 export interface EmbeddedFiles {
-  /** Holds everything below except, at times, the socket. Usually `home` itself. */
+  /** Contains all files below, except possibly the socket. Usually `home` itself. */
   folder: string;
   data: string;
   passwordFile: string;
   logFile: string;
   /** The folder of the Unix socket; unused on Windows. */
   socket: string;
-  /** The account that the server runs as when we are root. */
+  /** The account of the server when this process runs as root. */
   account: OsAccount | undefined;
 }
 
@@ -60,7 +60,7 @@ export function locateFiles(home: string, log: (line: string) => void = () => {}
     data: path.join(folder, 'data'),
     passwordFile: path.join(folder, 'password'),
     logFile: path.join(folder, 'postgres.log'),
-    // The path of a socket is limited to about 100 bytes by the system.
+    // The system limits the path of a socket to about 100 bytes.
     socket: Buffer.byteLength(inside) <= 80 ? inside : `/tmp/agent-engineering-platform-${digest(folder)}`,
   };
 }
@@ -96,7 +96,7 @@ function placeUnderRoot(home: string): { folder: string; account: OsAccount } {
   return { folder: elsewhere, account };
 }
 
-/** `id` asks every source of accounts, /etc/passwd is only one of them. */
+/** `id` queries every source of accounts; /etc/passwd is only one of them. */
 function ordinaryAccount(): OsAccount {
   for (const name of ['postgres', 'nobody']) {
     try {
@@ -104,7 +104,7 @@ function ordinaryAccount(): OsAccount {
       const [, uid, gid] = /^uid=(\d+).*? gid=(\d+)/.exec(answer) ?? [];
       if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
     } catch {
-      // No such account: the next one.
+      // The account does not exist: the next one is tried.
     }
   }
   throw new Error(
@@ -147,7 +147,7 @@ export function readPassword({ passwordFile, data }: EmbeddedFiles): string {
 /** Renames and flushes, so that the result survives a power failure. */
 export function moveIntoPlace(from: string, to: string): void {
   renameSync(from, to);
-  // Windows cannot flush folders, and need not.
+  // Windows cannot flush folders, and does not need to.
   if (onWindows) return;
   const folder = openSync(path.dirname(to), 'r');
   fsyncSync(folder);
@@ -190,7 +190,7 @@ export function linkLibraries(native: string): boolean {
   }
 }
 
-/** 60 MB, once per version; renamed when complete, so that a partial copy is never used. */
+/** Copies 60 MB, once per version; renamed when complete, so that a partial copy is never used. */
 function copyPrograms(native: string, into: string): string {
   const { version } = JSON.parse(readFileSync(path.join(native, '..', 'package.json'), 'utf8'));
   const copy = path.join(into, `postgresql-${version}`);

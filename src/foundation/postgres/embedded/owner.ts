@@ -1,5 +1,5 @@
-// The single-owner rule: one embedded database belongs to one service process. Its folder says which one in `owner.json`.
-// PostgreSQL's own lock protects the data; this distinguishes a running owner from a server that a killed owner left.
+// The single-owner rule: one embedded database belongs to one service process, named in `owner.json` in its folder. PostgreSQL's own lock
+// protects the data; this file distinguishes a running owner from a server that a killed owner left.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -8,9 +8,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 interface Owner {
   pid: number;
-  /** When it started: process ids are reused. */
+  /** Start time of the process: process ids are reused. */
   started: string | undefined;
-  /** Where the process id means something: this boot of this machine, this container. */
+  /** The scope in which the process id is valid: this boot of this machine, this container. */
   world: string;
 }
 
@@ -63,7 +63,7 @@ function create(file: string, text: string): boolean {
   }
 }
 
-/** Removes the file if it still says `expected`. Moved aside first, so that of two removers only one succeeds. */
+/** Removes the file if it still contains `expected`. Moved aside first, so that only one of two concurrent removals succeeds. */
 function remove(file: string, expected: string): void {
   const aside = `${file}.${process.pid}`;
   try {
@@ -98,7 +98,7 @@ function beat(file: string): void {
   try {
     utimesSync(file, time, time);
   } catch {
-    // In use (see `remove`), or the folder is gone; the next check shows.
+    // The file is in use (see `remove`), or the folder is gone; the next check decides.
   }
 }
 
@@ -110,12 +110,12 @@ function world(): string {
   }
 }
 
-/** When a living process started, undefined for none. A zombie (its parent does not reap, as PID 1 in a container) is none. */
+/** Start time of a living process, else undefined. A zombie (its parent does not reap, as PID 1 in a container) counts as ended. */
 export function startOf(pid: number): string | undefined {
   try {
     if (process.platform === 'win32') return String(process.kill(pid, 0));
     if (process.platform === 'linux') {
-      // The name in parentheses may hold anything; after it come the state and, as the 20th, the start in clock ticks.
+      // The name in parentheses may contain any text; after it follow the state and, as the 20th field, the start in clock ticks.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return /[ZX]/.test(fields[0] ?? 'X') ? undefined : fields[19];
@@ -127,7 +127,7 @@ export function startOf(pid: number): string | undefined {
   }
 }
 
-/** Whether this living process is a server of exactly this data folder, and not one that was given an old process id. */
+/** Whether this living process is a server of this data folder, and not another process with a reused id. */
 export function serves(pid: number, data: string): boolean {
   if (startOf(pid) === undefined) return false;
   try {

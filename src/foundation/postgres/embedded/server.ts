@@ -1,5 +1,5 @@
-// One PostgreSQL server process from launch to end, over a data folder that may hold traces of an earlier one.
-// Beside it runs a watchdog, so that the server leaves with its parent even when that is killed with -9.
+// One PostgreSQL server process from launch to end, over a data folder that may contain remains of an earlier one. A watchdog runs beside
+// it, so that the server ends with its parent even after a kill -9.
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type EmbeddedFiles, makePrivateFolder, onWindows } from './files.ts';
 import { DatabaseInUse, serves } from './owner.ts';
 
-/** What every step needs: the place, the programs, and how they are to be run. */
+/** Context of every step: the files, the programs, and the options to run them with. */
 export interface Cluster {
   files: EmbeddedFiles;
   program: (name: string) => string;
@@ -18,7 +18,7 @@ export interface Cluster {
 
 export interface Server {
   pid: number;
-  /** Resolves with how it ended. */
+  /** Resolves with the reason of the end. */
   ended: Promise<string>;
   child: ChildProcess;
 }
@@ -41,7 +41,7 @@ export function readPidFile(data: string): PidFile | undefined {
   }
 }
 
-/** The owner is gone (we own the folder now): its server, if any, is about to end; files that name a dead one are removed. */
+/** Ends the server of a dead owner, whose folder this process has taken over, and removes the files that name a dead server. */
 export async function endLeftOver(cluster: Cluster, log: (line: string) => void): Promise<void> {
   const { data, socket } = cluster.files;
   const found = readPidFile(data);
@@ -50,12 +50,12 @@ export async function endLeftOver(cluster: Cluster, log: (line: string) => void)
     signalEnd(cluster, found.pid);
     while (serves(found.pid, data)) await wait(tick);
   }
-  // PostgreSQL takes any living process of this id for the server, and a zombie too: so not left to it.
+  // PostgreSQL would mistake any living process with this id, or a zombie, for the server, so the files are removed here.
   for (const file of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) rmSync(path.join(socket, file), { force: true });
   rmSync(path.join(data, 'postmaster.pid'), { force: true });
 }
 
-/** Ends the server and waits for it. What it could not do in time is repeated from its log at the next start. */
+/** Ends the server and waits for it. Work that it could not finish in time is recovered from its log at the next start. */
 export async function stopServer(cluster: Cluster, { child, pid, ended }: Server): Promise<void> {
   child.ref();
   if (child.exitCode === null && child.signalCode === null) signalEnd(cluster, pid);
@@ -64,19 +64,19 @@ export async function stopServer(cluster: Cluster, { child, pid, ended }: Server
   clearTimeout(forcedStop);
 }
 
-/** Asks for a fast shutdown: open transactions are undone, nothing that was committed is lost. */
+/** Requests a fast shutdown: open transactions are rolled back, committed ones are kept. */
 function signalEnd({ files, program, as }: Cluster, pid: number): void {
-  // Windows has no signals; pg_ctl knows the way there.
+  // Windows has no signals; pg_ctl uses its own mechanism there.
   if (onWindows) run(program('pg_ctl'), ['stop', '-D', files.data, '-m', 'fast'], as);
   else process.kill(pid, 'SIGINT');
 }
 
-/** Starts the server and resolves when it answers; replaying its log after a crash may take it a while. */
+/** Starts the server and resolves when it accepts connections; recovery from its log after a crash may take some time. */
 export async function launch({ files, program, as, parameters }: Cluster): Promise<Server> {
   if (!onWindows) makePrivateFolder(files.socket, files.account);
   const flags = Object.entries(parameters).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const output = openLog(files.logFile);
-  // Its own session: Ctrl-C in the terminal reaches the service, which ends the database after its last request.
+  // A session of its own: Ctrl-C in the terminal reaches the service, which ends the database after its last request.
   const child = spawn(program('postgres'), ['-D', files.data, ...flags], {
     ...as,
     detached: !onWindows,
@@ -100,7 +100,7 @@ export async function launch({ files, program, as, parameters }: Cluster): Promi
   return { pid, ended, child };
 }
 
-/** A shell that waits for our end of its input to close, as it does even by kill -9, and ends the server then. */
+/** Runs a shell that waits until this process's end of its input closes, even by kill -9, and then ends the server. */
 function watch(pid: number, as: SpawnOptions, ended: Promise<string>): void {
   const dog = spawn('/bin/sh', ['-c', 'read _; kill -INT "$0"', String(pid)], {
     ...as,
@@ -127,11 +127,11 @@ function startFailure({ folder, logFile }: EmbeddedFiles, how: string): Error {
   return new Error(`The embedded database in ${folder} did not start (${how}). The end of ${logFile}:\n${tail}`);
 }
 
-/** Runs a program of PostgreSQL to its end; what it says goes into the error. */
+/** Runs a program of PostgreSQL to its end; its output is part of the error. */
 export function run(command: string, parameters: string[], as: SpawnOptions, input = ''): void {
   const { status, stderr, error } = spawnSync(command, parameters, { ...as, stdio: 'pipe', encoding: 'utf8', input });
   if (error && 'code' in error && error.code === 'ENOENT') {
-    // The file exists, but not the loader it needs: a system without glibc, such as Alpine.
+    // The file exists, but its loader is missing: a system without glibc, such as Alpine.
     throw new Error(
       'The embedded PostgreSQL does not run on this system: set DATABASE_URL to a PostgreSQL 15 or newer.',
     );

@@ -21,7 +21,7 @@ import { type GrantHandler, required, type TokenResponse } from '../../oauth/tok
 import { mintAssertion, standingGrant } from '../assertion.ts';
 import { ClaimAttempt, collectionEndsAt, isSpent, Registration } from '../model.ts';
 
-/** A poll may come this much early: the clocks of both sides tick apart. */
+/** Tolerance for early polls: the clocks of both sides differ. */
 const earlyToleranceMs = 500;
 
 const requestNewCode = 'Request a new one at the claim endpoint.';
@@ -49,7 +49,7 @@ async function collect(
   registration: Row<Registration>,
   resource: Resource,
 ): Promise<TokenResponse | OAuthError> {
-  // The person may have left the organization since.
+  // The person may have left the organization since then.
   const grant = await standingGrant(trx, registration);
   if (!grant) return invalidGrant('The grant of the person has ended.');
   const { scopes, grantExpiresAt, userId } = grant;
@@ -79,7 +79,7 @@ async function refuseWaiting(trx: Transaction, registration: Row<Registration>):
   if (attempt && attempt.deniedAt !== null) return accessDenied('The person denied the claim.');
   if (attempt && isSpent(attempt, at)) return expiredToken(`The code has expired or was locked. ${requestNewCode}`);
   const isEarly = lastPolledAt !== null && at - lastPolledAt < pollInterval * 1_000 - earlyToleranceMs;
-  // For this and all later polls (RFC 8628 §3.5).
+  // Applies to this and all later polls (RFC 8628 §3.5).
   const interval = isEarly ? pollInterval + polling.slowDownSeconds : pollInterval;
   await Registration.patch(trx, { id }, { lastPolledAt: at, pollInterval: interval });
   if (isEarly) return slowDown(`Wait ${interval} seconds between polls.`);

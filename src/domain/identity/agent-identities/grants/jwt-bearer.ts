@@ -1,4 +1,4 @@
-// The JWT bearer grant: exchanges our own identity assertion for an access token, any number of times (RFC 7523 §2.1;
+// The JWT bearer grant: exchanges the service's own identity assertion for an access token, any number of times (RFC 7523 §2.1;
 // docs/contract.md#assertions). Every invalid assertion gets the same answer.
 import { transaction } from '#foundation/postgres/database.ts';
 import { issueAccessToken } from '../../oauth/access-tokens.ts';

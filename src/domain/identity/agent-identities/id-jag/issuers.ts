@@ -7,9 +7,9 @@ import { fetchJson, OutboundError } from '#foundation/http/outbound.ts';
 import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
 
 const maxKeySetBytes = 64 * 1024;
-/** How long keys are kept, whatever their `Cache-Control` says. */
+/** Bounds of the time for which keys are cached, whatever their `Cache-Control`. */
 const cacheMs = { min: minutes(10), max: hours(24) } as const;
-/** After an unknown key id or a failure nothing is fetched for this long. */
+/** No requests are made for this long after an unknown key id or a failure. */
 const cooldownMs = seconds(30);
 
 let trusted: ReadonlyMap<string, TrustedIssuer> = new Map();
@@ -24,14 +24,14 @@ export const trustedIssuer = (issuer: unknown): TrustedIssuer | undefined =>
   typeof issuer === 'string' ? trusted.get(issuer) : undefined;
 
 /**
- * The published keys of one provider. jose reads the set, finds a key in it, and shares one request among concurrent callers. What
- * jose cannot do is done here: the time from our clock and freshness from `cache-control`; the known keys of a provider that does
- * not respond stay valid for a day; a failed request, or one for an unknown key id, is not repeated within the cooldown.
+ * The published keys of one provider. jose reads the set, finds a key in it, and shares one request among concurrent callers. This code
+ * adds the time from the service's clock and freshness from `cache-control`; keeps the known keys of an unreachable provider valid for a
+ * day; and does not repeat a failed request, or one for an unknown key id, within the cooldown.
  */
 interface ProviderKeys {
   set: ReturnType<typeof createRemoteJWKSet>;
   cacheControl?: string | undefined;
-  /** Epoch ms, as all times here. */
+  /** Epoch milliseconds, as all times here. */
   fetchedAt?: number;
   freshUntil: number;
   failedAt?: number;
@@ -45,7 +45,7 @@ function keysAt(address: string): ProviderKeys {
   const keys: ProviderKeys = known.get(address) ?? {
     freshUntil: 0,
     set: createRemoteJWKSet(new URL(address), {
-      // No automatic reload: `reload` is called here.
+      // Disables jose's automatic reload: `reload` is called here.
       cacheMaxAge: Number.POSITIVE_INFINITY,
       cooldownDuration: Number.POSITIVE_INFINITY,
       [customFetch]: async () => {
@@ -69,9 +69,9 @@ const isOver = (cooldownFrom: number | undefined): boolean =>
   cooldownFrom === undefined || cooldownFrom + cooldownMs <= now();
 
 /**
- * The key of a JWS. An unknown key id is looked up at the provider, which may have rotated its keys, once per cooldown, so that
- * invented key ids cause no traffic.
- * @throws jose's errors for no, or no fitting, key; OutboundError when the provider cannot be reached
+ * The key of a JWS. An unknown key id is looked up at the provider, which may have rotated its keys, once per cooldown, so that invented
+ * key ids cause no traffic.
+ * @throws jose's errors when no key fits; OutboundError when the provider is unreachable
  */
 export async function issuerKeyOf(issuer: TrustedIssuer, header: JWSHeaderParameters, token: FlattenedJWSInput) {
   const keys = keysAt(issuer.jwksUri ?? `${issuer.issuer.replace(/\/$/, '')}/.well-known/jwks.json`);
@@ -88,7 +88,7 @@ export async function issuerKeyOf(issuer: TrustedIssuer, header: JWSHeaderParame
   }
 }
 
-/** Reloads the keys; when that fails, known ones remain usable for a day after they were fetched. */
+/** Reloads the keys; when that fails, known keys remain usable for a day after they were fetched. */
 async function refresh(keys: ProviderKeys): Promise<void> {
   const isUsable = keys.fetchedAt !== undefined && keys.fetchedAt + cacheMs.max > now();
   if (isOver(keys.failedAt)) await reload(keys).catch((error) => isUsable || Promise.reject(error));

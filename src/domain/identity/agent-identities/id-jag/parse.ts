@@ -1,17 +1,17 @@
-// Taking a compact JWS apart (RFC 7515 §7.1), trusting nothing in it. Pure: no key, no clock, no network.
+// Parses a compact JWS (RFC 7515 §7.1) without trusting its content. Pure: no key, no clock, no network.
 import { text } from '#limits.ts';
 import { reject } from './reasons.ts';
 
 export type ClaimSet = Readonly<Record<string, unknown>>;
 
 export interface Parsed {
-  /** As it came. */
+  /** The text as received. */
   jws: string;
   header: ClaimSet;
   claims: ClaimSet;
 }
 
-// The signature may be empty: an unsigned one is well-formed, and refused for its algorithm.
+// The signature may be empty: an unsigned JWS is well-formed, and rejected for its algorithm.
 const compact = /^([\w-]+)\.([\w-]+)\.[\w-]*$/;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -21,7 +21,7 @@ export function parseJws(jws: string, typ: string): Parsed {
   const header = membersOf(head);
   const claims = membersOf(body);
   if (!header || !claims) return reject('malformed', 'It is not a signed JWT in compact form.');
-  // Exactly: what was signed for another purpose says so here (RFC 8725 §3.11).
+  // An exact match: a JWS signed for another purpose has another type (RFC 8725 §3.11).
   if (header.typ !== typ) return reject('wrong type', `typ: must be "${typ}".`);
   if ('crit' in header) return reject('wrong type', 'crit: no extension is understood here.');
   return { jws, header, claims };

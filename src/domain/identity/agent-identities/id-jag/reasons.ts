@@ -1,5 +1,5 @@
-// Why something that a provider signed is refused: one reason per check, and the error code that each endpoint answers for it
-// (docs/contract.md#agent-errors; RFC 8935 §2.4). Two exhaustive switches, no text is ever looked into.
+// Reasons for rejecting a provider's signed message: one reason per check, and the error code that each endpoint returns for it
+// (docs/contract.md#agent-errors; RFC 8935 §2.4). Two exhaustive switches; no message text is parsed.
 import {
   type AgentAuthError,
   expired,
@@ -80,7 +80,7 @@ export function registrationError({ reason, message }: VerificationError): Agent
   }
 }
 
-/** Security event error codes (RFC 8935 §2.4, RFC 8936 and their IANA registry). */
+/** Error codes of security events (RFC 8935 §2.4, RFC 8936 and their IANA registry). */
 export type EventError =
   | 'invalid_request'
   | 'invalid_key'
@@ -89,7 +89,7 @@ export type EventError =
   | 'authentication_failed'
   | 'access_denied';
 
-/** The error code of the receiver of security events. */
+/** The error code returned by the receiver of security events. */
 export function eventError({ reason }: VerificationError): EventError {
   switch (reason) {
     case 'untrusted issuer':

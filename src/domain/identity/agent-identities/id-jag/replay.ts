@@ -1,9 +1,9 @@
-// Replay protection: the `jti` of what a provider signed is accepted once over all processes, until the message has expired. Keyed
+// Replay protection: the `jti` of a provider's signed message is accepted once over all processes, until the message has expired. Keyed
 // by issuer, so that no provider can use up the ids of another.
 import { now } from '#foundation/clock.ts';
 import { database, type Transaction } from '#foundation/postgres/database.ts';
 
-/** Whether this is the first time; true for one of however many at once. Part of `trx`, or on its own. */
+/** Whether this is the first use; true for only one of concurrent uses. Part of `trx`, or on its own. */
 export async function useJti(
   kind: 'assertion' | 'event',
   { issuer, jti, expiresAt }: { issuer: string; jti: string; expiresAt: number },

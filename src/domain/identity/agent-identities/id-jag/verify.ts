@@ -1,5 +1,5 @@
-// Verification of what a provider signed: the checks of docs/contract.md#id-jag in their order, up to the first that fails
-// (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). Step 15, the link, is the registration's.
+// Verification of a provider's assertion: the checks of docs/contract.md#id-jag in their order, up to the first that fails
+// (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). Step 15, the link, is part of the registration.
 import { compactVerify, errors } from 'jose';
 import { now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -14,7 +14,7 @@ import { type ClaimSet, type Parsed, parseJws } from './parse.ts';
 import { registrationError, reject, VerificationError } from './reasons.ts';
 import { useJti } from './replay.ts';
 
-/** A user of a provider, as the provider vouches for them. */
+/** A user of a provider, as asserted by the provider. */
 export interface ProvidedIdentity {
   issuer: string;
   subject: string;
@@ -41,7 +41,7 @@ async function verify(jwt: string): Promise<ProvidedIdentity> {
   const subject = idOf(claims, 'sub') ?? reject('no subject', `sub: must be ${anId}.`);
   const jti = idOf(claims, 'jti') ?? reject('no id', `jti: must be ${anId}.`);
   const { issuer } = provider;
-  // Used up even when a later check fails: the agent needs a new one anyway.
+  // Consumed even when a later check fails: the agent needs a new assertion anyway.
   if (!(await useJti('assertion', { issuer, jti, expiresAt: expiresAt + clockSkewMs }))) {
     reject('replayed', 'jti: was presented before.');
   }
@@ -52,13 +52,13 @@ async function verify(jwt: string): Promise<ProvidedIdentity> {
   return { issuer, subject, email };
 }
 
-/** The provider, from the trust list. Nothing is fetched before this. */
+/** The provider, from the trust list. Nothing is fetched before this check. */
 export const issuerOf = ({ claims }: Parsed): TrustedIssuer =>
   trustedIssuer(claims.iss) ?? reject('untrusted issuer', 'iss: is no provider that is trusted here.');
 
 const algorithms = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA'];
 
-/** A key in the header, or an address of one, is ignored: keys come from the provider's published set alone. */
+/** Keys come only from the provider's published set: a key or its address in the header is ignored. */
 export async function checkSignature({ jws, header }: Parsed, provider: TrustedIssuer): Promise<void> {
   if (!algorithms.includes(header.alg as string)) {
     reject('wrong algorithm', `alg: must be one of ${algorithms.join(', ')}.`);
@@ -69,18 +69,18 @@ export async function checkSignature({ jws, header }: Parsed, provider: TrustedI
     if (error instanceof errors.JWSSignatureVerificationFailed) {
       reject('bad signature', 'The signature does not verify.');
     }
-    // Whatever else is wrong with a key: none for this kid, no fit for the algorithm, malformed, too short, not to be fetched.
+    // Any other problem with a key: none for this kid, not usable with the algorithm, malformed, too short, or unreachable.
     const ofKey = [errors.JOSEError, OutboundError, TypeError, DOMException].some((kind) => error instanceof kind);
     if (ofKey) reject('no such key', 'kid: the provider publishes no usable key for it.');
     throw error;
   }
 }
 
-/** Epoch ms of a claim in epoch seconds (RFC 7519 §2, NumericDate). */
+/** Epoch milliseconds of a claim in epoch seconds (RFC 7519 §2, NumericDate). */
 const timeOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value * 1_000) : null;
 
-/** When it was issued; not in the future. */
+/** The time of issue; not in the future. */
 export function issuedAt(claims: ClaimSet): number {
   const iat = timeOf(claims.iat) ?? reject('bad times', 'iat: must be a time in epoch seconds.');
   return iat > now() + clockSkewMs ? reject('bad times', 'iat: must not be in the future.') : iat;
@@ -97,7 +97,7 @@ function checkTimes(claims: ClaimSet): number {
   return exp;
 }
 
-/** One value: the issuer, or the identifier of the API, with or without a slash at the end. Never a prefix (§15.2). */
+/** Exactly one audience: the issuer, or the identifier of the API, with or without a trailing slash. Never a prefix (§15.2). */
 export function checkAudience({ aud }: ClaimSet): void {
   const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
   const ours = [addresses().issuer, resourceUri('api')].flatMap((name) => [name, `${name}/`]);
@@ -106,11 +106,11 @@ export function checkAudience({ aud }: ClaimSet): void {
   }
 }
 
-/** Of the `sub` and `jti` of an assertion, in characters. */
+/** Bounds of the `sub` and `jti` of an assertion, in characters. */
 const [min, max] = [1, 255];
 export const anId = `a text of ${min} to ${max} characters`;
 
-/** A text that the database can hold. */
+/** A text that the database can store. */
 export function idOf(claims: ClaimSet, name: 'sub' | 'jti'): string | null {
   const id = claims[name];
   if (typeof id !== 'string' || id.length < min || id.length > max) return null;
@@ -135,7 +135,7 @@ function verifiedEmailOf({ email, email_verified }: ClaimSet): string {
 function checkLogin({ auth_time }: ClaimSet): void {
   const at = timeOf(auth_time) ?? reject('stale login', 'auth_time: must say when the person logged in.');
   if (at > now() + clockSkewMs) reject('stale login', 'auth_time: must not be in the future.');
-  // Without skew: an hour is what docs/contract.md#id-jag allows, and an `auth_time` that is late gains nothing by our clock.
+  // Without clock skew: docs/contract.md#id-jag allows exactly an hour.
   if (at + lifetimesMs.idJagLogin < now()) {
     reject('stale login', 'auth_time: the login is older than one hour. Have the person log in again.');
   }

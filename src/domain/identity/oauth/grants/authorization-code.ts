@@ -1,5 +1,5 @@
-// The authorization code grant: exchanges a code and its verifier for a sign-in with its first tokens (RFC 6749 §4.1.3, RFC 7636
-// §4.5; docs/contract.md#authorization-code-flow). Presenting a code uses it up, also when the request is otherwise invalid.
+// The authorization code grant: exchanges a code and its verifier for a sign-in with its first tokens (RFC 6749 §4.1.3, RFC 7636 §4.5;
+// docs/contract.md#authorization-code-flow). A presented code is consumed, even when the request is otherwise invalid.
 
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
@@ -38,14 +38,14 @@ export const authorizationCode: GrantHandler = async (parameters) => {
   return outcome;
 };
 
-/** RFC 6749 §4.1.2: a code that is presented again may have been stolen, so all tokens that it led to are revoked. */
+/** RFC 6749 §4.1.2: a code that is presented again may have been stolen, so all tokens issued for it are revoked. */
 async function revokeReused(trx: Transaction, secret: string): Promise<OAuthError> {
   const signInId = await signInOfCode(trx, secret);
   if (signInId) await endSignIn(trx, signInId);
   return refused();
 }
 
-/** The redirect URI may be omitted (OAuth 2.1 §10.2); one that is sent must be that of the request. */
+/** The redirect URI may be omitted (OAuth 2.1 §10.2); if present, it must equal that of the request. */
 const matchesRequest = (code: Row<AuthorizationCode>, { client_id, redirect_uri }: TokenParameters, verifier: string) =>
   code.expiresAt > now() &&
   code.clientId === client_id &&
