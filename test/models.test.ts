@@ -23,6 +23,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     sealed_headers: 'a secret',
   },
   preparations: { lease_id: 'the lease of the runtime' },
+  secrets: { sealed_value: 'a secret' },
   runs: {
     automation_id: 'read by the previous release',
     scheduled_task_id: 'read by the previous release',

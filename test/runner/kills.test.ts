@@ -165,11 +165,16 @@ describe('a service', () => {
 
   it('that answers 503 for longer than a lease lasts has its mission go on under that lease', async () => {
     let isAway = false;
-    const { server, url } = await openWire(() => ({ url: missions.world.url, isLost: false, isAway }));
+    let isNoticed = false;
+    const { server, url } = await openWire((kind) => {
+      isNoticed ||= isAway && kind === 'heartbeat';
+      return { url: missions.world.url, isLost: false, isAway };
+    });
     missions.startRunner({ PLATFORM_URL: url });
     const runId = await missions.mission('[wait]');
     await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
     isAway = true;
+    await missions.until(async () => isNoticed);
     await endLease(() => missions.look(runId), missions.turn);
     isAway = false;
     await missions.until(async () => (await missions.look(runId)).status === 'running');

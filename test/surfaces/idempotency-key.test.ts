@@ -162,6 +162,15 @@ const routes: Record<string, () => Promise<Call>> = {
     const body = { name, role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
     return { path: '/agents', body, table: 'agents', where: { name } };
   },
+  async '/sandbox-templates'() {
+    const name = unique();
+    return { path: '/sandbox-templates', body: { name }, table: 'sandbox_templates', where: { name } };
+  },
+  async '/secrets'() {
+    const name = `NAME_${unique().replace(/\W/g, '_')}`;
+    const body = { scope: 'project', projectId, kind: 'variable', name, value: 'value' };
+    return { path: '/secrets', body, ask: { session }, table: 'secrets', where: { name } };
+  },
   async '/scheduled-tasks/{id}/run'() {
     const { id } = (await write('/scheduled-tasks', recurring())).body;
     return { path: `/scheduled-tasks/${id}/run`, table: 'runs', where: { recurring_id: id } };

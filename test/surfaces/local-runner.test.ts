@@ -141,7 +141,7 @@ describe('The local runner of npm start', () => {
   it('states what its scripts can reach', async () => {
     lines = '';
     runner = await start();
-    expect(lines).toMatch(/Scripts run as .* (confined by|NOT confined)/);
+    expect(lines).toMatch(/Missions run in cells by|Scripts run as .* (confined by|NOT confined)/);
   });
 
   it('is restarted after it dies, and its token is in no log line', async () => {

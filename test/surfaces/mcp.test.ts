@@ -25,9 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Names of the tools that the token sees: the preset `all` leaves out the scopes of billing, setup and notices. */
+/** Names of the tools that the token sees: the preset `all` leaves out the scopes of billing, setup, notices and secrets. */
 const visible = (): string[] =>
-  [...toolsOf(schema)].flatMap(([name, { rule }]) => (/^(billing|setup):/.test(rule) ? [] : [name]));
+  [...toolsOf(schema)].flatMap(([name, { rule }]) => (/^(billing|setup|secrets):/.test(rule) ? [] : [name]));
 
 /** A connected client; its calls return results without the protocol's own members. */
 async function connect(bearer: string) {
@@ -184,6 +184,9 @@ describe('the list of tools', () => {
       resume_run: 'idempotent',
       kill_sandbox: 'destructive, idempotent',
       request_credits: 'adds',
+      create_sandbox_template: 'adds',
+      delete_sandbox_template: 'destructive, idempotent',
+      update_sandbox_template: 'idempotent',
       create_scheduled_task: 'adds',
       update_scheduled_task: 'idempotent',
       delete_scheduled_task: 'destructive, idempotent',

@@ -79,7 +79,12 @@ describe('npm start', () => {
         .trim()
         .split('\n')
         .map((line) => JSON.parse(line).msg),
-    ).toEqual(expect.arrayContaining(['listening', expect.stringMatching(/takes runs from .* Scripts run as/)]));
+    ).toEqual(
+      expect.arrayContaining([
+        'listening',
+        expect.stringMatching(/takes runs from .* (Missions run in|Scripts run as)/),
+      ]),
+    );
     const token = /Bearer (pat_[\w-]+)/.exec(welcome)![1]!;
     const [mailbox, signIn] = [/^Mailbox +(\S+)$/m, /^ +(http:\S+\/sign-in\S+)$/m].map(
       (form) => form.exec(welcome)![1]!,
