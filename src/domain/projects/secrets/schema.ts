@@ -56,7 +56,9 @@ const hosts = z
   .array(policyHost)
   .max(secretCounts.hosts)
   .optional()
-  .describe(`Of a secret: hosts whose requests get it, at most ${secretCounts.hosts}.`);
+  .describe(
+    `Of a secret: hosts whose requests get it, at most ${secretCounts.hosts}. The local runner does not put it into requests yet.`,
+  );
 const setupOnly = z
   .boolean()
   .optional()
