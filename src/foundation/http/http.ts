@@ -1,5 +1,6 @@
 // One HTTP exchange: reads bodies within bounds; sends JSON, HTML, a redirect or an empty response.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { lifetimesMs } from '#limits.ts';
 import { seconds } from '../clock.ts';
 import { refuseLoneSurrogates } from '../lone-surrogates.ts';
@@ -55,17 +56,18 @@ const drainMs = seconds(10);
 
 /** Returns a function that closes the server: from its call on, every response closes its connection, and open requests are finished. */
 export function drainable(server: Server): () => Promise<void> {
-  const open = new Set<ServerResponse>();
+  // By connection, whose newest response is the one that may be open: a set of all open ones took a quarter of a small request's CPU.
+  const newest = new Map<Socket, ServerResponse>();
   let closing = false;
   const closeAfter = (res: ServerResponse) => void (res.headersSent || res.setHeader('connection', 'close'));
-  server.prependListener('request', (_, res) => {
-    open.add(res);
-    res.once('close', () => open.delete(res));
+  server.on('connection', (socket) => socket.once('close', () => newest.delete(socket)));
+  server.prependListener('request', ({ socket }, res) => {
+    newest.set(socket, res);
     if (closing) closeAfter(res);
   });
   return async () => {
     closing = true;
-    for (const res of open) closeAfter(res);
+    for (const res of newest.values()) closeAfter(res);
     await new Promise((resolve) => setTimeout(resolve, drainPollMs));
     const closed = new Promise((resolve) => server.close(resolve));
     // Responses that had begun keep their connections, which are idle afterwards.
