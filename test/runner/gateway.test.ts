@@ -3,7 +3,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkAddress } from '#foundation/http/outbound.ts';
+import { checkAddress, openOutbound } from '#foundation/http/outbound.ts';
 import { bounds, tooLong } from '../../src/runner/protocol/answers.ts';
 import { openEgress } from '../../src/runner/protocol/egress.ts';
 import { type Gateway, modelsFrom, openGateway } from '../../src/runner/protocol/gateway.ts';
@@ -203,6 +203,8 @@ describe('addresses that an organization has chosen', () => {
   });
 
   it('are those that the platform allows', async () => {
+    // Another file of the same worker may have allowed loopback.
+    openOutbound({ allowLoopback: false });
     const addresses =
       '1.1.1.1 9.255.255.255 10.0.0.0 100.64.0.1 100.128.0.0 127.0.0.1 172.31.255.255 172.32.0.0 192.168.1.1 198.20.0.0 203.0.113.9 224.0.0.1 255.255.255.255';
     const v6 = '2606:4700::1 2001:db8::1 2002::1 ::1 ::ffff:10.0.0.1 fe80::1 fc00::1 64:ff9b::a00:1 3fff::1';
