@@ -30,12 +30,13 @@ export async function executeRun(
 ): Promise<void> {
   const lease = { runId: run.runId, leaseId: run.leaseId };
   const secrets = new Set<string>();
-  const mask = (text: string): string => createMask([...secrets])(text);
-  const platform = masked(unmasked, mask);
+  let mask = createMask([]);
+  const platform = masked(unmasked, (text) => mask(text));
   const workspace = openRunWorkspace(platform, capabilities, lease, run, pace);
   try {
     for (let step: Step | null = run.step; step; ) {
       for (const { value } of step.environment.secrets) secrets.add(value);
+      mask = createMask([...secrets]);
       const context = await keepLease(platform, lease, pace, workspace.prepare(step, run.maxTurns));
       try {
         const done = await work(platform, run, step, context, pace, stopping);

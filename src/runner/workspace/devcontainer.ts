@@ -1,4 +1,4 @@
-// What a repository says about its environment (containers.dev): `.devcontainer/devcontainer.json`. Members beyond these are named in
+// The file in which a repository describes its environment (containers.dev): `.devcontainer/devcontainer.json`. Members beyond these are named in
 // the log and have no effect.
 import path from 'node:path';
 import { openInside } from '../isolation/inside.ts';
@@ -12,8 +12,6 @@ export interface Devcontainer {
   commands: string[];
   /** Members that are not understood. */
   ignored: string[];
-  /** The text of the file. */
-  text: string;
 }
 
 const files = ['.devcontainer/devcontainer.json', '.devcontainer.json'];
@@ -84,7 +82,6 @@ export function parseDevcontainer(text: string, folder: string): Devcontainer {
         .map((name) => `build.${name}`),
       ...entries.filter((entry) => !isVariable(entry)).map(([name]) => `containerEnv.${name}`),
     ],
-    text,
   };
 }
 

@@ -65,7 +65,7 @@ export async function coverRun(
   trx: Transaction,
   { orgId, runId, needed }: { orgId: string; runId: string; needed: number },
 ): Promise<number> {
-  const lots = await openBook(trx, orgId);
+  const lots = await readSpendable(trx, orgId);
   const [{ booked } = { booked: 0 }] = await sql<{ booked: number }>(bookedSql, [runId], trx);
   const covered = booked + sumOf(await readReserved(runId, trx));
   if (needed <= covered) return covered;

@@ -1,4 +1,4 @@
-// What is decided about a run while it is open: the choice of its agents, the commit that a reviewer approves, that its steps have
+// Decisions about a run while it is open: the choice of its agents, the commit that a reviewer approves, that its steps have
 // failed, that it waits for money.
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -42,14 +42,10 @@ export const markMetered = async (trx: Transaction, { id, isMetered }: Run): Pro
 };
 
 /** The next model call waits until a person has raised the limit. The time of the first refusal stays. */
-export async function parkRun(
-  trx: Transaction,
-  { id, parkedAt }: Run,
-  parkedBy: ParkingLimit,
-  parkedReason: string,
-): Promise<void> {
-  await Run.patch(trx, { id }, { parkedBy, parkedReason, parkedAt: parkedAt ?? now() });
-  if (parkedAt === null) await announce(trx, id);
+export async function parkRun(trx: Transaction, run: Run, parkedBy: ParkingLimit, parkedReason: string): Promise<void> {
+  if (run.parkedBy === parkedBy && run.parkedReason === parkedReason) return;
+  await Run.patch(trx, { id: run.id }, { parkedBy, parkedReason, parkedAt: run.parkedAt ?? now() });
+  if (run.parkedAt === null) await announce(trx, run.id);
 }
 
 export async function unparkRun(trx: Transaction, { id, parkedAt }: Run): Promise<void> {
