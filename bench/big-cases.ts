@@ -24,7 +24,7 @@ const rowOfRun = `id status kind missionTitle missionProgress missionActivity mi
   createdAt startedAt finishedAt projectId project { name }`;
 const runs = (filter: string) => `{ runs(${filter}) { data { ${rowOfRun} } nextCursor } }`;
 
-/** What the console's overview reads again every ten seconds, from its own documents: five operations in one request. */
+/** The five operations of one request that the console's overview sends every ten seconds, from its own documents. */
 function overview(): Request {
   const folder = new URL('../src/console/', import.meta.url);
   const documents = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>

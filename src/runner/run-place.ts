@@ -89,7 +89,7 @@ export function openPlaces(settings: RunSettings) {
   };
 }
 
-/** What the template says, within what the runner allows. */
+/** Limits of the template, within those of the runner. */
 function withinOf(most: Limits, { memoryMb, diskMb, processes }: Environment): Limits {
   const least = (bound: number, wanted: number | null, unit = 1) => (wanted ? Math.min(bound, wanted * unit) : bound);
   return {

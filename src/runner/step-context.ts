@@ -18,7 +18,7 @@ import type { Retention } from './workspace/retention.ts';
 
 /** Isolation, harnesses, models and folders of this runner. */
 export interface RunnerCapabilities {
-  /** Of scripts. */
+  /** Isolation of scripts. */
   scripts: Isolation;
   /** Caps of scripts and of agents. */
   caps: { scripts: Caps; agents: Caps };
@@ -43,7 +43,7 @@ export interface RunnerCapabilities {
   retention: Retention | null;
 }
 
-/** What a setup tells on its way. */
+/** Receives the output of a setup, which ends when `signal` aborts. */
 export interface SetupReport {
   log(text: string): void;
   signal: AbortSignal;

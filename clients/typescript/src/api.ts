@@ -595,9 +595,9 @@ export interface Connection {
   port: number;
   /** When it was asked for. */
   phase: 'setup' | 'agent';
-  /** What became of it. */
+  /** Result: allowed, or why it was refused. */
   verdict: 'allowed' | 'blocked' | 'not_public' | 'unknown_host' | 'failed';
-  /** How many there were. */
+  /** Number of connections. */
   count: number;
   /** Sent to the host. */
   sentBytes: number;
@@ -610,7 +610,7 @@ export interface Connection {
 }
 /** The connections of a run. */
 export interface ConnectionList {
-  /** Those that were not allowed first; about 500 at most. */
+  /** Connections, refused ones first; about 500 at most. */
   data: Connection[];
 }
 /** The parameters of `continueRun`. */
@@ -723,9 +723,9 @@ export interface CreateRuntimeTokenParameters {
 export interface CreateSandboxTemplateRequest {
   /** 1 to 120 characters; unique in the organization. */
   name: string;
-  /** What it is for. */
+  /** Purpose of the template. */
   description?: string | null;
-  /** What a sandbox is created from. */
+  /** Source of a sandbox. */
   base?: 'machine' | 'image' | 'dockerfile';
   /** A container image: required with the base `image`, not allowed with another one. */
   image?: string | null;
@@ -748,7 +748,7 @@ export interface CreateSandboxTemplateRequest {
   }[];
   /** While the environment is prepared. */
   setupNetwork?: {
-    /** Which hosts it allows. */
+    /** Set of hosts that it allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
      * Own hosts, with `custom` and `packages` alone: at most 100.
@@ -761,7 +761,7 @@ export interface CreateSandboxTemplateRequest {
   };
   /** While agents and scripts work. */
   agentNetwork?: {
-    /** Which hosts it allows. */
+    /** Set of hosts that it allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
      * Own hosts, with `custom` and `packages` alone: at most 100.
@@ -843,7 +843,7 @@ export interface CreateSecretRequest {
   projectId?: string | null;
   /** Required with the scope `template`. */
   templateId?: string | null;
-  /** Who reads the value. */
+  /** Kind of value: an environment variable or a secret. */
   kind: 'variable' | 'secret';
   /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
   name: string;
@@ -857,7 +857,7 @@ export interface CreateSecretRequest {
    * Items: `host` or `*.host`, each with `:port` for that port alone.
    */
   hosts?: string[];
-  /** Of a secret: whether the setup alone gets it; then it has no hosts. */
+  /** Whether the setup alone gets the secret; then it has no hosts. */
   setupOnly?: boolean;
 }
 /** A withdrawal from an order. */
@@ -1599,7 +1599,7 @@ export interface ModelsByVendor {
 }
 /** The hosts that a phase of a mission may connect to. Addresses that are not public are never allowed. */
 export interface NetworkPolicy {
-  /** Which hosts it allows. */
+  /** Set of hosts that it allows. */
   mode: 'none' | 'packages' | 'custom' | 'open';
   /** Own hosts, of `custom` and `packages`: `host` or `*.host`, each with `:port` for that port alone. */
   hosts: string[];
@@ -1722,11 +1722,11 @@ export interface Preparation {
   key: string;
   /** The commit it was prepared at; null without one. */
   commit: string | null;
-  /** How far it is. */
+  /** Status of the preparation. */
   status: 'preparing' | 'ready' | 'failed';
   /** The last lines of its log; null while there are none. */
   lastLines: string | null;
-  /** How long it took; 0 for one that was there already; null until it is known. */
+  /** Duration; 0 when the environment was there already; null until it is known. */
   seconds: number | null;
   /** On the disk of the runtime; null: unknown. */
   bytes: number | null;
@@ -2347,13 +2347,13 @@ export interface SandboxTemplate {
   orgId: string;
   /** Unique among the organization’s own templates. */
   name: string;
-  /** What it is for; null without one. */
+  /** Purpose of the template; null without one. */
   description: string | null;
-  /** What a sandbox is created from. */
+  /** Source of a sandbox. */
   base: 'machine' | 'image' | 'dockerfile';
-  /** Of the base `image`; null otherwise. */
+  /** Container image, for the base `image`; null otherwise. */
   image: string | null;
-  /** Of the base `dockerfile`; of the built-in template, the recipe of the default image of containers. */
+  /** Dockerfile, for the base `dockerfile`; the built-in template has the recipe of the default image. */
   dockerfile: string | null;
   /** A POSIX shell script that prepares the environment, in the checkout; null without one. */
   setupScript: string | null;
@@ -2365,7 +2365,7 @@ export interface SandboxTemplate {
   memoryMb: number | null;
   /** The disk space that a mission may take, MiB; null: as much as the runtime allows. */
   diskMb: number | null;
-  /** How many processes a mission may have; null: as many as the runtime allows. */
+  /** Maximum number of processes of a mission; null: as many as the runtime allows. */
   processes: number | null;
   /** Whether it is part of the service: every organization has it, and nobody can change or delete it. */
   isBuiltin: boolean;
@@ -2376,7 +2376,7 @@ export interface SandboxTemplate {
 }
 /** A variable of the environment of setup and agents. It is no secret. */
 export interface TemplateVariable {
-  /** Of the environment variable. */
+  /** Name of the environment variable. */
   name: string;
   /** Its value, which everybody can read who can read the template. */
   value: string;
@@ -2587,13 +2587,13 @@ export interface Secret {
   orgId: string;
   /** Whose missions get it. */
   scope: 'organization' | 'project' | 'template';
-  /** Of the scope `project`; null otherwise. */
+  /** Project, in the scope `project`; null otherwise. */
   projectId: string | null;
-  /** Of the scope `template`; null otherwise. */
+  /** Sandbox template, in the scope `template`; null otherwise. */
   templateId: string | null;
-  /** Who reads the value. */
+  /** Kind of value: an environment variable or a secret. */
   kind: 'variable' | 'secret';
-  /** Of the environment variable; unique in its scope. */
+  /** Name of the environment variable; unique in its scope. */
   name: string;
   /** The hosts whose requests get the value of a secret. */
   hosts: string[];
@@ -2961,9 +2961,9 @@ export interface UpdateSandboxTemplateParameters {
 export interface UpdateSandboxTemplateRequest {
   /** 1 to 120 characters; unique in the organization. */
   name?: string;
-  /** What it is for. */
+  /** Purpose of the template. */
   description?: string | null;
-  /** What a sandbox is created from. */
+  /** Source of a sandbox. */
   base?: 'machine' | 'image' | 'dockerfile';
   /** A container image: required with the base `image`, not allowed with another one. */
   image?: string | null;
@@ -2986,7 +2986,7 @@ export interface UpdateSandboxTemplateRequest {
   }[];
   /** While the environment is prepared. */
   setupNetwork?: {
-    /** Which hosts it allows. */
+    /** Set of hosts that it allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
      * Own hosts, with `custom` and `packages` alone: at most 100.
@@ -2999,7 +2999,7 @@ export interface UpdateSandboxTemplateRequest {
   };
   /** While agents and scripts work. */
   agentNetwork?: {
-    /** Which hosts it allows. */
+    /** Set of hosts that it allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
      * Own hosts, with `custom` and `packages` alone: at most 100.
@@ -3095,7 +3095,7 @@ export interface UpdateSecretRequest {
    * Items: `host` or `*.host`, each with `:port` for that port alone.
    */
   hosts?: string[];
-  /** Of a secret: whether the setup alone gets it; then it has no hosts. */
+  /** Whether the setup alone gets the secret; then it has no hosts. */
   setupOnly?: boolean;
 }
 /** The parameters of `updateSetupGroup`. */

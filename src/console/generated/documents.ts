@@ -319,7 +319,7 @@ export type DelegationStatus =
   /** The person, or an administrator, ended it. */
   | 'revoked';
 
-/** How far a preview environment is. */
+/** Status of a preview environment. */
 export type EnvironmentStatus =
   /** It can be reached at its address. */
   | 'active'
@@ -332,7 +332,7 @@ export type EnvironmentStatus =
   /** The runtime is starting it. */
   | 'provisioning';
 
-/** What became of an invite. */
+/** Status of an invite. */
 export type InviteStatus =
   /** The person has joined. */
   | 'accepted'
@@ -468,7 +468,7 @@ export type ModelVendor =
   /** The GPT models. */
   | 'openai';
 
-/** Which hosts can be connected to. */
+/** Set of hosts that can be connected to. */
 export type NetworkMode =
   /** The hosts of the policy alone. */
   | 'custom'
@@ -766,7 +766,7 @@ export type StartMcpOAuthRequest = {
   returnTo?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** How far a step is. */
+/** Status of a step. */
 export type StepStatus =
   /** The run was canceled. */
   | 'canceled'

@@ -174,9 +174,9 @@ export type ConnectionPhase =
   /** While its environment was prepared. */
   | 'setup';
 
-/** What became of a connection that a run asked for. */
+/** Result of a connection that a run asked for. */
 export type ConnectionVerdict =
-  /** It was made. */
+  /** The connection was made. */
   | 'allowed'
   /** The network policy does not name the host. */
   | 'blocked'
@@ -339,7 +339,7 @@ export type MoveEnvironmentRequest = {
   status: EnvironmentMove;
 };
 
-/** Which hosts can be connected to. */
+/** Set of hosts that can be connected to. */
 export type NetworkMode =
   /** The hosts of the policy alone. */
   | 'custom'
@@ -360,7 +360,7 @@ export type OpenRepositoryRequest = {
   skillRepo?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** How far the preparation of an environment is. */
+/** Status of the preparation of an environment. */
 export type PreparationStatus =
   /** The setup failed, or took too long: its last lines say why. */
   | 'failed'
@@ -487,7 +487,7 @@ export type ReportConnectionsRequest = {
 
 /** Connections of one kind since the last report. */
 export type ReportConnectionsRequestConnections = {
-  /** How many there were since the last report. */
+  /** Number of connections since the last report. */
   count: Scalars['Int']['input'];
   /** The name or address that was asked for, in lower case. */
   host: Scalars['String']['input'];
@@ -499,7 +499,7 @@ export type ReportConnectionsRequestConnections = {
   receivedBytes?: InputMaybe<Scalars['SafeInt']['input']>;
   /** Sent to the host since the last report. */
   sentBytes?: InputMaybe<Scalars['SafeInt']['input']>;
-  /** What became of it. */
+  /** Result of the connection. */
   verdict: ConnectionVerdict;
 };
 
@@ -533,9 +533,9 @@ export type ReportModelRejectedRequest = {
   runId: Scalars['String']['input'];
 };
 
-/** How far the preparation of the environment of a run is. A later report replaces an earlier one. */
+/** Status of the preparation of the environment of a run. A later report replaces an earlier one. */
 export type ReportPreparationRequest = {
-  /** What it takes on the disk. */
+  /** Size on the disk. */
   bytes?: InputMaybe<Scalars['SafeInt']['input']>;
   /** The commit that it is prepared at; absent without a repository. */
   commit?: InputMaybe<Scalars['String']['input']>;
@@ -547,9 +547,9 @@ export type ReportPreparationRequest = {
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** How long it took; 0 for one that was there already. */
+  /** Duration; 0 when the environment was there already. */
   seconds?: InputMaybe<Scalars['Float']['input']>;
-  /** How far it is. */
+  /** Status of the preparation. */
   status: PreparationStatus;
   /** From the environment of the step. */
   templateId: Scalars['String']['input'];

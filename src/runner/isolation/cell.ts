@@ -44,7 +44,7 @@ const pipe = (to) => (from) => {
 const open = ([port, socket]) =>
   new Promise((done) => createServer(pipe(() => connect(socket))).listen(port, '127.0.0.1', done));
 Promise.all(JSON.parse(routes).map(open)).then(() => {
-  // What an earlier harness of the mission has left; a checkpoint is taken while one works.
+  // An earlier harness of the mission may have left it; a checkpoint is taken while one works.
   if (exposed !== '0') rmSync(server, { recursive: true, force: true });
   if (exposed !== '0') createServer(pipe(() => connect(Number(exposed), '127.0.0.1'))).listen(server);
   const child = spawn(file, args, { stdio: 'inherit' });

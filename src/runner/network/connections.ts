@@ -34,7 +34,7 @@ export function countConnections() {
       before.sentBytes += connection.sentBytes;
       before.receivedBytes += connection.receivedBytes;
     },
-    /** Those since the last time. */
+    /** Connections since the last call. */
     take(): CountedConnection[] {
       const taken = [...counted.values()];
       counted.clear();

@@ -83,9 +83,9 @@ interface Left {
   left: number;
   /** The tightest limit. */
   parkedBy: ParkingLimit;
-  /** It in a sentence. */
+  /** The limit in a sentence. */
   limit: string;
-  /** Of other calls of the run. */
+  /** Highest price of the other calls of the run in progress. */
   reserved: number;
   calls: number;
 }

@@ -30,8 +30,12 @@ const ReportConnectionsRequest = request(
               ),
               port: z.int().min(0).max(65_535).describe('The port that was asked for.'),
               phase: ConnectionPhase.zod.describe('When it was asked for.'),
-              verdict: ConnectionVerdict.zod.describe('What became of it.'),
-              count: z.int().min(1).max(connectionReport.count).describe('How many there were since the last report.'),
+              verdict: ConnectionVerdict.zod.describe('Result of the connection.'),
+              count: z
+                .int()
+                .min(1)
+                .max(connectionReport.count)
+                .describe('Number of connections since the last report.'),
               sentBytes: bytes.default(0).describe('Sent to the host since the last report.'),
               receivedBytes: bytes.default(0).describe('Received from the host since the last report.'),
             })
@@ -54,17 +58,17 @@ const ReportPreparationRequest = request(
       ),
       templateId: id.describe('From the environment of the step.'),
       commit: commitSha.nullish().describe('The commit that it is prepared at; absent without a repository.'),
-      status: PreparationStatus.zod.describe('How far it is.'),
+      status: PreparationStatus.zod.describe('Status of the preparation.'),
       lastLines: boundedText(preparationBounds.lastLines).nullish().describe('The last lines of its log.'),
       seconds: z
         .number()
         .min(0)
         .max(preparationBounds.seconds)
         .nullish()
-        .describe('How long it took; 0 for one that was there already.'),
-      bytes: safeInt(preparationBounds.bytes).nullish().describe('What it takes on the disk.'),
+        .describe('Duration; 0 when the environment was there already.'),
+      bytes: safeInt(preparationBounds.bytes).nullish().describe('Size on the disk.'),
     })
-    .describe('How far the preparation of the environment of a run is. A later report replaces an earlier one.'),
+    .describe('Status of the preparation of the environment of a run. A later report replaces an earlier one.'),
 );
 
 const scope = 'runtime:report';

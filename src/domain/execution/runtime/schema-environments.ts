@@ -42,7 +42,7 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
   fields: (t) => ({
     templateId: t.exposeString('templateId', { description: '`standard`, or an id that starts with `sbt_`.' }),
     templateName: t.exposeString('templateName', { description: 'Its name, for messages to people.' }),
-    base: t.expose('base', { type: TemplateBase.type, description: 'What the sandbox is created from.' }),
+    base: t.expose('base', { type: TemplateBase.type, description: 'Source of the sandbox.' }),
     image: t.exposeString('image', { nullable: true, description: 'The image of the base `image`; null otherwise.' }),
     dockerfile: t.exposeString('dockerfile', {
       nullable: true,

@@ -81,7 +81,7 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
     }),
     environment: t.expose('environment', {
       type: StepEnvironmentType,
-      description: 'What the sandbox of the step is created from, what it holds, and which hosts it may connect to.',
+      description: 'Source and content of the sandbox of the step, and the hosts that it may connect to.',
     }),
     checkpoint: t.expose('checkpoint', {
       type: CheckpointOrder,

@@ -91,7 +91,7 @@ async function createKey(): Promise<[kid: string, publicJwk: JWK, sealedPrivateJ
 
 /**
  * Makes a new key the signing key. The old one stays published until every assertion that a process may still sign with it has expired.
- * Of concurrent rotations one takes effect.
+ * One of several concurrent rotations takes effect.
  */
 export async function rotateSigningKey(): Promise<void> {
   const { keys } = await readAgain();

@@ -129,7 +129,7 @@ const callerBehind = ({ id, personId, orgId, role, closedAt, bookmark }: FoundSe
 const renewSessionSql = `update sessions set last_used_at = $2, expires_at = $3
   where id = $1 and ended_at is null and last_used_at <= $4`;
 
-/** Of concurrent requests one writes. */
+/** One of several concurrent requests writes. */
 const renew = (id: Id<'session'>, at: number) =>
   sql(renewSessionSql, [id, at, at + lifetimesMs.consoleSession, at - lastUsedIntervalMs]);
 

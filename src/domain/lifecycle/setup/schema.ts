@@ -109,7 +109,7 @@ const Requirement = wordSet('SetupRequirementId', requirementIds, 'What agents n
 const SetupRequirement = builder.objectRef<RequirementRecord>('SetupRequirement').implement({
   description: 'A requirement of agents before a mission can start.',
   fields: (t) => ({
-    id: t.expose('id', { type: Requirement.type, description: 'Which requirement it is.' }),
+    id: t.expose('id', { type: Requirement.type, description: 'Requirement.' }),
     isMet: t.exposeBoolean('isMet', { description: 'Whether it is connected now.' }),
   }),
 });

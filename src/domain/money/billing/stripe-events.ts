@@ -8,7 +8,7 @@ import type { PaymentEvent } from './provider.ts';
 
 /** Maximum age of an event, in seconds: Stripe signs each delivery anew. */
 const toleranceSeconds = 300;
-/** Of all prices. */
+/** Currency of all prices. */
 export const currency = 'usd';
 
 type EventContent = PaymentEvent extends infer E ? (E extends PaymentEvent ? Omit<E, 'id' | 'at'> : never) : never;

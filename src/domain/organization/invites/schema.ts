@@ -10,7 +10,7 @@ import { emailAddress } from '../people/email.ts';
 import { Invite, inviteStatuses, statusOfInvite } from './model.ts';
 import * as operations from './operations.ts';
 
-const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'What became of an invite.', {
+const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'Status of an invite.', {
   pending: 'It can be accepted until `expiresAt`.',
   accepted: 'The person has joined.',
   revoked: 'A member withdrew it.',

@@ -1,4 +1,4 @@
-// Which integration a project uses for its tracker, source host and language model.
+// The integration that a project uses for its tracker, source host and language model.
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';

@@ -15,7 +15,7 @@ export const templateText = {
 /** Own hosts of one policy, variables of one template, and templates of one organization. */
 export const templateCounts = { hosts: 100, variables: 50, templates: 100 } as const;
 
-/** What a mission may take at most, where a template says so; a runner may have lower bounds of its own. */
+/** The largest limits that a template can set for a mission; a runner may have lower bounds of its own. */
 export const templateLimits = {
   memoryMb: { min: 64, max: 262_144 },
   diskMb: { min: 256, max: 1_048_576 },

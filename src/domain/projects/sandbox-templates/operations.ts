@@ -55,7 +55,7 @@ export async function findTemplate(caller: Caller, templateId: string): Promise<
   return templateId === standardTemplateId ? standardOf(orgId) : SandboxTemplate.get({ id: templateId, orgId });
 }
 
-/** Those of these templates that exist; none for a credential that is bound to a project. */
+/** Reads the templates that exist among these ids; none for a credential that is bound to a project. */
 export async function findTemplates(caller: Caller, ids: readonly string[]): Promise<TemplateRecord[]> {
   if (caller.projectId !== null) return [];
   const orgId = ownOrganization(caller);
@@ -117,7 +117,7 @@ export async function updateTemplate(
   });
 }
 
-/** Of a template that is locked. */
+/** The template is locked. */
 export async function patchTemplate(
   trx: Transaction,
   template: Row<SandboxTemplate>,
@@ -125,7 +125,7 @@ export async function patchTemplate(
 ): Promise<TemplateRecord> {
   const patch = given(changes);
   if (patch.base !== undefined) {
-    // What belongs to another base goes with it.
+    // Members of the previous base are removed with it.
     if (patch.base !== 'image') patch.image ??= null;
     if (patch.base !== 'dockerfile') patch.dockerfile ??= null;
   }
@@ -137,7 +137,7 @@ export async function patchTemplate(
   return { ...updated, isBuiltin: false };
 }
 
-/** What uses a template, in words. */
+/** Names the projects, agents and missions that use a template. */
 export type FindUses = (trx: Transaction, orgId: Id<'organization'>, templateId: string) => Promise<string[]>;
 
 /** Deletes it with its variables and secrets. @throws 404; 409 for the built-in one, and where it is used */

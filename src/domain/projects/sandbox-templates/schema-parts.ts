@@ -14,7 +14,7 @@ export const TemplateBase = wordSet('TemplateBase', templateBases, 'What a sandb
   image: 'A container image.',
   dockerfile: 'An image that the runtime builds.',
 });
-export const NetworkMode = wordSet('NetworkMode', networkModes, 'Which hosts can be connected to.', {
+export const NetworkMode = wordSet('NetworkMode', networkModes, 'Set of hosts that can be connected to.', {
   none: 'None.',
   packages: 'Public package registries, as the service lists them, and hosts that the policy adds.',
   custom: 'The hosts of the policy alone.',
@@ -24,7 +24,7 @@ export const NetworkMode = wordSet('NetworkMode', networkModes, 'Which hosts can
 export const NetworkPolicyType = builder.objectRef<NetworkPolicy>('NetworkPolicy').implement({
   description: 'The hosts that a phase of a mission may connect to. Addresses that are not public are never allowed.',
   fields: (t) => ({
-    mode: t.expose('mode', { type: NetworkMode.type, description: 'Which hosts it allows.' }),
+    mode: t.expose('mode', { type: NetworkMode.type, description: 'Set of hosts that it allows.' }),
     hosts: t.exposeStringList('hosts', {
       description: 'Own hosts, of `custom` and `packages`: `host` or `*.host`, each with `:port` for that port alone.',
     }),
@@ -33,7 +33,7 @@ export const NetworkPolicyType = builder.objectRef<NetworkPolicy>('NetworkPolicy
 export const VariableType = builder.objectRef<Variable>('TemplateVariable').implement({
   description: 'A variable of the environment of setup and agents. It is no secret.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Of the environment variable.' }),
+    name: t.exposeString('name', { description: 'Name of the environment variable.' }),
     value: t.exposeString('value', {
       complexity: weightOf(templateText.variable.max),
       description: 'Its value, which everybody can read who can read the template.',
@@ -63,7 +63,7 @@ export const policyHost = boundedText(templateText.host)
 
 export const networkPolicy = z
   .object({
-    mode: NetworkMode.zod.describe('Which hosts it allows.'),
+    mode: NetworkMode.zod.describe('Set of hosts that it allows.'),
     hosts: z
       .array(policyHost)
       .max(templateCounts.hosts)

@@ -18,13 +18,19 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
     id: t.exposeString('id', { description: 'Starts with `sbt_`; `standard` for the built-in template.' }),
     orgId: t.exposeString('orgId', { description: 'The organization; for the built-in template, that of the caller.' }),
     name: t.exposeString('name', { description: 'Unique among the organization’s own templates.' }),
-    description: t.exposeString('description', { nullable: true, description: 'What it is for; null without one.' }),
-    base: t.expose('base', { type: TemplateBase.type, description: 'What a sandbox is created from.' }),
-    image: t.exposeString('image', { nullable: true, description: 'Of the base `image`; null otherwise.' }),
+    description: t.exposeString('description', {
+      nullable: true,
+      description: 'Purpose of the template; null without one.',
+    }),
+    base: t.expose('base', { type: TemplateBase.type, description: 'Source of a sandbox.' }),
+    image: t.exposeString('image', {
+      nullable: true,
+      description: 'Container image, for the base `image`; null otherwise.',
+    }),
     dockerfile: t.exposeString('dockerfile', {
       nullable: true,
       complexity: weightOf(templateText.dockerfile.max),
-      description: 'Of the base `dockerfile`; of the built-in template, the recipe of the default image of containers.',
+      description: 'Dockerfile, for the base `dockerfile`; the built-in template has the recipe of the default image.',
     }),
     setupScript: t.exposeString('setupScript', {
       nullable: true,
@@ -47,7 +53,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
     }),
     processes: t.exposeInt('processes', {
       nullable: true,
-      description: 'How many processes a mission may have; null: as many as the runtime allows.',
+      description: 'Maximum number of processes of a mission; null: as many as the runtime allows.',
     }),
     isBuiltin: t.exposeBoolean('isBuiltin', {
       description: 'Whether it is part of the service: every organization has it, and nobody can change or delete it.',
@@ -79,8 +85,8 @@ const bounded = ({ min, max }: { min: number; max: number }, what: string) =>
     .optional()
     .describe(`${what}: ${range({ min, max })}; null: no bound of its own.`);
 const members = {
-  description: boundedText(templateText.description).nullable().optional().describe('What it is for.'),
-  base: TemplateBase.zod.optional().describe('What a sandbox is created from.'),
+  description: boundedText(templateText.description).nullable().optional().describe('Purpose of the template.'),
+  base: TemplateBase.zod.optional().describe('Source of a sandbox.'),
   image: boundedText(templateText.image)
     .regex(/^[\w][\w./:@-]*$/, 'must be the name of an image such as ghcr.io/acme/tools:1')
     .nullable()

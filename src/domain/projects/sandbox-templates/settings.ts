@@ -1,8 +1,8 @@
-// What a sandbox template says of the environment that agents work in, and the built-in one.
+// Settings of a sandbox template, which describes the environment that agents work in, and the built-in template.
 import { builtinSandboxTemplate } from './builtin.ts';
 import { packageRegistries } from './registries.ts';
 
-/** What a sandbox is created from. */
+/** Source of a sandbox. */
 export const templateBases = ['machine', 'image', 'dockerfile'] as const;
 export type TemplateBase = (typeof templateBases)[number];
 
@@ -12,7 +12,7 @@ export type NetworkMode = (typeof networkModes)[number];
 /** The hosts that a phase of a mission may connect to. */
 export interface NetworkPolicy {
   mode: NetworkMode;
-  /** Of `custom` and `packages`: `host`, `*.host`, each with a port where only that one is meant. */
+  /** Hosts, for `custom` and `packages`: `host`, `*.host`, each with a port where only that one is meant. */
   hosts: string[];
 }
 
@@ -24,9 +24,9 @@ export interface Variable {
 export interface TemplateSettings {
   name: string;
   base: TemplateBase;
-  /** Of the base `image`. */
+  /** Container image, for the base `image`. */
   image: string | null;
-  /** Of the base `dockerfile`; of the built-in template, the recipe of the default image of containers. */
+  /** Dockerfile, for the base `dockerfile`; the built-in template has the recipe of the default image. */
   dockerfile: string | null;
   setupScript: string | null;
   variables: Variable[];

@@ -35,7 +35,7 @@ interface Place {
 }
 
 /**
- * Those of a name that count: of the template before its plain variables, then of the project, then of the organization. Each use is
+ * The secrets that a step gets. Of one name, that of the template counts before its plain variables, then the project's, then the organization's. Each use is
  * recorded. Values that were sealed with another key are left out.
  */
 export async function deliverSecrets(

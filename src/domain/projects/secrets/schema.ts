@@ -17,7 +17,7 @@ const SecretScope = wordSet('SecretScope', secretScopes, 'Whose missions get a s
   project: 'Those of one project; before the same name of the organization.',
   template: 'Those in one sandbox template; before the same name of the project.',
 });
-const SecretKind = wordSet('SecretKind', secretKinds, 'Who reads the value.', {
+const SecretKind = wordSet('SecretKind', secretKinds, 'Kind of value: an environment variable or a secret.', {
   variable: 'Setup and agents, as an environment variable.',
   secret: 'The setup alone, or requests to named hosts; agents see a placeholder at most.',
 });
@@ -28,13 +28,19 @@ const SecretType = builder.modelType(Secret, 'Secret').implement({
     id: t.exposeString('id', { description: 'Starts with `sec_`.' }),
     orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
     scope: t.expose('scope', { type: SecretScope.type, description: 'Whose missions get it.' }),
-    projectId: t.exposeString('projectId', { nullable: true, description: 'Of the scope `project`; null otherwise.' }),
+    projectId: t.exposeString('projectId', {
+      nullable: true,
+      description: 'Project, in the scope `project`; null otherwise.',
+    }),
     templateId: t.exposeString('templateId', {
       nullable: true,
-      description: 'Of the scope `template`; null otherwise.',
+      description: 'Sandbox template, in the scope `template`; null otherwise.',
     }),
-    kind: t.expose('kind', { type: SecretKind.type, description: 'Who reads the value.' }),
-    name: t.exposeString('name', { description: 'Of the environment variable; unique in its scope.' }),
+    kind: t.expose('kind', {
+      type: SecretKind.type,
+      description: 'Kind of value: an environment variable or a secret.',
+    }),
+    name: t.exposeString('name', { description: 'Name of the environment variable; unique in its scope.' }),
     hosts: t.exposeStringList('hosts', { description: 'The hosts whose requests get the value of a secret.' }),
     setupOnly: t.exposeBoolean('setupOnly', { description: 'Whether the setup alone gets it.' }),
     lastUsedAt: t.expose('lastUsedAt', {
@@ -59,10 +65,7 @@ const hosts = z
   .describe(
     `Of a secret: hosts whose requests get it, at most ${secretCounts.hosts}. The local runner does not put it into requests yet.`,
   );
-const setupOnly = z
-  .boolean()
-  .optional()
-  .describe('Of a secret: whether the setup alone gets it; then it has no hosts.');
+const setupOnly = z.boolean().optional().describe('Whether the setup alone gets the secret; then it has no hosts.');
 const CreateSecretRequest = request(
   'CreateSecretRequest',
   z
@@ -70,7 +73,7 @@ const CreateSecretRequest = request(
       scope: SecretScope.zod.describe('Whose missions get it.'),
       projectId: boundedText(text.pathId).nullish().describe('Required with the scope `project`.'),
       templateId: boundedText(text.pathId).nullish().describe('Required with the scope `template`.'),
-      kind: SecretKind.zod.describe('Who reads the value.'),
+      kind: SecretKind.zod.describe('Kind of value: an environment variable or a secret.'),
       name: environmentName,
       value,
       hosts,

@@ -35,7 +35,7 @@ export class Connection extends BaseModel {
   declare runId: Run['id'];
   declare orgId: Id<'organization'>;
   declare projectId: Id<'project'>;
-  /** Of the step that was worked on when it was first reported. */
+  /** Step that was worked on when the connection was first reported. */
   declare templateId: string;
   declare host: string;
   declare port: number;

@@ -5,7 +5,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { findRun } from '../runs/operations.ts';
 import { Connection } from './model.ts';
 
-/** Those that were not allowed first, the most frequent before the others. @throws 404 */
+/** Connections of a run: refused ones first, then the most frequent. @throws 404 */
 export async function listConnections(caller: Caller, runId: string): Promise<Row<Connection>[]> {
   const { id } = await findRun(caller, runId);
   return Connection.findAll({ runId: id, ...withinReach(caller) });

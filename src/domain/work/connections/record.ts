@@ -38,7 +38,7 @@ const addSql = `with reported as (
     report_id = excluded.report_id, updated_at = excluded.updated_at
   where connections.report_id <> excluded.report_id`;
 
-/** Of a run that is locked. A report that is repeated at once changes nothing. */
+/** The run is locked. A report that is repeated at once changes nothing. */
 export async function addConnections(
   trx: Transaction,
   { id, orgId, projectId }: Run,

@@ -13,9 +13,9 @@ export const ConnectionPhase = wordSet('ConnectionPhase', connectionPhases, 'Whe
 export const ConnectionVerdict = wordSet(
   'ConnectionVerdict',
   connectionVerdicts,
-  'What became of a connection that a run asked for.',
+  'Result of a connection that a run asked for.',
   {
-    allowed: 'It was made.',
+    allowed: 'The connection was made.',
     blocked: 'The network policy does not name the host.',
     not_public: 'The name leads to an address that is not public, which no policy allows.',
     unknown_host: 'The name could not be resolved.',
@@ -33,8 +33,11 @@ const ConnectionType = builder.modelType(Connection, 'Connection').implement({
     host: t.exposeString('host', { description: 'As it was asked for; `*` stands for those beyond the first 500.' }),
     port: t.exposeInt('port', { description: '0 with the host `*`.' }),
     phase: t.expose('phase', { type: ConnectionPhase.type, description: 'When it was asked for.' }),
-    verdict: t.expose('verdict', { type: ConnectionVerdict.type, description: 'What became of it.' }),
-    count: t.expose('count', { type: 'SafeInt', description: 'How many there were.' }),
+    verdict: t.expose('verdict', {
+      type: ConnectionVerdict.type,
+      description: 'Result: allowed, or why it was refused.',
+    }),
+    count: t.expose('count', { type: 'SafeInt', description: 'Number of connections.' }),
     sentBytes: t.expose('sentBytes', { type: 'SafeInt', description: 'Sent to the host.' }),
     receivedBytes: t.expose('receivedBytes', { type: 'SafeInt', description: 'Received from the host.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was first reported.' }),
@@ -46,7 +49,7 @@ const ConnectionList = builder.objectRef<{ data: Row<Connection>[] }>('Connectio
   fields: (t) => ({
     data: t.expose('data', {
       type: [ConnectionType],
-      description: 'Those that were not allowed first; about 500 at most.',
+      description: 'Connections, refused ones first; about 500 at most.',
     }),
   }),
 });

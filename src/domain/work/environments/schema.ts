@@ -9,7 +9,7 @@ import { ProjectType } from '../../projects/projects/schema.ts';
 import { Environment, environmentStatuses } from './model.ts';
 import * as operations from './operations.ts';
 
-const EnvironmentStatus = wordSet('EnvironmentStatus', environmentStatuses, 'How far a preview environment is.', {
+const EnvironmentStatus = wordSet('EnvironmentStatus', environmentStatuses, 'Status of a preview environment.', {
   provisioning: 'The runtime is starting it.',
   active: 'It can be reached at its address.',
   destroying: 'It is being taken down.',

@@ -44,7 +44,7 @@ export class Preparation extends BaseModel {
   declare status: PreparationStatus;
   /** Of its log; null while there is none. */
   declare lastLines: string | null;
-  /** How long it took; 0 for one that was there already. */
+  /** Duration; 0 when the environment was there already. */
   declare seconds: number | null;
   /** What it takes on the disk of the runtime. */
   declare bytes: number | null;

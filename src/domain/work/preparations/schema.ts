@@ -11,7 +11,7 @@ import * as operations from './operations.ts';
 export const PreparationStatus = wordSet(
   'PreparationStatus',
   preparationStatuses,
-  'How far the preparation of an environment is.',
+  'Status of the preparation of an environment.',
   {
     preparing: 'The setup runs.',
     ready: 'Agents work in it.',
@@ -30,7 +30,7 @@ const PreparationType = builder.modelType(Preparation, 'Preparation').implement(
       nullable: true,
       description: 'The commit it was prepared at; null without one.',
     }),
-    status: t.expose('status', { type: PreparationStatus.type, description: 'How far it is.' }),
+    status: t.expose('status', { type: PreparationStatus.type, description: 'Status of the preparation.' }),
     lastLines: t.exposeString('lastLines', {
       nullable: true,
       complexity: weightOf(preparationBounds.lastLines.max),
@@ -38,7 +38,7 @@ const PreparationType = builder.modelType(Preparation, 'Preparation').implement(
     }),
     seconds: t.exposeFloat('seconds', {
       nullable: true,
-      description: 'How long it took; 0 for one that was there already; null until it is known.',
+      description: 'Duration; 0 when the environment was there already; null until it is known.',
     }),
     bytes: t.expose('bytes', {
       type: 'SafeInt',

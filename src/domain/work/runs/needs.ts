@@ -1,4 +1,4 @@
-// What open runs need of a person: the approval of their plan, the answer to a question of their agent, or more money.
+// Needs of open runs that a person meets: the approval of their plan, the answer to a question of their agent, or more money.
 
 import { sql } from '#foundation/postgres/database.ts';
 import type { NamedCondition } from '#foundation/postgres/reads.ts';

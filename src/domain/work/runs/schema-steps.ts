@@ -8,7 +8,7 @@ import { messageKinds, RunMessage } from './message-model.ts';
 import { type AgentChoice, choiceWays } from './model.ts';
 import { RunStep, stepStatuses } from './step-model.ts';
 
-const StepStatus = wordSet('StepStatus', stepStatuses, 'How far a step is.', {
+const StepStatus = wordSet('StepStatus', stepStatuses, 'Status of a step.', {
   waiting: 'No runtime works on it yet.',
   running: 'A runtime works on it.',
   completed: 'The agent finished it.',

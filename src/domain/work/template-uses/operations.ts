@@ -1,4 +1,4 @@
-// Where a sandbox template is used, so that it is not deleted there.
+// Places where a sandbox template is used, so that it is not deleted there.
 import type { Caller } from '#access/principal.ts';
 import { agentsWithTemplate } from '../../projects/agents/operations.ts';
 import { projectsWithTemplate } from '../../projects/projects/operations.ts';
