@@ -10,7 +10,8 @@ import { lookUp, sql, type Transaction, transaction } from '#foundation/postgres
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
-import { holdTemplate } from '../sandbox-templates/operations.ts';
+import { shownUses } from '../sandbox-templates/bounds.ts';
+import { holdTemplate, type TemplateUse } from '../sandbox-templates/operations.ts';
 import { builtinAgentId, builtinAgents, harnesses } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
 import { harnessesFor, isModelKnown } from './runnable.ts';
@@ -172,13 +173,12 @@ export async function holdAgent(trx: Transaction, orgId: Agent['orgId'], agentId
   if (!agent) return Agent.refuse();
 }
 
-/** The organization's own agents that have chosen the template; at most 6. */
-export const agentsWithTemplate = (trx: Transaction, orgId: string, templateId: string): Promise<{ name: string }[]> =>
-  sql(
-    'select name from agents where org_id = $1 and sandbox_template_id = $2 order by name limit 6',
-    [orgId, templateId],
-    trx,
-  );
+const withTemplatesSql = `select t.id as template_id, a.id, a.name from unnest($2::text[]) t(id) cross join lateral
+  (select id, name from agents where org_id = $1 and sandbox_template_id = t.id order by name, id limit ${shownUses}) a`;
+
+/** The organization's own agents that have chosen one of the templates, by name; at most `shownUses` of each. */
+export const agentsWithTemplates = (orgId: string, ids: readonly string[], trx?: Transaction) =>
+  sql<TemplateUse>(withTemplatesSql, [orgId, ids], trx);
 
 const isBuiltin = (agentId: string): boolean => builtinAgents.some((builtin) => agentId === builtinAgentId(builtin));
 

@@ -14,7 +14,8 @@ import { currentPlan, requireRoomForProject } from '../../money/billing/operatio
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { freeSlug, slugOf } from '../../organization/organizations/slug.ts';
 import { parseRepository, type RepositoryName } from '../integrations/repository-name.ts';
-import { holdTemplate } from '../sandbox-templates/operations.ts';
+import { shownUses } from '../sandbox-templates/bounds.ts';
+import { holdTemplate, type TemplateUse } from '../sandbox-templates/operations.ts';
 import { defaultConnectors } from './connectors.ts';
 import { Project, type ProjectStatus, type ProjectTracker } from './model.ts';
 
@@ -188,17 +189,12 @@ async function explainDuplicate(
   );
 }
 
-/** The projects whose default is the template; at most 6. */
-export const projectsWithTemplate = (
-  trx: Transaction,
-  orgId: string,
-  templateId: string,
-): Promise<{ name: string }[]> =>
-  sql(
-    'select name from projects where org_id = $1 and default_sandbox_template_id = $2 order by name limit 6',
-    [orgId, templateId],
-    trx,
-  );
+const withTemplatesSql = `select t.id as template_id, p.id, p.name from unnest($2::text[]) t(id) cross join lateral
+  (select id, name from projects where org_id = $1 and default_sandbox_template_id = t.id order by name, id limit ${shownUses}) p`;
+
+/** Projects whose default is one of the templates, by name; at most `shownUses` of each. */
+export const projectsWithTemplates = (orgId: string, ids: readonly string[], trx?: Transaction) =>
+  sql<TemplateUse>(withTemplatesSql, [orgId, ids], trx);
 
 export const projectExists = async (orgId: string, projectId: string): Promise<boolean> =>
   (await Project.find({ id: projectId, orgId })) !== undefined;

@@ -21,3 +21,6 @@ export const templateLimits = {
   diskMb: { min: 256, max: 1_048_576 },
   processes: { min: 16, max: 32_768 },
 } as const;
+
+/** Projects, and agents, that are named where a template is used. */
+export const shownUses = 20;

@@ -137,6 +137,13 @@ export async function patchTemplate(
   return { ...updated, isBuiltin: false };
 }
 
+/** A project or agent that has chosen a template. */
+export interface TemplateUse {
+  templateId: string;
+  id: string;
+  name: string;
+}
+
 /** Names the projects, agents and missions that use a template. */
 export type FindUses = (trx: Transaction, orgId: Id<'organization'>, templateId: string) => Promise<string[]>;
 

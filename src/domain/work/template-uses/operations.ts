@@ -1,13 +1,19 @@
-// Places where a sandbox template is used, so that it is not deleted there.
+// Places where a sandbox template is used, for its page, and so that it is not deleted there.
 import type { Caller } from '#access/principal.ts';
-import { agentsWithTemplate } from '../../projects/agents/operations.ts';
-import { projectsWithTemplate } from '../../projects/projects/operations.ts';
-import { deleteTemplate, type FindUses } from '../../projects/sandbox-templates/operations.ts';
+import { ownOrganization } from '#access/reach.ts';
+import { agentsWithTemplates } from '../../projects/agents/operations.ts';
+import { projectsWithTemplates } from '../../projects/projects/operations.ts';
+import { deleteTemplate, type FindUses, type TemplateUse } from '../../projects/sandbox-templates/operations.ts';
 import { openRunsWithTemplate } from '../runs/operations.ts';
 
+export const projectsUsing = (ids: readonly string[], caller: Caller): Promise<TemplateUse[]> =>
+  projectsWithTemplates(ownOrganization(caller), ids);
+export const agentsUsing = (ids: readonly string[], caller: Caller): Promise<TemplateUse[]> =>
+  agentsWithTemplates(ownOrganization(caller), ids);
+
 const findUses: FindUses = async (trx, orgId, templateId) => [
-  ...(await agentsWithTemplate(trx, orgId, templateId)).map(({ name }) => `the agent ${name}`),
-  ...(await projectsWithTemplate(trx, orgId, templateId)).map(({ name }) => `the project ${name}`),
+  ...(await agentsWithTemplates(orgId, [templateId], trx)).map(({ name }) => `the agent ${name}`),
+  ...(await projectsWithTemplates(orgId, [templateId], trx)).map(({ name }) => `the project ${name}`),
   ...(await openRunsWithTemplate(trx, orgId, templateId)).map(({ id }) => `the open mission ${id}`),
 ];
 

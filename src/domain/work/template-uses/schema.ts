@@ -1,8 +1,37 @@
-// Deletion of sandbox templates, which asks agents, projects and missions first.
+// Uses of sandbox templates, and their deletion, which asks agents, projects and missions first.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
+import { toMany } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
-import { deleteUnusedTemplate } from './operations.ts';
+import { shownUses } from '../../projects/sandbox-templates/bounds.ts';
+import type { TemplateUse } from '../../projects/sandbox-templates/operations.ts';
+import { SandboxTemplateType } from '../../projects/sandbox-templates/schema.ts';
+import { agentsUsing, deleteUnusedTemplate, projectsUsing } from './operations.ts';
+
+const TemplateUseType = builder.objectRef<TemplateUse>('TemplateUse').implement({
+  description: 'A project or agent that has chosen a sandbox template.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'The id of the project or agent.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+  }),
+});
+const projectsOf = toMany(projectsUsing, ({ templateId }) => templateId);
+const agentsOf = toMany(agentsUsing, ({ templateId }) => templateId);
+builder.objectFields(SandboxTemplateType, (t) => ({
+  projects: t.field({
+    type: [TemplateUseType],
+    nullable: true,
+    link: 'projects:read',
+    description: `Projects that have chosen it as their default, by name, ${shownUses} at most; null without \`projects:read\`.`,
+    resolve: ({ id }, _, context) => projectsOf(context).load(id),
+  }),
+  agents: t.field({
+    type: [TemplateUseType],
+    graphOnly: true,
+    description: `Agents of the organization that have chosen it, by name; ${shownUses} at most.`,
+    resolve: ({ id }, _, context) => agentsOf(context).load(id),
+  }),
+}));
 
 const DeleteSandboxTemplateResponse = okIdAnswer('DeleteSandboxTemplateResponse');
 
