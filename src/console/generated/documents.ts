@@ -211,6 +211,58 @@ export type CreateProjectRequest = {
   trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** A new sandbox template. What is left out is as in the built-in one. */
+export type CreateSandboxTemplateRequest = {
+  /** While agents and scripts work. */
+  agentNetwork?: InputMaybe<CreateSandboxTemplateRequestAgentNetwork>;
+  /** Source of a sandbox. */
+  base?: InputMaybe<TemplateBase>;
+  /** Purpose of the template. */
+  description?: InputMaybe<Scalars['String']['input']>;
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null: no bound of its own. */
+  diskMb?: InputMaybe<Scalars['Int']['input']>;
+  /** A Dockerfile: required with the base `dockerfile`, not allowed with another one. */
+  dockerfile?: InputMaybe<Scalars['String']['input']>;
+  /** A container image: required with the base `image`, not allowed with another one. */
+  image?: InputMaybe<Scalars['String']['input']>;
+  /** Memory of a mission in MiB: 64 to 262,144; null: no bound of its own. */
+  memoryMb?: InputMaybe<Scalars['Int']['input']>;
+  /** 1 to 120 characters; unique in the organization. */
+  name: Scalars['String']['input'];
+  /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
+  processes?: InputMaybe<Scalars['Int']['input']>;
+  /** While the environment is prepared. */
+  setupNetwork?: InputMaybe<CreateSandboxTemplateRequestSetupNetwork>;
+  /** A POSIX shell script that prepares the environment, in the checkout. */
+  setupScript?: InputMaybe<Scalars['String']['input']>;
+  /** At most 50; their values are no secrets. */
+  variables?: InputMaybe<Array<CreateSandboxTemplateRequestVariables>>;
+};
+
+/** While agents and scripts work. */
+export type CreateSandboxTemplateRequestAgentNetwork = {
+  /** Own hosts, with `custom` and `packages` alone: at most 100. */
+  hosts?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Set of hosts that it allows. */
+  mode: NetworkMode;
+};
+
+/** While the environment is prepared. */
+export type CreateSandboxTemplateRequestSetupNetwork = {
+  /** Own hosts, with `custom` and `packages` alone: at most 100. */
+  hosts?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Set of hosts that it allows. */
+  mode: NetworkMode;
+};
+
+/** A variable of the environment. */
+export type CreateSandboxTemplateRequestVariables = {
+  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  name: Scalars['String']['input'];
+  /** At most 4000 characters. */
+  value: Scalars['String']['input'];
+};
+
 /** A new scheduled task or automation. */
 export type CreateScheduledTaskRequest = {
   /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent: as the template says. */
@@ -911,6 +963,58 @@ export type UpdateProjectRequest = {
   status?: InputMaybe<ProjectStatus>;
   /** The key of the team in the tracker. */
   trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Members that are left out stay as they are. */
+export type UpdateSandboxTemplateRequest = {
+  /** While agents and scripts work. */
+  agentNetwork?: InputMaybe<UpdateSandboxTemplateRequestAgentNetwork>;
+  /** Source of a sandbox. */
+  base?: InputMaybe<TemplateBase>;
+  /** Purpose of the template. */
+  description?: InputMaybe<Scalars['String']['input']>;
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null: no bound of its own. */
+  diskMb?: InputMaybe<Scalars['Int']['input']>;
+  /** A Dockerfile: required with the base `dockerfile`, not allowed with another one. */
+  dockerfile?: InputMaybe<Scalars['String']['input']>;
+  /** A container image: required with the base `image`, not allowed with another one. */
+  image?: InputMaybe<Scalars['String']['input']>;
+  /** Memory of a mission in MiB: 64 to 262,144; null: no bound of its own. */
+  memoryMb?: InputMaybe<Scalars['Int']['input']>;
+  /** 1 to 120 characters; unique in the organization. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
+  processes?: InputMaybe<Scalars['Int']['input']>;
+  /** While the environment is prepared. */
+  setupNetwork?: InputMaybe<UpdateSandboxTemplateRequestSetupNetwork>;
+  /** A POSIX shell script that prepares the environment, in the checkout. */
+  setupScript?: InputMaybe<Scalars['String']['input']>;
+  /** At most 50; their values are no secrets. */
+  variables?: InputMaybe<Array<UpdateSandboxTemplateRequestVariables>>;
+};
+
+/** While agents and scripts work. */
+export type UpdateSandboxTemplateRequestAgentNetwork = {
+  /** Own hosts, with `custom` and `packages` alone: at most 100. */
+  hosts?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Set of hosts that it allows. */
+  mode: NetworkMode;
+};
+
+/** While the environment is prepared. */
+export type UpdateSandboxTemplateRequestSetupNetwork = {
+  /** Own hosts, with `custom` and `packages` alone: at most 100. */
+  hosts?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Set of hosts that it allows. */
+  mode: NetworkMode;
+};
+
+/** A variable of the environment. */
+export type UpdateSandboxTemplateRequestVariables = {
+  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  name: Scalars['String']['input'];
+  /** At most 4000 characters. */
+  value: Scalars['String']['input'];
 };
 
 /** Members that are left out stay as they are. */
@@ -1638,7 +1742,7 @@ export type DismissNoticeMutation = { dismissNotice: { noticeId: string } };
 export type PaletteQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type PaletteQuery = { projects: { data: Array<{ id: string, name: string }> }, agents: { data: Array<{ id: string, name: string }> }, issues: { data: Array<{ id: string, key: string, title: string }> }, scheduledTasks: { data: Array<{ id: string, name: string }> }, automations: { data: Array<{ id: string, name: string }> } };
+export type PaletteQuery = { projects: { data: Array<{ id: string, name: string }> }, agents: { data: Array<{ id: string, name: string }> }, sandboxTemplates: { data: Array<{ id: string, name: string }> }, issues: { data: Array<{ id: string, key: string, title: string }> }, scheduledTasks: { data: Array<{ id: string, name: string }> }, automations: { data: Array<{ id: string, name: string }> } };
 
 export type PaletteMembersQueryVariables = Exact<{
   orgId: Scalars['String']['input'];
@@ -1905,6 +2009,54 @@ export type KillSandboxMutationVariables = Exact<{
 
 
 export type KillSandboxMutation = { killSandbox: { sandboxId: string } };
+
+export type TemplateRowFragment = { id: string, name: string, description: string | null, base: TemplateBase, image: string | null, isBuiltin: boolean, updatedAt: number, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> }, projects: Array<{ id: string, name: string }> | null, agents: Array<{ id: string, name: string }> };
+
+export type SandboxTemplatesQueryVariables = Exact<{
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type SandboxTemplatesQuery = { sandboxTemplates: { nextCursor: string | null, data: Array<TemplateRowFragment> } };
+
+export type SandboxTemplateQueryVariables = Exact<{
+  templateId: Scalars['String']['input'];
+}>;
+
+
+export type SandboxTemplateQuery = { sandboxTemplate: (
+    { dockerfile: string | null, setupScript: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, variables: Array<{ name: string, value: string }> }
+    & TemplateRowFragment
+  ) };
+
+export type PackageRegistriesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PackageRegistriesQuery = { agentCatalog: { packageRegistries: Array<{ name: string, hosts: Array<string> }> } };
+
+export type CreateSandboxTemplateMutationVariables = Exact<{
+  input: CreateSandboxTemplateRequest;
+}>;
+
+
+export type CreateSandboxTemplateMutation = { createSandboxTemplate: { id: string } };
+
+export type UpdateSandboxTemplateMutationVariables = Exact<{
+  templateId: Scalars['String']['input'];
+  input: UpdateSandboxTemplateRequest;
+  ifUpdatedAt?: InputMaybe<Scalars['EpochMs']['input']>;
+}>;
+
+
+export type UpdateSandboxTemplateMutation = { updateSandboxTemplate: { id: string } };
+
+export type DeleteSandboxTemplateMutationVariables = Exact<{
+  templateId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteSandboxTemplateMutation = { deleteSandboxTemplate: { id: string } };
 
 export const agents: Operation<AgentsQuery, AgentsQueryVariables> = {
   text: 'query Agents($limit:Int!$cursor:String$role:AgentRole){agents(limit:$limit cursor:$cursor role:$role){data{...AgentRow}nextCursor}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
@@ -2211,7 +2363,7 @@ export const dismissNotice: Operation<DismissNoticeMutation, DismissNoticeMutati
 };
 
 export const palette: Operation<PaletteQuery, PaletteQueryVariables> = {
-  text: 'query Palette{projects(limit:100){data{id name}}agents(limit:100){data{id name}}issues(limit:100){data{id key title}}scheduledTasks(limit:100){data{id name}}automations(limit:100){data{id name}}}',
+  text: 'query Palette{projects(limit:100){data{id name}}agents(limit:100){data{id name}}sandboxTemplates(limit:100){data{id name}}issues(limit:100){data{id key title}}scheduledTasks(limit:100){data{id name}}automations(limit:100){data{id name}}}',
 };
 
 export const paletteMembers: Operation<PaletteMembersQuery, PaletteMembersQueryVariables> = {
@@ -2340,4 +2492,28 @@ export const sandboxLogSize: Operation<SandboxLogSizeQuery, SandboxLogSizeQueryV
 
 export const killSandbox: Operation<KillSandboxMutation, KillSandboxMutationVariables> = {
   text: 'mutation KillSandbox($sandboxId:String!){killSandbox(sandboxId:$sandboxId){sandboxId}}',
+};
+
+export const sandboxTemplates: Operation<SandboxTemplatesQuery, SandboxTemplatesQueryVariables> = {
+  text: 'query SandboxTemplates($limit:Int!$cursor:String){sandboxTemplates(limit:$limit cursor:$cursor){data{...TemplateRow}nextCursor}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
+};
+
+export const sandboxTemplate: Operation<SandboxTemplateQuery, SandboxTemplateQueryVariables> = {
+  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}memoryMb diskMb processes}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
+};
+
+export const packageRegistries: Operation<PackageRegistriesQuery, PackageRegistriesQueryVariables> = {
+  text: 'query PackageRegistries{agentCatalog{packageRegistries{name hosts}}}',
+};
+
+export const createSandboxTemplate: Operation<CreateSandboxTemplateMutation, CreateSandboxTemplateMutationVariables> = {
+  text: 'mutation CreateSandboxTemplate($input:CreateSandboxTemplateRequest!){createSandboxTemplate(input:$input){id}}',
+};
+
+export const updateSandboxTemplate: Operation<UpdateSandboxTemplateMutation, UpdateSandboxTemplateMutationVariables> = {
+  text: 'mutation UpdateSandboxTemplate($templateId:String!$input:UpdateSandboxTemplateRequest!$ifUpdatedAt:EpochMs){updateSandboxTemplate(templateId:$templateId input:$input ifUpdatedAt:$ifUpdatedAt){id}}',
+};
+
+export const deleteSandboxTemplate: Operation<DeleteSandboxTemplateMutation, DeleteSandboxTemplateMutationVariables> = {
+  text: 'mutation DeleteSandboxTemplate($templateId:String!){deleteSandboxTemplate(templateId:$templateId){id}}',
 };

@@ -28,7 +28,7 @@ export interface Form<V> {
   values: V;
   prefix: string;
   set(change: Partial<V>): void;
-  /** Error of a field, in the API's words. */
+  /** Error of a field, or of a part of it such as `hosts.0`, in the API's words. */
   errorOf(name: string): string | null;
   /** Problem that belongs to no field. */
   problem: ProblemBody | null;
@@ -165,7 +165,7 @@ function fieldErrors(problem: ProblemBody | null, names: string[]) {
   const others: string[] = [];
   for (const { path, message } of problem?.fields ?? []) {
     const name = names.find((one) => path === one || path.startsWith(`${one}.`));
-    if (name) fields[name] ??= capital(sentence(message));
+    if (name) for (const one of new Set([name, path])) fields[one] ??= capital(sentence(message));
     else others.push(sentence(path ? `${path}: ${message}` : message));
   }
   if (!problem?.fields) return { fields, rest: problem };

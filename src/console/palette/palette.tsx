@@ -32,10 +32,11 @@ const entriesOf = (kind: string, base: string, page: { data: Named[] } | null): 
   page?.data.map(({ id, name }) => ({ kind, name, address: pageAt(`${base}/${id}`) })) ?? [];
 
 async function records(): Promise<Entry[]> {
-  const { projects, agents, issues, scheduledTasks, automations } = await ask(palette, {});
+  const { projects, agents, sandboxTemplates, issues, scheduledTasks, automations } = await ask(palette, {});
   return [
     ...entriesOf('Project', '/projects', projects),
     ...entriesOf('Agent', '/agents', agents),
+    ...entriesOf('Sandbox template', '/templates', sandboxTemplates),
     ...entriesOf('Scheduled task', '/tasks', scheduledTasks),
     ...entriesOf('Automation', '/automations', automations),
     ...(issues?.data ?? []).map(({ id, key, title }) => ({

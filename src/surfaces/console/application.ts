@@ -7,6 +7,7 @@ import type { Caller } from '#access/principal.ts';
 import { findAgent } from '#domain/projects/agents/operations.ts';
 import { findIssue } from '#domain/projects/issues/operations.ts';
 import { findProject } from '#domain/projects/projects/operations.ts';
+import { findTemplate } from '#domain/projects/sandbox-templates/operations.ts';
 import { Automation, ScheduledTask } from '#domain/work/recurring/model.ts';
 import { findRecurring } from '#domain/work/recurring/operations.ts';
 import { findRun } from '#domain/work/runs/operations.ts';
@@ -85,6 +86,7 @@ const recordTitles: Record<RecordAddress, FindTitle> & Partial<Record<PageAddres
   '/sandboxes/:id': async (caller, id) => `Sandbox of the ${(await findSandbox(caller, id)).role}`,
   '/issues/:id': async (caller, id) => (await findIssue(caller, id)).title,
   '/agents/:id': async (caller, id) => (await findAgent(caller, id)).name,
+  '/templates/:id': async (caller, id) => (await findTemplate(caller, id)).name,
 };
 
 export const applicationRoutes = pageEntries.map(([address, { title, scopes }]): OrganizationRoute => {

@@ -55,6 +55,13 @@ export const organizationPages = {
     actions: [['agents:write', 'Create an agent']],
   },
   '/agents/:id': { scopes: ['agents:read'] },
+  '/templates': { title: 'Sandbox templates', scopes: ['agents:read'], menu: 'work' },
+  '/templates/new': {
+    title: 'Create a sandbox template',
+    scopes: ['agents:write'],
+    actions: [['agents:write', 'Create a sandbox template']],
+  },
+  '/templates/:id': { scopes: ['agents:read'] },
   '/runtimes': {
     title: 'Runtimes',
     scopes: ['agents:read'],

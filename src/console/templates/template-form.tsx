@@ -1,0 +1,164 @@
+// Fields of a sandbox template: what it is created from, its setup, variables, network and limits.
+import { OneOf } from '../kit/choices.tsx';
+import { Entries } from '../kit/entries.tsx';
+import { Check, Text } from '../kit/fields.tsx';
+import type { Form } from '../kit/form.ts';
+import { NetworkField } from './network-field.tsx';
+import { isSent, type TemplateValues } from './template-values.ts';
+
+export const labels = {
+  name: 'Name',
+  description: 'Description',
+  base: 'Created from',
+  image: 'Image',
+  dockerfile: 'Dockerfile',
+  setupScript: 'Setup script',
+  variables: 'Variables',
+  agentNetwork: 'Network of agents',
+  hasOwnSetupNetwork: 'Other hosts during setup',
+  setupNetwork: 'Network of the setup',
+  memoryMb: 'Memory in MiB',
+  diskMb: 'Disk space in MiB',
+  processes: 'Processes',
+};
+
+const bases = [
+  ['machine', 'The runtime’s machine'],
+  ['image', 'A container image'],
+  ['dockerfile', 'A Dockerfile'],
+] as const;
+
+export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
+  const { base, hasOwnSetupNetwork, memoryMb, diskMb, processes } = form.values;
+  const hasLimits = [memoryMb, diskMb, processes].some((limit) => limit !== '');
+  const limitErrors = (['memoryMb', 'diskMb', 'processes'] as const).some((name) => form.errorOf(name));
+  return (
+    <>
+      <Text form={form} name="name" label={labels.name} maxLength={120} required />
+      <Text form={form} name="description" label={labels.description} hint="Optional." maxLength={500} />
+      <OneOf
+        form={form}
+        name="base"
+        label={labels.base}
+        hint={
+          base === 'machine' ? 'It has the programs of its machine, or its own image where it uses containers.' : ''
+        }
+        options={bases}
+      />
+      {base !== 'machine' && (
+        <p class="hint">
+          It needs a runtime with <code>ISOLATION=container</code>; elsewhere the mission fails and says so.
+        </p>
+      )}
+      {base === 'image' && (
+        <Text form={form} name="image" label={labels.image} hint="As ghcr.io/acme/tools:1." maxLength={300} required />
+      )}
+      {base === 'dockerfile' && (
+        <Text form={form} name="dockerfile" label={labels.dockerfile} rows={10} maxLength={20_000} isCode required />
+      )}
+      <Text
+        form={form}
+        name="setupScript"
+        label={labels.setupScript}
+        hint="A shell script that runs in the checkout before agents start, such as “npm ci”. Its result is kept until a lock file changes. Optional."
+        rows={6}
+        maxLength={20_000}
+        isCode
+      />
+      <Variables form={form} />
+      <NetworkField form={form} name="agentNetwork" legend="Hosts that agents may connect to" />
+      <Check form={form} name="hasOwnSetupNetwork" label="The setup may connect to other hosts than agents" />
+      {hasOwnSetupNetwork && (
+        <NetworkField form={form} name="setupNetwork" legend="Hosts that the setup may connect to" />
+      )}
+      <details class="more" open={hasLimits || limitErrors}>
+        <summary>Limits of a mission</summary>
+        <Text
+          form={form}
+          name="memoryMb"
+          label={labels.memoryMb}
+          hint="Empty: that of the instance type."
+          type="number"
+          min={64}
+          max={262_144}
+        />
+        <Text
+          form={form}
+          name="diskMb"
+          label={labels.diskMb}
+          hint="Empty: as much as the runtime allows."
+          type="number"
+          min={256}
+          max={1_048_576}
+        />
+        <Text
+          form={form}
+          name="processes"
+          label={labels.processes}
+          hint="Empty: as many as the runtime allows."
+          type="number"
+          min={16}
+          max={32_768}
+        />
+      </details>
+    </>
+  );
+}
+
+function Variables({ form }: { form: Form<TemplateValues> }) {
+  const { variables } = form.values;
+  const whole = form.errorOf('variables');
+  const isOfRow = variables.some((_, row) => partsOf(form, row).some(([, error]) => error));
+  return (
+    <fieldset>
+      <legend>{labels.variables}</legend>
+      <p class="hint">
+        Environment variables of the setup and of agents. Everybody who can see the template can read them: values that
+        nobody should read are secrets.
+      </p>
+      <Entries
+        entries={variables}
+        set={(changed) => form.set({ variables: changed })}
+        blank={{ name: '', value: '' }}
+        isBlank={(one) => !isSent(one)}
+        noun="variable"
+      >
+        {(variable, change, index, row) => {
+          const errors = index === null ? [] : partsOf(form, index);
+          return (
+            <div class="grow">
+              <div class="pair">
+                {(['name', 'value'] as const).map((part) => (
+                  <input
+                    key={part}
+                    aria-label={`${part === 'name' ? 'Name' : 'Value'} of variable ${row + 1}`}
+                    aria-invalid={errors.some(([one, error]) => one === part && error) ? 'true' : undefined}
+                    aria-describedby={errors.some(([, error]) => error) ? `error-variables-${row}` : undefined}
+                    class="code-input"
+                    autocomplete="off"
+                    spellcheck={false}
+                    placeholder={part === 'name' ? 'NAME' : 'value'}
+                    value={variable[part]}
+                    onInput={({ currentTarget: { value } }) => change({ ...variable, [part]: value })}
+                  />
+                ))}
+              </div>
+              {errors.some(([, error]) => error) && (
+                <p class="field-error" id={`error-variables-${row}`}>
+                  {errors
+                    .map(([, error]) => error)
+                    .filter(Boolean)
+                    .join(' ')}
+                </p>
+              )}
+            </div>
+          );
+        }}
+      </Entries>
+      {whole && !isOfRow && <p class="field-error">{whole}</p>}
+    </fieldset>
+  );
+}
+
+const partsOf = (form: Form<TemplateValues>, index: number) =>
+  (['name', 'value'] as const).map((part) => [part, form.errorOf(`variables.${index}.${part}`)] as const);

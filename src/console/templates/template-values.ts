@@ -1,0 +1,67 @@
+// Values of the form for a sandbox template, from and to the record of the API.
+import type {
+  CreateSandboxTemplateRequest,
+  NetworkMode,
+  SandboxTemplateQuery,
+  TemplateBase,
+} from '../generated/documents.ts';
+import { cleanHosts } from '../kit/entries.tsx';
+import { optional } from '../kit/fields.tsx';
+
+export type Template = SandboxTemplateQuery['sandboxTemplate'];
+
+export interface Policy {
+  mode: NetworkMode;
+  hosts: string[];
+}
+
+const sharesNetwork = ({ setupNetwork, agentNetwork }: Template): boolean =>
+  JSON.stringify(setupNetwork) === JSON.stringify(agentNetwork);
+
+export const valuesOf = (template: Template) => {
+  const { name, description, base, image, dockerfile, setupScript, variables, memoryMb, diskMb, processes } = template;
+  return {
+    ...{ name, base: base as string, variables },
+    description: description ?? '',
+    image: image ?? '',
+    // That of the built-in template is the recipe of the default image.
+    dockerfile: (base === 'dockerfile' && dockerfile) || '',
+    setupScript: setupScript ?? '',
+    agentNetwork: template.agentNetwork as Policy,
+    hasOwnSetupNetwork: !sharesNetwork(template),
+    setupNetwork: template.setupNetwork as Policy,
+    memoryMb: String(memoryMb ?? ''),
+    diskMb: String(diskMb ?? ''),
+    processes: String(processes ?? ''),
+  };
+};
+
+export type TemplateValues = ReturnType<typeof valuesOf>;
+
+/** Whether hosts can be added to a policy of the mode. */
+export const takesHosts = (mode: NetworkMode): boolean => mode === 'packages' || mode === 'custom';
+
+const policyOf = ({ mode, hosts }: Policy): Policy => ({ mode, hosts: takesHosts(mode) ? cleanHosts(hosts) : [] });
+const limitOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));
+
+export function inputOf(values: TemplateValues): CreateSandboxTemplateRequest {
+  const { name, base, variables, memoryMb, diskMb, processes } = values;
+  const agentNetwork = policyOf(values.agentNetwork);
+  return {
+    name,
+    description: optional(values.description),
+    base: base as TemplateBase,
+    image: base === 'image' ? values.image.trim() : null,
+    dockerfile: base === 'dockerfile' ? values.dockerfile : null,
+    setupScript: values.setupScript.trim() === '' ? null : values.setupScript,
+    variables: variables.filter(isSent).map((one) => ({ name: one.name.trim(), value: one.value })),
+    agentNetwork,
+    setupNetwork: values.hasOwnSetupNetwork ? policyOf(values.setupNetwork) : agentNetwork,
+    memoryMb: limitOf(memoryMb),
+    diskMb: limitOf(diskMb),
+    processes: limitOf(processes),
+  };
+}
+
+/** Whether a row for a variable has anything in it. */
+export const isSent = ({ name, value }: { name: string; value: string }): boolean => name.trim() !== '' || value !== '';

@@ -1,0 +1,120 @@
+// Pages of the environments of agents in a real browser, by role and label: sandbox templates and who chooses them.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
+
+const launched = await launchBrowser();
+if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
+
+describe.skipIf(typeof launched === 'string')('in the console', () => {
+  const browser = launched as Browser;
+  let world: World;
+  let pages: PageInspector;
+  let acme: Row<Organization>;
+  let session: Session;
+  let projectId: string;
+
+  beforeAll(async () => {
+    world = await openWorld();
+    pages = createPageInspector(browser, world.url);
+    const alice = await world.person('Alice');
+    acme = await world.found(alice, 'Acme');
+    session = await world.session(alice, acme.id);
+    projectId = await create('/projects', { name: 'Web shop', repoFullName: 'acme/web-shop' });
+  });
+  afterEach(async () => {
+    await pages.close();
+    expect(pages.takeProblems()).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+  });
+
+  const create = async (path: string, body: object): Promise<string> =>
+    (await world.rest('POST', path, { session, body })).body.id;
+  const read = async (path: string) => (await world.rest('GET', path, { session })).body;
+  const open = async (path: string, by = session): Promise<Page> => {
+    const page = await pages.open(by);
+    await page.goto(`/console/o/${acme.slug}${path}`);
+    return page;
+  };
+  const lastSegment = (page: Page): string => new URL(page.url()).pathname.split('/').at(-1)!;
+
+  it('a sandbox template is created with errors at its fields, changed, and deleted where it is not used', async () => {
+    const page = await open('/templates');
+    await page.getByRole('link', { name: 'Standard' }).waitFor();
+    await pages.inspect(page, 'templates');
+    await page.getByRole('link', { name: 'Create template' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('Node');
+    await page.getByLabel('Setup script').fill('npm ci\n');
+    await page.getByRole('button', { name: 'Add variable' }).press('Enter');
+    await page.keyboard.type('PATH');
+    await page.getByRole('textbox', { name: 'Value of variable 1' }).fill('/bin');
+    // The public registries are named.
+    await page.getByText(/^npm, JSR, PyPI, .*Alpine$/).waitFor();
+    const agents = page.getByRole('group', { name: 'Hosts that agents may connect to' });
+    await agents.getByRole('button', { name: 'Add host' }).click();
+    await page.keyboard.insertText('API.example.com 10.0.0.1');
+    await page.getByRole('button', { name: 'Create template' }).click();
+    await agents.getByText('Must be a name: addresses are not allowed.').waitFor();
+    await page.getByText('PATH is set by the platform.').waitFor();
+    expect(await agents.getByRole('textbox', { name: 'Host 2' }).getAttribute('aria-invalid')).toBe('true');
+    expect(await agents.getByRole('textbox', { name: 'Host 1' }).getAttribute('aria-invalid')).toBe(null);
+    await pages.inspect(page, 'template-errors');
+    await agents.getByRole('button', { name: 'Remove host 2' }).click();
+    await page.getByRole('textbox', { name: 'Name of variable 1' }).fill('CI');
+    await page.getByRole('button', { name: 'Create template' }).click();
+    await page.getByRole('heading', { name: 'Node', level: 1 }).waitFor();
+    const templateId = lastSegment(page);
+    const policy = { mode: 'packages', hosts: ['api.example.com'] };
+    expect(await read(`/sandbox-templates/${templateId}`)).toMatchObject({
+      name: 'Node',
+      base: 'machine',
+      setupScript: 'npm ci\n',
+      variables: [{ name: 'CI', value: '/bin' }],
+      ...{ setupNetwork: policy, agentNetwork: policy, memoryMb: null },
+    });
+
+    await page.getByLabel('A container image').check();
+    await page.getByLabel('Image', { exact: true }).fill('node:20');
+    await page.getByLabel('The setup may connect to other hosts than agents').check();
+    await agents.getByLabel('No host').check();
+    await page.getByText('Limits of a mission').click();
+    await page.getByLabel('Memory in MiB').fill('2048');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(() => read(`/sandbox-templates/${templateId}`))
+      .toMatchObject({
+        ...{ base: 'image', image: 'node:20', memoryMb: 2048 },
+        ...{ setupNetwork: policy, agentNetwork: { mode: 'none', hosts: [] } },
+      });
+    await pages.inspect(page, 'template');
+
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'Sandbox templates' }).waitFor();
+    await page.getByRole('link', { name: 'Standard' }).click();
+    await page.getByText('Every project and agent that has chosen no other template.').waitFor();
+    await page.getByRole('link', { name: 'Duplicate' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    expect((await world.rest('GET', `/sandbox-templates/${templateId}`, { session })).status).toBe(404);
+  });
+
+  it('a template that is used says where, and stays', async () => {
+    const templateId = await create('/sandbox-templates', { name: 'Used' });
+    await world.rest('PATCH', `/projects/${projectId}`, { session, body: { defaultSandboxTemplateId: templateId } });
+    const page = await open(`/templates/${templateId}`);
+    await page.getByRole('link', { name: 'Web shop' }).waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('The sandbox template is used by the project Web shop').waitFor();
+    // The browser itself logs nothing: GraphQL answers with 200.
+    await page.getByRole('link', { name: 'Web shop' }).click();
+    await page.getByRole('heading', { name: 'Web shop', level: 1 }).waitFor();
+  });
+});
