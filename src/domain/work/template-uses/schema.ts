@@ -4,11 +4,10 @@ import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
 import { shownUses } from '../../projects/sandbox-templates/bounds.ts';
-import type { TemplateUse } from '../../projects/sandbox-templates/operations.ts';
 import { SandboxTemplateType } from '../../projects/sandbox-templates/schema.ts';
 import { agentsUsing, deleteUnusedTemplate, projectsUsing } from './operations.ts';
 
-const TemplateUseType = builder.objectRef<TemplateUse>('TemplateUse').implement({
+const TemplateUseType = builder.objectRef<Awaited<ReturnType<typeof projectsUsing>>[number]>('TemplateUse').implement({
   description: 'A project or agent that has chosen a sandbox template.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The id of the project or agent.' }),
