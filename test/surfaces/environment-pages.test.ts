@@ -105,15 +105,26 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect((await world.rest('GET', `/sandbox-templates/${templateId}`, { session })).status).toBe(404);
   });
 
-  it('a template that is used says where, and stays', async () => {
+  it('a project and an agent choose a template, which says where it is used, and stays', async () => {
     const templateId = await create('/sandbox-templates', { name: 'Used' });
-    await world.rest('PATCH', `/projects/${projectId}`, { session, body: { defaultSandboxTemplateId: templateId } });
-    const page = await open(`/templates/${templateId}`);
-    await page.getByRole('link', { name: 'Web shop' }).waitFor();
+    const page = await open(`/projects/${projectId}/settings`);
+    await page.getByLabel('Sandbox template').selectOption('Used');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const projectTemplate = async () => (await read(`/projects/${projectId}`)).defaultSandboxTemplateId;
+    await expect.poll(projectTemplate).toBe(templateId);
+
+    await page.goto(`/console/o/${acme.slug}/agents/new`);
+    await page.getByLabel('Name').fill('Careful');
+    await page.getByLabel('Sandbox template').selectOption('Used');
+    await page.getByRole('button', { name: 'Create agent' }).click();
+    await page.getByRole('heading', { name: 'Careful', level: 1 }).waitFor();
+    expect((await read(`/agents/${lastSegment(page)}`)).sandboxTemplateId).toBe(templateId);
+
+    await page.goto(`/console/o/${acme.slug}/templates/${templateId}`);
+    await page.getByRole('link', { name: 'Careful' }).waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('The sandbox template is used by the project Web shop').waitFor();
-    // The browser itself logs nothing: GraphQL answers with 200.
+    await page.getByText('is used by the agent Careful, the project Web shop').waitFor();
     await page.getByRole('link', { name: 'Web shop' }).click();
     await page.getByRole('heading', { name: 'Web shop', level: 1 }).waitFor();
   });

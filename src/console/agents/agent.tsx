@@ -19,6 +19,7 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
+import { standard, TemplateChoice } from '../templates/template-choice.tsx';
 import { runsOn } from './agents.tsx';
 
 type Catalog = AgentCatalogQuery['agentCatalog'];
@@ -33,23 +34,29 @@ const labels = {
   effort: 'Effort',
   userPrompt: 'Instructions',
   skillRepos: 'Repositories with skills',
+  sandbox: 'Sandbox template',
 };
 
-const valuesOf = ({ name, role, harness, model, effort, userPrompt, skillRepos }: AgentQuery['agent']) => ({
-  ...{ name, harness, model, role: role as string },
-  effort: (effort ?? '') as string,
-  userPrompt: userPrompt ?? '',
-  skillRepos: skillRepos.join('\n'),
-});
+const valuesOf = (agent: AgentQuery['agent']) => {
+  const { name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId } = agent;
+  return {
+    ...{ name, harness, model, role: role as string },
+    effort: (effort ?? '') as string,
+    userPrompt: userPrompt ?? '',
+    skillRepos: skillRepos.join('\n'),
+    sandbox: sandboxTemplateId,
+  };
+};
 
 type Values = ReturnType<typeof valuesOf>;
 
-const inputOf = ({ role, effort, userPrompt, skillRepos, ...rest }: Values) => ({
+const inputOf = ({ role, effort, userPrompt, skillRepos, sandbox, ...rest }: Values) => ({
   ...rest,
   role: role as AgentRole,
   effort: (effort || null) as AgentEffort | null,
   userPrompt: optional(userPrompt),
   skillRepos: skillRepos.split(/\s+/).filter(Boolean),
+  sandbox: { kind: 'existing' as const, templateId: sandbox },
 });
 
 function Fields({ form, catalog }: { form: Form<Values>; catalog: Catalog }) {
@@ -98,6 +105,13 @@ function Fields({ form, catalog }: { form: Form<Values>; catalog: Catalog }) {
         hint="One owner/repository per line. Optional."
         rows={3}
       />
+      <TemplateChoice
+        form={form}
+        name="sandbox"
+        label={labels.sandbox}
+        standardWords="That of the project"
+        hint="The environment in which the agent works."
+      />
     </>
   );
 }
@@ -119,12 +133,11 @@ function Creation({ catalog }: { catalog: Catalog }) {
   const form = useForm<Values>({
     name: 'agent',
     initial: {
-      ...{ name: '', role: 'builder', effort: '', userPrompt: '', skillRepos: '' },
+      ...{ name: '', role: 'builder', effort: '', userPrompt: '', skillRepos: '', sandbox: standard },
       ...{ harness: harness.id, model: harness.models[0]?.id ?? '' },
     },
     async send(values, key) {
-      const sandbox = { kind: 'existing' as const, templateId: catalog.builtinSandboxTemplate.key };
-      const { createAgent: made } = await mutate(createAgent, { input: { ...inputOf(values), sandbox } }, key);
+      const { createAgent: made } = await mutate(createAgent, { input: inputOf(values) }, key);
       route(pageAt(`/agents/${made.id}`));
     },
   });
@@ -196,10 +209,13 @@ function Edit({ agent, catalog, read }: { agent: AgentQuery['agent']; catalog: C
   );
 }
 
+const sandboxWords = ({ sandboxTemplateId, sandboxTemplate }: AgentQuery['agent']): string =>
+  sandboxTemplateId === standard ? 'That of the project' : (sandboxTemplate?.name ?? sandboxTemplateId);
+
 const Facts = ({ agent }: { agent: AgentQuery['agent'] }) => (
   <Card title="Agent" aside={agent.isBuiltin && 'built-in'}>
     <dl class="facts">
-      {Object.entries(valuesOf(agent)).map(([name, value]) =>
+      {Object.entries({ ...valuesOf(agent), sandbox: sandboxWords(agent) }).map(([name, value]) =>
         value === '' || name === 'name' ? null : (
           <>
             <dt>{labels[name as keyof typeof labels]}</dt>

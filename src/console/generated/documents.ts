@@ -1146,14 +1146,14 @@ export type AgentQueryVariables = Exact<{
 
 
 export type AgentQuery = { agent: (
-    { effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string>, sandboxTemplateId: string, updatedAt: number }
+    { effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string>, sandboxTemplateId: string, updatedAt: number, sandboxTemplate: { id: string, name: string } | null }
     & AgentRowFragment
   ) };
 
 export type AgentCatalogQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AgentCatalogQuery = { agentCatalog: { roles: Array<{ key: AgentRole, name: string, blurb: string }>, harnesses: Array<{ id: string, label: string, models: Array<{ id: string, label: string }> }>, builtinSandboxTemplate: { key: string, name: string } } };
+export type AgentCatalogQuery = { agentCatalog: { roles: Array<{ key: AgentRole, name: string, blurb: string }>, harnesses: Array<{ id: string, label: string, models: Array<{ id: string, label: string }> }> } };
 
 export type CreateAgentMutationVariables = Exact<{
   input: CreateAgentRequest;
@@ -1763,7 +1763,7 @@ export type ProjectSettingsQueryVariables = Exact<{
 }>;
 
 
-export type ProjectSettingsQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, autoMerge: boolean } };
+export type ProjectSettingsQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, autoMerge: boolean, defaultSandboxTemplateId: string | null } };
 
 export type CreateProjectMutationVariables = Exact<{
   input: CreateProjectRequest;
@@ -1803,7 +1803,7 @@ export type ProjectQueryVariables = Exact<{
 }>;
 
 
-export type ProjectQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, tracker: ProjectTracker, createdAt: number } };
+export type ProjectQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, tracker: ProjectTracker, createdAt: number, defaultSandboxTemplate: { id: string, name: string } | null } };
 
 export type ScheduledTasksQueryVariables = Exact<{
   projectId?: InputMaybe<Scalars['String']['input']>;
@@ -2058,16 +2058,21 @@ export type DeleteSandboxTemplateMutationVariables = Exact<{
 
 export type DeleteSandboxTemplateMutation = { deleteSandboxTemplate: { id: string } };
 
+export type TemplateNamesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TemplateNamesQuery = { sandboxTemplates: { data: Array<{ id: string, name: string, isBuiltin: boolean }> } };
+
 export const agents: Operation<AgentsQuery, AgentsQueryVariables> = {
   text: 'query Agents($limit:Int!$cursor:String$role:AgentRole){agents(limit:$limit cursor:$cursor role:$role){data{...AgentRow}nextCursor}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
 };
 
 export const agent: Operation<AgentQuery, AgentQueryVariables> = {
-  text: 'query Agent($agentId:String!){agent(agentId:$agentId){...AgentRow effort userPrompt skillRepos sandboxTemplateId updatedAt}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
+  text: 'query Agent($agentId:String!){agent(agentId:$agentId){...AgentRow effort userPrompt skillRepos sandboxTemplateId sandboxTemplate{id name}updatedAt}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
 };
 
 export const agentCatalog: Operation<AgentCatalogQuery, AgentCatalogQueryVariables> = {
-  text: 'query AgentCatalog{agentCatalog{roles{key name blurb}harnesses{id label models{id label}}builtinSandboxTemplate{key name}}}',
+  text: 'query AgentCatalog{agentCatalog{roles{key name blurb}harnesses{id label models{id label}}}}',
 };
 
 export const createAgent: Operation<CreateAgentMutation, CreateAgentMutationVariables> = {
@@ -2375,7 +2380,7 @@ export const paletteRuns: Operation<PaletteRunsQuery, PaletteRunsQueryVariables>
 };
 
 export const projectSettings: Operation<ProjectSettingsQuery, ProjectSettingsQueryVariables> = {
-  text: 'query ProjectSettings($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status autoMerge}}',
+  text: 'query ProjectSettings($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status autoMerge defaultSandboxTemplateId}}',
 };
 
 export const createProject: Operation<CreateProjectMutation, CreateProjectMutationVariables> = {
@@ -2395,7 +2400,7 @@ export const projects: Operation<ProjectsQuery, ProjectsQueryVariables> = {
 };
 
 export const project: Operation<ProjectQuery, ProjectQueryVariables> = {
-  text: 'query Project($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status tracker createdAt}}',
+  text: 'query Project($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status tracker defaultSandboxTemplate{id name}createdAt}}',
 };
 
 export const scheduledTasks: Operation<ScheduledTasksQuery, ScheduledTasksQueryVariables> = {
@@ -2516,4 +2521,8 @@ export const updateSandboxTemplate: Operation<UpdateSandboxTemplateMutation, Upd
 
 export const deleteSandboxTemplate: Operation<DeleteSandboxTemplateMutation, DeleteSandboxTemplateMutationVariables> = {
   text: 'mutation DeleteSandboxTemplate($templateId:String!){deleteSandboxTemplate(templateId:$templateId){id}}',
+};
+
+export const templateNames: Operation<TemplateNamesQuery, TemplateNamesQueryVariables> = {
+  text: 'query TemplateNames{sandboxTemplates(limit:100){data{id name isBuiltin}}}',
 };

@@ -15,14 +15,16 @@ import { pageAt } from '../kit/page.ts';
 import { Action, Card, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { DeleteByName } from '../kit/typed-name.tsx';
+import { standard, TemplateChoice } from '../templates/template-choice.tsx';
 
 type Settings = ProjectSettingsQuery['project'];
 
-const valuesOf = ({ name, scmOwner, scmRepo, issueCode, autoMerge }: Settings) => ({
+const valuesOf = ({ name, scmOwner, scmRepo, issueCode, autoMerge, defaultSandboxTemplateId }: Settings) => ({
   name,
   repoFullName: `${scmOwner}/${scmRepo}`,
   issueCode: issueCode ?? '',
   autoMerge,
+  defaultSandboxTemplateId: defaultSandboxTemplateId ?? standard,
 });
 
 export function ProjectSettings({ id: projectId }: { id: string }) {
@@ -62,8 +64,8 @@ function Details({ project, read }: Properties) {
     name: `project ${projectId}`,
     initial: valuesOf(project),
     current: async () => [valuesOf((await ask(projectSettings, { projectId })).project), null],
-    async send({ name, repoFullName, issueCode, autoMerge }, key) {
-      const input = { name, repoFullName, issueCode: optional(issueCode), autoMerge };
+    async send({ issueCode, ...values }, key) {
+      const input = { ...values, issueCode: optional(issueCode) };
       await mutate(updateProject, { projectId, input }, key);
       read();
     },
@@ -73,6 +75,7 @@ function Details({ project, read }: Properties) {
     repoFullName: 'Repository',
     issueCode: 'Issue code',
     autoMerge: 'Merge approved changes',
+    defaultSandboxTemplateId: 'Sandbox template',
   };
   return (
     <Card title="Details">
@@ -90,6 +93,13 @@ function Details({ project, read }: Properties) {
           name="autoMerge"
           label="Merge approved changes"
           hint="A pull request merges without a person at the commit that a reviewer agent approved, once its checks pass."
+        />
+        <TemplateChoice
+          form={form}
+          name="defaultSandboxTemplateId"
+          label={labels.defaultSandboxTemplateId}
+          standardWords="Standard"
+          hint="The environment of missions here. An agent that has chosen a template of its own works in that one."
         />
       </FormFrame>
     </Card>

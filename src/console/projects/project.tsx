@@ -79,7 +79,7 @@ function About({ projectId }: OfProject) {
       </>
     );
   }
-  const { scmOwner, scmRepo, status, tracker, issueCode } = data.project;
+  const { scmOwner, scmRepo, status, tracker, issueCode, defaultSandboxTemplate: template } = data.project;
   return (
     <>
       {heading}
@@ -87,6 +87,12 @@ function About({ projectId }: OfProject) {
         <Pill status={status} /> <code>{`${scmOwner}/${scmRepo}`}</code> · issues in{' '}
         {tracker === 'builtin' ? 'the console' : tracker}
         {issueCode && ` as ${issueCode}`} · <a href={pageAt(`/projects/${projectId}/mcp`)}>MCP servers</a>
+        {template && (
+          <>
+            {' '}
+            · sandbox template <a href={pageAt(`/templates/${template.id}`)}>{template.name}</a>
+          </>
+        )}
         {may('projects:write') && (
           <>
             {' '}

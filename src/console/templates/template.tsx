@@ -15,12 +15,12 @@ import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { networkWords } from './network-field.tsx';
+import { standard } from './template-choice.tsx';
 import { labels, TemplateFields } from './template-form.tsx';
 import { inputOf, type Template, valuesOf } from './template-values.ts';
 import { baseWords } from './templates.tsx';
 
 const above = [[pageAt('/templates'), 'Sandbox templates']] as const;
-const standard = 'standard';
 
 export function NewTemplate() {
   const from = useLocation().query.from || standard;

@@ -1,0 +1,36 @@
+// The choice of a sandbox template in forms of projects and agents.
+import { templateNames } from '../generated/documents.ts';
+import { Choice, type FieldProperties } from '../kit/fields.tsx';
+import { may, pageAt } from '../kit/page.ts';
+import { useReading } from '../kit/reading.ts';
+
+export const standard = 'standard';
+
+/** `standardWords`: what the standard template means there. */
+export function TemplateChoice<V>({ standardWords, hint, ...field }: FieldProperties<V> & { standardWords: string }) {
+  const { data } = useReading(templateNames, {});
+  const own = data?.sandboxTemplates.data.filter(({ isBuiltin }) => !isBuiltin) ?? [];
+  const chosen = String(field.form.values[field.name]);
+  return (
+    <Choice
+      {...field}
+      hint={
+        <>
+          {hint} <a href={pageAt('/templates')}>See templates</a>
+          {own.length === 0 && data && may('agents:write') && (
+            <>
+              {' '}
+              or <a href={pageAt('/templates/new')}>create one</a>
+            </>
+          )}
+          .
+        </>
+      }
+      options={[
+        [standard, standardWords],
+        ...own.map(({ id, name }) => [id, name] as const),
+        ...(!data && chosen !== standard ? [[chosen, '…'] as const] : []),
+      ]}
+    />
+  );
+}
