@@ -9,7 +9,7 @@ import { hasEgress } from './isolation/isolation.ts';
 import { type Gateway, openGateway, type Upstreams } from './protocol/gateway.ts';
 import { type Meter, openMeter } from './protocol/meter.ts';
 import { openModels } from './protocol/models.ts';
-import type { RunPlace, RunPlaces } from './run-place.ts';
+import { type RunPlace, type RunPlaces, variablesOf } from './run-place.ts';
 import type { RunSettings, StepContext } from './step-context.ts';
 import { openCheckpoints } from './workspace/checkpoint-upload.ts';
 import { systemParts, systemPrompt, turnParts } from './workspace/instructions.ts';
@@ -35,7 +35,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
     const found = capabilities.found.find((one) => one.harness === harness);
     if (!found) throw new Error(`This runner has no ${harness}.`);
     const runPlace = await places.of(step);
-    const { place, account, checkout, limits, plan, connections } = runPlace;
+    const { place, account, checkout, limits, connections } = runPlace;
     const { gateway, sessions } = await share(runPlace);
     const skills = await installSkills(platform, lease, skillRepos, place, account);
     const isolated = isolate(runPlace, step, settings.graceMs);
@@ -48,7 +48,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       ...launch,
       ...requestOf(step),
       ...(await connectServers(settings, upstreams, gateway)),
-      env: { ...launch.env, ...plan.variables, ARTIFACTS: place.artifacts, RUN_ID: lease.runId },
+      env: { ...launch.env, ...variablesOf(runPlace), ARTIFACTS: place.artifacts, RUN_ID: lease.runId },
       program: found.program,
       home: place.home,
       prompt: turn.map(({ text }) => text).join('\n\n'),

@@ -40,7 +40,8 @@ async function prepare(
 ): Promise<string> {
   const { capabilities, orgId } = settings;
   const { prepared } = capabilities;
-  const { plan, place, account, containers, egress } = runPlace;
+  const { plan, place, account, containers, egress, interception } = runPlace;
+  const secrets = interception?.secrets;
   const key = await keyOf(runPlace);
   const { log, tell, failWith } = openTelling(settings, runPlace, key, report);
   const own = async () => {
@@ -59,6 +60,7 @@ async function prepare(
     const begun = Date.now();
     const found = await prepared.restore(orgId, key, place);
     if (!found) return false;
+    secrets?.accept(found.placeholders ?? {});
     await own();
     log(`The environment was prepared before, in ${found.seconds} s; it was copied in ${Date.now() - begun} ms.\n`);
     await tell('ready', found.bytes, 0);
@@ -77,7 +79,7 @@ async function prepare(
     if (failure) return failWith(failure);
     const seconds = Math.round((Date.now() - begun) / 1_000);
     const bytes = await untracked(runPlace, isolated)
-      .then((names) => prepared.keep(orgId, key, place, names, seconds))
+      .then((work) => prepared.keep(orgId, key, place, { work, seconds, placeholders: secrets?.placeholders }))
       .catch((error) => log(`The environment is not kept for later missions: ${error.message}\n`));
     await tell('ready', bytes ?? 0);
     void prepared.sweep().catch(() => {});

@@ -1,5 +1,6 @@
 // Plan of an environment: what its template and the repository say about it.
 import type { Environment } from './contract.ts';
+import type { HostSecret } from './network/host-secrets.ts';
 import type { NetworkPolicy } from './network/policy.ts';
 import { readDevcontainer, readText } from './workspace/devcontainer.ts';
 
@@ -15,6 +16,8 @@ export interface Plan {
   variables: Record<string, string>;
   /** For the setup alone. */
   setupSecrets: Record<string, string>;
+  /** For requests to their hosts. */
+  hostSecrets: readonly HostSecret[];
   network: { setup: NetworkPolicy; agent: NetworkPolicy };
   /** For the log. */
   notes: string[];
@@ -27,9 +30,6 @@ export async function planOf(template: Environment, checkout: string): Promise<P
   if (devcontainer && devcontainer.ignored.length > 0)
     notes.push(`devcontainer.json: ${devcontainer.ignored.join(', ')} has no effect here.`);
   const { secrets } = template;
-  const undelivered = secrets.filter(({ setupOnly }) => !setupOnly).map(({ name }) => name);
-  if (undelivered.length > 0)
-    notes.push(`Secrets for hosts are not delivered by this runner: ${undelivered.join(', ')}.`);
   const chosen = { ...devcontainer?.variables, ...valuesOf(template.variables) };
   const refused = [...Object.keys(chosen), ...secrets.map(({ name }) => name)].filter((name) => actsOutside.test(name));
   if (refused.length > 0) notes.push(`Variables that programs of the runner read are left out: ${refused.join(', ')}.`);
@@ -41,6 +41,7 @@ export async function planOf(template: Environment, checkout: string): Promise<P
     commands: [template.setupScript?.trim() ?? '', ...(devcontainer?.commands ?? [])].filter(Boolean),
     variables: withoutRefused(chosen),
     setupSecrets: withoutRefused(valuesOf(secrets.filter(({ setupOnly }) => setupOnly))),
+    hostSecrets: secrets.filter(({ name, setupOnly }) => !setupOnly && !actsOutside.test(name)),
     network: { setup: template.setupNetwork, agent: template.agentNetwork },
     notes,
   };

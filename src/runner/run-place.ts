@@ -1,6 +1,8 @@
 // Places of a run: its steps that are isolated in the same way share one, with its checkout, its environment and the proxy that is its
 // way out.
 import { writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createSecureContext } from 'node:tls';
 import type { Account, Environment, Limits, Step } from './contract.ts';
 import { type Plan, planOf } from './environment.ts';
 import type { Caps } from './isolation/caps.ts';
@@ -9,8 +11,13 @@ import { newAccount } from './isolation/confinement.ts';
 import type { Containers } from './isolation/engine.ts';
 import { hasEgress, type Isolation } from './isolation/isolation.ts';
 import { makePlace, type Place } from './isolation/place.ts';
+import { openAuthority } from './network/authority.ts';
 import { type ConnectionCounter, countConnections } from './network/connections.ts';
+import type { RouteSettings } from './network/dialer.ts';
 import { type EgressProxy, openEgressProxy } from './network/egress-proxy.ts';
+import { openHostSecrets } from './network/host-secrets.ts';
+import type { Interception } from './network/intercept.ts';
+import { trustFurther, trustOnly } from './network/trust.ts';
 import type { RunSettings } from './step-context.ts';
 import { type Checkout, checkOut } from './workspace/repository.ts';
 import { retain } from './workspace/retention.ts';
@@ -28,6 +35,8 @@ export interface RunPlace {
   egress: EgressProxy | null;
   connections: ConnectionCounter;
   plan: Plan;
+  /** Null: there are no secrets for hosts. */
+  interception: Interception | null;
   /** Whether the environment of its plan is there. */
   isPrepared: boolean;
 }
@@ -44,19 +53,20 @@ export function openPlaces(settings: RunSettings) {
     const isScript = isolation === scripts;
     // Agents that are not isolated are the runner's user; its scripts are another one's, where that can be.
     const account = isolation.level === 'none' && !isScript ? undefined : await newAccount();
-    const place = await makePlace('', account, trust);
+    const place = await makePlace('', account, trust ? trustFurther(trust) : null);
     closing.push(place.remove);
     const keep = () => (retention && !isScript ? retain(retention, place.work, lease.runId) : Promise.resolve());
     // The place is removed even when it could not be retained.
     closing.push(() => keep().catch((error) => console.error(`${lease.runId}: ${error.message}`)));
     const connections = countConnections();
-    const egress = hasEgress(isolation.level)
-      ? await openEgressProxy(socketsOf(place).egress, connections.add, routes)
-      : null;
-    if (egress) closing.push(egress.close);
     const { agent, checkpoint } = step;
     const checkout = await checkOut(platform, { lease, place, account, mirrors, author: agent.name, checkpoint });
     const plan = await planOf(step.environment, place.work);
+    const interception = await openInterception(plan, isolation, place, routes);
+    const egress = hasEgress(isolation.level)
+      ? await openEgressProxy(socketsOf(place).egress, connections.add, routes, interception)
+      : null;
+    if (egress) closing.push(egress.close);
     return {
       isolation,
       caps: isScript ? caps.scripts : caps.agents,
@@ -68,6 +78,7 @@ export function openPlaces(settings: RunSettings) {
       egress,
       connections,
       plan,
+      interception,
       isPrepared: false,
     };
   }
@@ -79,6 +90,7 @@ export function openPlaces(settings: RunSettings) {
       if (!isolation) throw new Error(`This runner has no ${step.agent.harness}.`);
       const found = opened.get(isolation) ?? (await open(isolation, step));
       opened.set(isolation, found);
+      found.interception?.secrets.renew(step.environment.secrets);
       return found;
     },
     /** Closes something else before the places. */
@@ -88,6 +100,29 @@ export function openPlaces(settings: RunSettings) {
     },
   };
 }
+
+/** TLS to the hosts of secrets ends at the proxy of the place, whose programs trust its authority. */
+async function openInterception(
+  { hostSecrets, notes }: Plan,
+  { level }: Isolation,
+  place: Place,
+  { roots }: RouteSettings,
+): Promise<Interception | null> {
+  if (hostSecrets.length === 0) return null;
+  if (!hasEgress(level)) {
+    notes.push(`Secrets for hosts need a cell or container: ${hostSecrets.map(({ name }) => name).join(', ')}.`);
+    return null;
+  }
+  const authority = openAuthority();
+  place.trust = await trustOnly(path.join(path.dirname(place.work), 'trust'), `${roots}\n${authority.certificate}`);
+  return { authority, secrets: openHostSecrets(hostSecrets), roots: createSecureContext({ ca: roots }) };
+}
+
+/** Variables of setup and agents. */
+export const variablesOf = ({ plan, interception }: RunPlace): Record<string, string> => ({
+  ...plan.variables,
+  ...interception?.secrets.placeholders,
+});
 
 /** Limits of the template, within those of the runner. */
 function withinOf(most: Limits, { memoryMb, diskMb, processes }: Environment): Limits {

@@ -3,19 +3,25 @@ import type { Step } from './contract.ts';
 import { setUp } from './environment-setup.ts';
 import { shell } from './harness/shell.ts';
 import { isolate } from './isolated-step.ts';
-import { type RunPlaces, writeScript } from './run-place.ts';
+import { type RunPlaces, variablesOf, writeScript } from './run-place.ts';
 import type { RunSettings, StepContext } from './step-context.ts';
 import { turnParts } from './workspace/instructions.ts';
 
 export async function openScriptContext(settings: RunSettings, places: RunPlaces, step: Step): Promise<StepContext> {
   const { lease, graceMs } = settings;
   const runPlace = await places.of(step);
-  const { place, isolation, caps, checkout, limits, plan, connections } = runPlace;
+  const { place, isolation, caps, checkout, limits, connections } = runPlace;
   await writeScript(runPlace, step.prompt);
   const isolated = isolate(runPlace, step, graceMs);
   const { launch, enclosure, processOf } = isolated.open();
   // PATH is the only variable that a script inherits from the runner.
-  const env = { ...launch.env, ...plan.variables, HOME: place.home, ARTIFACTS: place.artifacts, RUN_ID: lease.runId };
+  const env = {
+    ...launch.env,
+    ...variablesOf(runPlace),
+    HOME: place.home,
+    ARTIFACTS: place.artifacts,
+    RUN_ID: lease.runId,
+  };
   // Confined scripts have a separate /tmp.
   if (isolation.level === 'none') Object.assign(env, { TMPDIR: `${place.home}/tmp` });
   return {

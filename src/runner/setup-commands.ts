@@ -4,7 +4,7 @@ import type { IsolatedStep } from './isolated-step.ts';
 import { commonPaths } from './isolation/cell.ts';
 import { hasEgress } from './isolation/isolation.ts';
 import { startProcess } from './isolation/process.ts';
-import type { RunPlace } from './run-place.ts';
+import { type RunPlace, variablesOf } from './run-place.ts';
 import type { RunSettings, SetupReport } from './step-context.ts';
 import { watchUsage } from './step-usage.ts';
 
@@ -36,16 +36,17 @@ export async function runCommands(
 }
 
 async function runOne(
-  { place, plan, limits, isolation }: RunPlace,
+  runPlace: RunPlace,
   isolated: IsolatedStep,
   command: string,
   timeout: Promise<string>,
   { log, signal }: SetupReport,
 ): Promise<string> {
+  const { place, plan, limits, isolation } = runPlace;
   const { launch, enclosure, processOf } = isolated.open();
   // The same paths in each mission, where there is a view of files.
   const { work, home } = hasEgress(isolation.level) ? commonPaths : place;
-  const env = { ...launch.env, ...plan.variables, ...plan.setupSecrets, HOME: home, CI: 'true' };
+  const env = { ...launch.env, ...variablesOf(runPlace), ...plan.setupSecrets, HOME: home, CI: 'true' };
   const program = startProcess(
     { ...launch, env },
     {

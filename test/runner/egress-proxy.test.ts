@@ -47,8 +47,8 @@ async function start(policy: NetworkPolicy, more: Partial<RouteSettings> = {}, h
   const own = Object.values(ports).flatMap((port) => [`registry.test:${port}`, `other.test:${port}`]);
   const resolve = ((_: string, __: object, done: (...found: unknown[]) => void) =>
     done(null, [{ address: '127.0.0.1', family: 4 }])) as unknown as NonNullable<RouteSettings['resolve']>;
-  const settings = { privateHosts: new Set(own), upstream: null, resolve, ...more };
-  const proxy = await openEgressProxy(socket, (one) => seen.push(one), settings, headersTimeout);
+  const settings = { privateHosts: new Set(own), upstream: null, roots: cert, resolve, ...more };
+  const proxy = await openEgressProxy(socket, (one) => seen.push(one), settings, null, headersTimeout);
   proxy.set({ phase: 'agent', policy });
   open.push(proxy);
   return { socket, seen, proxy };

@@ -3,6 +3,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -18,6 +19,7 @@ import { openRunWorkspace } from '../../src/runner/run-workspace.ts';
 import type { RunnerCapabilities } from '../../src/runner/step-context.ts';
 import { createMask } from '../../src/runner/text.ts';
 import { openPrepared } from '../../src/runner/workspace/prepared.ts';
+import { makeCertificate } from '../support/certificate.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'environments-'));
 const git = (...args: string[]) =>
@@ -28,9 +30,17 @@ const registry = createServer((request, response) => {
   response.end('module.exports = 42;\n');
 });
 let registryHost: string;
+const certificate = makeCertificate(['api.test']);
+const api = createSecureServer(certificate, ({ headers }, response) => {
+  asked.push(headers.authorization!);
+  response.end();
+});
+let apiHost: string;
 beforeAll(async () => {
   await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
   registryHost = `registry.test:${(registry.address() as AddressInfo).port}`;
+  apiHost = `api.test:${(api.address() as AddressInfo).port}`;
   git('init', '-q', '-b', 'main', 'site');
   writeFileSync(path.join(folder, 'site/.gitignore'), 'node_modules\n');
   writeFileSync(path.join(folder, 'site/package-lock.json'), '{}');
@@ -42,6 +52,7 @@ afterEach(() => {
 });
 afterAll(() => {
   registry.close();
+  api.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -104,7 +115,7 @@ async function capabilitiesFor(level: string, store = level): Promise<RunnerCapa
     models: { anthropic: null, openai: null },
     mirrors,
     retention: null,
-    routes: { privateHosts: new Set([registryHost]), upstream: null, resolve },
+    routes: { privateHosts: new Set([registryHost, apiHost]), upstream: null, roots: certificate.cert, resolve },
     trust: null,
     prepared: openPrepared({ folder: path.join(folder, 'prepared', store), keepMs: 1e9, maxBytes: 2 ** 30 }),
     setupTimeoutMs: 60_000,
@@ -172,6 +183,13 @@ async function run(capabilities: RunnerCapabilities, environment: Environment, s
   }
 }
 
+/** A request of Node.js to a host over TLS, by the proxy; the token is a word of the shell. */
+const call = (token: string) =>
+  `TOKEN="${token}" node -e "const p = new URL(process.env.HTTPS_PROXY);
+require('http').request({host: p.hostname, port: p.port, method: 'CONNECT', path: '${apiHost}'}).on('connect', (_, socket) =>
+  require('https').get({createConnection: () => require('tls').connect({socket, servername: 'api.test'}), host: 'api.test', port: ${apiHost.split(':')[1]},
+    headers: {authorization: 'Bearer ' + process.env.TOKEN}}, (r) => r.resume().on('end', () => process.exit(r.statusCode === 200 ? 0 : 1)))).end()"`;
+
 const look =
   'node -p "require(\'answer\')"; echo $COLOR [$TOKEN]; ls ~/tool; [ -e /mission/work/node_modules ] && echo same';
 
@@ -200,6 +218,28 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect(other.preparations.map(({ status }) => status)).toEqual(['preparing', 'ready']);
     const changed = environmentOf({ setupScript: 'cat ~/.npm/_cacache/index' });
     expect((await run(capabilities, changed, 'ls node_modules')).printed).toContain('No such file');
+  });
+
+  it('puts a secret into requests to its hosts, of a token too that the setup of an earlier mission has written', async ({
+    skip,
+  }) => {
+    const capabilities = await capabilitiesFor(level, `${level}-hosts`);
+    if (!capabilities) return skip(`there is no ${level} on this machine`);
+    const secret = { name: 'API_KEY', value: 'the-real-value', hosts: [apiHost], setupOnly: false };
+    const network = { mode: 'custom', hosts: [apiHost] } as const;
+    const environment = environmentOf({
+      setupScript: `echo "$API_KEY" > ~/token; ${call('$(cat ~/token)')}`,
+      secrets: [secret],
+      setupNetwork: { ...network, hosts: [apiHost] },
+      agentNetwork: { ...network, hosts: [apiHost] },
+    });
+    const script = `echo "[$API_KEY] $(cat ~/token)"; ${call('$API_KEY')}; ${call('$(cat ~/token)')}`;
+    const first = await run(capabilities, environment, script);
+    expect([first.failure, first.printed]).toEqual(['', expect.stringMatching(/^\[(placeholder\w+)\] \1\n$/)]);
+    expect(asked).toEqual(Array(3).fill('Bearer the-real-value'));
+    const second = await run(capabilities, environment, script);
+    expect(second.printed).toMatch(/^\[(placeholder\w+)\] (?!\1)placeholder\w+\n$/);
+    expect(asked).toEqual(Array(5).fill('Bearer the-real-value'));
   });
 
   it('gives no variable to the programs that start it', async ({ skip }) => {
@@ -298,7 +338,7 @@ describe('what is kept', () => {
     writeFileSync(path.join(from!, 'work/file'), 'kept');
     const prepared = openPrepared({ folder: store, keepMs: 1e9, maxBytes: 2 ** 30 });
     const names = ['link/secret', 'link', 'loop', 'file', '../outside', '/etc/passwd', '.git/config', 'gone'];
-    await prepared.keep('org_1', 'key', places(from!), names, 1);
+    await prepared.keep('org_1', 'key', places(from!), { work: names, seconds: 1 });
     // In the next checkout a link of the repository is in the way.
     execFileSync('ln', ['-s', path.join(folder, 'outside'), path.join(to!, 'work/file')]);
     await prepared.restore('org_1', 'key', places(to!));

@@ -850,7 +850,7 @@ export interface CreateSecretRequest {
   /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
   value: string;
   /**
-   * Of a secret: hosts whose requests get it, at most 20. The local runner does not put it into requests yet.
+   * Of a secret: hosts whose requests get it in their headers, at most 20; a policy must allow them too.
    *
    * @maxItems 20
    *
@@ -3088,7 +3088,7 @@ export interface UpdateSecretRequest {
   /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
   value?: string;
   /**
-   * Of a secret: hosts whose requests get it, at most 20. The local runner does not put it into requests yet.
+   * Of a secret: hosts whose requests get it in their headers, at most 20; a policy must allow them too.
    *
    * @maxItems 20
    *

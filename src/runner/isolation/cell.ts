@@ -120,7 +120,7 @@ function viewOf(place: Place, programFolders: string[]): string[] {
     ...links.flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/run'],
     ...[node, ...programFolders].flatMap((folder) => ['--ro-bind', folder, folder]),
-    ...[packages, ...(trust ? [trust] : [])].flatMap((at) => ['--ro-bind-try', at, at]),
+    ...[packages, ...(trust ? [trust.path] : [])].flatMap((at) => ['--ro-bind-try', at, at]),
     ...[home, artifacts, root].flatMap((folder) => ['--bind', folder, folder]),
     ...[work, commonPaths.work].flatMap((at) => [isReadOnly ? '--ro-bind' : '--bind', work, at]),
     ...['--bind', home, commonPaths.home],

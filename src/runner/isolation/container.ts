@@ -154,7 +154,7 @@ function optionsOf(
     ...[work, commonPaths.work].flatMap((at) => mount(work, isReadOnly ? ',readonly' : '', at)),
     ...[home, artifacts, root].flatMap((folder) => mount(folder)),
     ...mount(home, '', commonPaths.home),
-    ...[skills, file, ...(trust ? [trust] : [])].flatMap((at) => mount(at, ',readonly')),
+    ...[skills, file, ...(trust ? [trust.path] : [])].flatMap((at) => mount(at, ',readonly')),
     ...(path.isAbsolute(program) ? mount(packagesOf(program), ',readonly') : []),
   ];
 }

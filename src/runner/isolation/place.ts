@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { Trust } from '../network/trust.ts';
 import { engineEnvironment } from './engine.ts';
 
 export interface TemporaryFolder {
@@ -29,8 +30,8 @@ export interface Place extends TemporaryFolder {
   home: string;
   /** Skills of agents: the folder belongs to the runner and contains a folder of the agent for each step. */
   skills: string;
-  /** A file of further certificate authorities of the machine, which missions may read; null: there is none. */
-  trust: string | null;
+  /** Certificate authorities that missions may read; null: those of the system or image alone. */
+  trust: Trust | null;
   /** An empty folder: for the file view of a script, or for the sockets of an agent. */
   root: string;
 }
@@ -71,7 +72,7 @@ export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFold
 export async function makePlace(
   script: string,
   account?: { uid: number; gid: number },
-  trust: string | null = null,
+  trust: Trust | null = null,
 ): Promise<Place> {
   const temporary = await makeTemporaryFolder('mission-');
   const { folder } = temporary;

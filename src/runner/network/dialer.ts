@@ -7,12 +7,15 @@ import { promisify } from 'node:util';
 import { isPublic } from './addresses.ts';
 import type { Verdict } from './connections.ts';
 import { canonicalHost } from './policy.ts';
+import { readRoots } from './trust.ts';
 
 export interface RouteSettings {
   /** `host:port` that may be at private addresses: a registry of the operator's own. */
   privateHosts: ReadonlySet<string>;
   /** The proxy of this machine; null: it reaches the internet itself. */
   upstream: URL | null;
+  /** PEM of the authorities that hosts are verified with where TLS ends here. */
+  roots: string;
   resolve?: typeof systemLookup;
 }
 
@@ -45,7 +48,7 @@ export function readRoutes(env: NodeJS.ProcessEnv): RouteSettings {
   const proxy = env.HTTPS_PROXY || env.https_proxy || '';
   if (proxy && !(URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)))
     throw new Error('HTTPS_PROXY: must be an http or https address.');
-  return { privateHosts: new Set(privateHosts), upstream: proxy ? new URL(proxy) : null };
+  return { privateHosts: new Set(privateHosts), upstream: proxy ? new URL(proxy) : null, roots: readRoots(env) };
 }
 
 export function openDialer({ privateHosts, upstream, resolve = systemLookup }: RouteSettings): Dialer {

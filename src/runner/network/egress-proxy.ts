@@ -1,12 +1,13 @@
 // The way out of a cell or container that has no network: an HTTP proxy (RFC 9110 §9.3.6 CONNECT, and absolute-form requests) on a
 // Unix socket. It reaches the hosts of the policy alone, resolves their names itself, and connects to the address that it checked.
-import { chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { longestHello, readServerName } from './client-hello.ts';
 import type { Connection, Phase } from './connections.ts';
 import { type Dialer, openDialer, Refusal, type RouteSettings } from './dialer.ts';
+import { type Interception, intercept } from './intercept.ts';
+import { listenFor } from './listen.ts';
 import { allows, canonicalHost, type NetworkPolicy } from './policy.ts';
 
 /** The policy that holds now. */
@@ -24,10 +25,12 @@ export interface EgressProxy {
 /** Connections of a mission at the same time; milliseconds for the header of a request, and without any bytes. */
 const [mostConnections, headersTimeoutMs, idleTimeoutMs] = [256, 10_000, 10 * 60_000];
 
+/** @param interception Of the hosts that secrets are for; null: there are none. */
 export async function openEgressProxy(
   socket: string,
   record: (connection: Connection) => void,
   settings: RouteSettings,
+  interception: Interception | null = null,
   headersTimeout = headersTimeoutMs,
 ): Promise<EgressProxy> {
   let reach: Reach = { phase: 'agent', policy: { mode: 'none', hosts: [] } };
@@ -42,10 +45,11 @@ export async function openEgressProxy(
     client.on('error', () => {});
     client.setTimeout(idleTimeoutMs, () => client.destroy());
   });
-  server.on('connect', (from, client, head) => void tunnel(from, client as Socket, head, reach, dialer, record));
-  await new Promise<void>((resolve, reject) => void server.once('error', reject).listen(socket, resolve));
-  // The program inside may be another user; it reaches no folder but its own.
-  await chmod(socket, 0o666);
+  server.on(
+    'connect',
+    (from, client, head) => void tunnel(from, client as Socket, head, reach, dialer, record, interception),
+  );
+  await listenFor(server, socket);
   return {
     set(next) {
       reach = next;
@@ -81,6 +85,7 @@ async function tunnel(
   reach: Reach,
   dialer: Dialer,
   record: (connection: Connection) => void,
+  interception: Interception | null,
 ): Promise<void> {
   const [, name = '', portText] = /^(.*):(\d{1,5})$/.exec(url ?? '') ?? [];
   const [port, { phase }] = [Number(portText ?? 0), reach];
@@ -110,10 +115,17 @@ async function tunnel(
     onward.on('error', close).setTimeout(idleTimeoutMs, close);
     if (client.destroyed) return close();
     client.write('HTTP/1.1 200 Connection established\r\n\r\n');
-    onward.pipe(client);
+    const isNamed = interception?.secrets.covers(host, port) ?? false;
+    if (!isNamed) onward.pipe(client);
     inspect(client, head, host, port, reach, (first, otherName) => {
+      const isTls = readServerName(first) !== null;
       refused = otherName;
       if (refused !== undefined) return close();
+      if (isNamed && isTls) {
+        client.unshift(first);
+        return intercept(client, onward, { host, port, idleTimeoutMs }, interception!);
+      }
+      if (isNamed) onward.pipe(client);
       onward.write(first);
       client.pipe(onward);
     });

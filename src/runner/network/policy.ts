@@ -17,7 +17,8 @@ export function canonicalHost(text: string): string | null {
 
 const usualPorts = [80, 443];
 
-function matches(rule: string, host: string, port: number): boolean {
+/** @param host Canonical. */
+export function matches(rule: string, host: string, port: number): boolean {
   const [, wildcard, name, rulePort] = /^(\*\.)?([^:]+)(?::(\d+))?$/.exec(rule) ?? [];
   const ruleHost = name && canonicalHost(name);
   if (!ruleHost || !(rulePort ? Number(rulePort) === port : usualPorts.includes(port))) return false;

@@ -1,7 +1,8 @@
-// Variables by which programs in a cell or container find the proxy.
+// Variables by which programs in a cell or container find the proxy, and the authorities that they trust.
+import type { Trust } from './trust.ts';
 
-/** @param port On loopback, inside. @param trust A file of further authorities, which is shown there. */
-export function proxyVariables(port: number, trust: string | null): Record<string, string> {
+/** @param port On loopback, inside. @param trust Null: the authorities of the system or image alone. */
+export function proxyVariables(port: number, trust: Trust | null): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;
   const direct = '127.0.0.1,localhost,::1';
   const both = (name: string, value: string) => ({ [name]: value, [name.toLowerCase()]: value });
@@ -12,7 +13,7 @@ export function proxyVariables(port: number, trust: string | null): Record<strin
     ...both('HTTPS_PROXY', proxy),
     ...both('NO_PROXY', direct),
     NODE_USE_ENV_PROXY: '1',
-    JAVA_TOOL_OPTIONS: [...java, '-Dhttp.nonProxyHosts=localhost|127.*'].join(' '),
-    ...(trust && { NODE_EXTRA_CA_CERTS: trust }),
+    JAVA_TOOL_OPTIONS: [...java, '-Dhttp.nonProxyHosts=localhost|127.*', ...(trust?.java ?? [])].join(' '),
+    ...trust?.variables,
   };
 }

@@ -1,11 +1,11 @@
 // The only network access of an agent: its model calls and those to the platform's MCP server. The gateway adds the real credentials,
 // which the agent never sees; the agent's key is valid only for its mission.
 import { randomBytes } from 'node:crypto';
-import { chmod } from 'node:fs/promises';
 import { type Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Vendor } from '../contract.ts';
+import { listenFor } from '../network/listen.ts';
 import { sendOn } from './answers.ts';
 import type { AdmittedCall, Meter } from './meter.ts';
 import { isPaid, readUsage } from './usage.ts';
@@ -98,13 +98,7 @@ export async function openGateway(
     if (path && meter && isPaid(path)) void forwardMetered(request, response, upstream, path, meter);
     else forward(request, response, upstream, path);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    if (socket) server.listen(socket, resolve);
-    else server.listen(0, '127.0.0.1', resolve);
-  });
-  // The agent may run as another user; it can reach only its own folder.
-  if (socket) await chmod(socket, 0o666);
+  await listenFor(server, socket);
   return {
     key,
     port: socket ? 0 : (server.address() as AddressInfo).port,

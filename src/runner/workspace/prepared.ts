@@ -22,11 +22,16 @@ export interface Workplace {
 
 interface Manifest {
   /** Paths in the checkout and in the home. */
-  work: string[];
-  home: string[];
+  work: readonly string[];
+  home: readonly string[];
   seconds: number;
   bytes: number;
+  /** Placeholders of secrets by name, which the setup may have written into files. */
+  placeholders?: Record<string, string>;
 }
+
+/** A setup that went well. `work` has the paths in the checkout that git does not have. */
+export type Setup = Pick<Manifest, 'work' | 'seconds' | 'placeholders'>;
 
 /** Files that harnesses and checkpoints keep in the home: of one mission. */
 const ofMission = ['tmp', '.codex', '.claude', 'checkpoint.git'];
@@ -109,9 +114,9 @@ export function openPrepared(settings: PreparedSettings) {
     restore: (orgId: string, key: string, to: Workplace) => restore(entryOf(orgId, key), to),
     /** Downloads of earlier setups of the organization, for the next one. */
     seed: (orgId: string, home: string) => copyPaths(cacheOf(orgId), home, caches),
-    /** Keeps what the setup has left, and its downloads. @param untracked Paths in the checkout that git does not have. @returns its bytes */
-    async keep(orgId: string, key: string, from: Workplace, untracked: readonly string[], seconds: number) {
-      const bytes = await keep(entryOf(orgId, key), from, untracked, seconds);
+    /** Keeps what the setup has left, and its downloads. @returns its bytes */
+    async keep(orgId: string, key: string, from: Workplace, setup: Setup) {
+      const bytes = await keep(entryOf(orgId, key), from, setup);
       await replace(cacheOf(orgId), (fresh) => copyPaths(from.home, fresh, caches));
       return bytes;
     },
@@ -142,20 +147,15 @@ async function restore(entry: string, { work, home }: Workplace): Promise<Manife
   return manifest;
 }
 
-async function keep(
-  entry: string,
-  { work, home }: Workplace,
-  untracked: readonly string[],
-  seconds: number,
-): Promise<number> {
+async function keep(entry: string, { work, home }: Workplace, setup: Setup): Promise<number> {
   const inHome = (await readdir(home)).filter((name) => !ofMission.includes(name));
   let bytes = 0;
   await replace(entry, async (fresh) => {
     for (const name of ['work', 'home']) await mkdir(path.join(fresh, name), { mode: 0o700 });
-    await copyPaths(work, path.join(fresh, 'work'), untracked);
+    await copyPaths(work, path.join(fresh, 'work'), setup.work);
     await copyPaths(home, path.join(fresh, 'home'), inHome);
     bytes = await bytesOf(fresh);
-    const manifest: Manifest = { work: [...untracked], home: inHome, seconds, bytes };
+    const manifest: Manifest = { ...setup, home: inHome, bytes };
     await writeFile(path.join(fresh, 'manifest.json'), JSON.stringify(manifest));
   });
   return bytes;

@@ -63,7 +63,7 @@ const hosts = z
   .max(secretCounts.hosts)
   .optional()
   .describe(
-    `Of a secret: hosts whose requests get it, at most ${secretCounts.hosts}. The local runner does not put it into requests yet.`,
+    `Of a secret: hosts whose requests get it in their headers, at most ${secretCounts.hosts}; a policy must allow them too.`,
   );
 const setupOnly = z.boolean().optional().describe('Whether the setup alone gets the secret; then it has no hosts.');
 const CreateSecretRequest = request(

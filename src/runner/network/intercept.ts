@@ -1,0 +1,143 @@
+// TLS to a named host that ends here, so that the headers of requests get the values of secrets: HTTP/1.1 with a client that trusts the
+// mission's authority on one side, and with the host, whose certificate is verified, on the other. One connection leads to one connection.
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type SecureContext, connect as startTls, TLSSocket } from 'node:tls';
+import type { Authority } from './authority.ts';
+import type { HostSecrets } from './host-secrets.ts';
+import { canonicalHost } from './policy.ts';
+
+export interface Interception {
+  secrets: HostSecrets;
+  authority: Authority;
+  /** Authorities that the certificates of hosts are verified with. */
+  roots: SecureContext;
+}
+
+interface Target {
+  host: string;
+  port: number;
+  idleTimeoutMs: number;
+}
+
+const [alpn, maxHeaderSize] = [['http/1.1'], 64 * 1024];
+
+/** @param client Its ClientHello is to be read again. @param onward A connection to the host, over which nothing was sent. */
+export function intercept(client: Socket, onward: Socket, target: Target, interception: Interception): void {
+  const { host, idleTimeoutMs } = target;
+  const { authority, roots } = interception;
+  const outside = startTls({ socket: onward, servername: host, secureContext: roots, ALPNProtocols: alpn });
+  const inside = new TLSSocket(client, {
+    isServer: true,
+    secureContext: authority.contextFor(host),
+    ALPNProtocols: alpn,
+  });
+  for (const wrapped of [client, onward]) wrapped.setTimeout(0);
+  inside.setTimeout(idleTimeoutMs, () => inside.destroy());
+  inside.on('error', () => inside.destroy()).once('close', () => outside.destroy());
+  /** Why the host cannot be talked to. */
+  const ready = new Promise<string>((resolve) => {
+    outside.once('secureConnect', () => resolve(''));
+    outside.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    outside.once('close', () => resolve('the connection ended'));
+  });
+  serve(inside, outside, ready, target, interception.secrets);
+}
+
+function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, target: Target, secrets: HostSecrets) {
+  const { host, port, idleTimeoutMs } = target;
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  agent.createConnection = () => outside;
+  let underWay = 0;
+  outside.once('close', () => underWay === 0 && inside.end());
+
+  /** The request to the host. @returns why it is not made */
+  async function prepare(from: IncomingMessage): Promise<string | ReturnType<typeof request>> {
+    const wrong = wrongTarget(from, host, port);
+    if (wrong) return wrong;
+    const failure = await ready;
+    if (failure) return `${host}:${port} was not reached (failed): its TLS failed: ${failure}.\n`;
+    if (outside.destroyed) {
+      inside.destroy();
+      return '';
+    }
+    const headers = secrets.fill(host, port, headersOf(from));
+    return request({ agent, maxHeaderSize, method: from.method, path: from.url, headers });
+  }
+
+  const options = { maxHeaderSize, keepAliveTimeout: idleTimeoutMs, requestTimeout: 0, headersTimeout: 0 };
+  const server = createServer(options, async (from, to) => {
+    underWay++;
+    to.once('close', () => {
+      underWay--;
+      if (outside.destroyed) inside.end();
+    });
+    const onward = await prepare(from);
+    if (typeof onward === 'string') return void to.writeHead(502, { connection: 'close' }).end(onward);
+    // As without a proxy, a client repeats on another connection what it may repeat.
+    onward.on('error', () => to.headersSent || inside.destroy()).on('response', (answer) => sendBack(answer, to));
+    from.pipe(onward);
+  });
+  server.on('upgrade', async (from, socket, head) => {
+    const onward = await prepare(from);
+    if (typeof onward === 'string')
+      return void socket.end(headOf(502, 'Bad Gateway', ['connection', 'close']) + onward);
+    onward
+      .on('error', () => inside.destroy())
+      .on('response', (answer) => refuseUpgrade(answer, socket))
+      .on('upgrade', (answer, upgraded, rest) => {
+        socket.write(headOf(answer.statusCode!, answer.statusMessage!, answer.rawHeaders));
+        socket.write(rest);
+        upgraded.write(head);
+        upgraded
+          .on('error', () => inside.destroy())
+          .pipe(socket)
+          .pipe(upgraded);
+      })
+      .end();
+  });
+  server.emit('connection', inside);
+}
+
+/** A host that serves others too would answer for them, with the secret in the request. */
+function wrongTarget({ headers, url, method }: IncomingMessage, host: string, port: number): string {
+  const [, name = '', namedPort] = /^(.*?)(?::(\d+))?$/.exec(headers.host ?? '') ?? [];
+  if (canonicalHost(name) !== host || Number(namedPort ?? port) !== port)
+    return `The request names ${headers.host ?? 'no host'}, and the connection ${host}:${port}.\n`;
+  if (!/^[/*]/.test(url ?? '')) return 'The request must name a path.\n';
+  // Its answer would be the request.
+  return method === 'TRACE' ? 'TRACE is not possible here.\n' : '';
+}
+
+/** Answered here; and named once, as it was checked. */
+const dropped = ['expect', 'host'];
+
+/** The headers as they came, in turn names and values. */
+function headersOf({ rawHeaders, headers, method }: IncomingMessage): string[] {
+  const others = rawHeaders.flatMap((text, at) =>
+    at % 2 === 0 && !dropped.includes(text.toLowerCase()) ? [text, rawHeaders[at + 1]!] : [],
+  );
+  const kept = ['Host', headers.host!, ...others];
+  const isFramed = 'content-length' in headers || 'transfer-encoding' in headers;
+  const hasNone = isFramed || ['GET', 'HEAD', 'DELETE', 'OPTIONS'].includes(method!);
+  return hasNone ? kept : [...kept, 'Content-Length', '0'];
+}
+
+function sendBack(answer: IncomingMessage, to: ServerResponse): void {
+  to.sendDate = false;
+  to.writeHead(answer.statusCode!, answer.statusMessage, answer.rawHeaders);
+  answer.on('error', () => to.destroy()).pipe(to);
+}
+
+function refuseUpgrade(answer: IncomingMessage, socket: Duplex): void {
+  const { connection: _, 'transfer-encoding': __, ...headers } = answer.headers;
+  const kept = Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((one) => [name, one!]));
+  socket.write(headOf(answer.statusCode!, answer.statusMessage!, [...kept, 'connection', 'close']));
+  answer.on('error', () => socket.destroy()).pipe(socket);
+}
+
+function headOf(status: number, reason: string, headers: readonly string[]): string {
+  const lines = headers.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${headers[at + 1]}\r\n`] : []));
+  return `HTTP/1.1 ${status} ${reason}\r\n${lines.join('')}\r\n`;
+}

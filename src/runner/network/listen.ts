@@ -1,0 +1,14 @@
+// Servers of the runner that programs of a mission reach.
+import { chmod } from 'node:fs/promises';
+import type { Server } from 'node:net';
+
+/** @param socket A path; null: a loopback port. */
+export async function listenFor(server: Server, socket: string | null): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    if (socket) server.listen(socket, resolve);
+    else server.listen(0, '127.0.0.1', resolve);
+  });
+  // The program inside may be another user; it reaches no folder but its own.
+  if (socket) await chmod(socket, 0o666);
+}
