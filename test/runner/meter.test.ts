@@ -1,10 +1,13 @@
 // Metered model calls: the platform lets each through before the vendor is asked, and is told the tokens of the answer.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openEgress } from '../../src/runner/protocol/egress.ts';
 import { type Gateway, openGateway } from '../../src/runner/protocol/gateway.ts';
 import { openMeter } from '../../src/runner/protocol/meter.ts';
 import type { Platform } from '../../src/runner/protocol/platform.ts';
+import { makeCertificate } from '../support/certificate.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests are looked into
 type Json = any;
@@ -30,9 +33,14 @@ const vendor = createServer(async (request, response) => {
   if (request.url!.endsWith('/count_tokens')) return void response.end('{"input_tokens":40}');
   answer(response, request);
 });
+/** Nobody knows its certificate. */
+const secure = createSecureServer(makeCertificate(['localhost']));
+const resolveTo = (address: string) =>
+  ((_: string, __: object, done: (...found: unknown[]) => void) => done(null, [{ address, family: 4 }])) as never;
 let gateway: Gateway;
 beforeAll(async () => {
   await new Promise<void>((resolve) => vendor.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
   const upstream = { base, headers: {} };
   gateway = await openGateway({ anthropic: upstream, openai: upstream, mcp: {} }, null, meter);
@@ -46,6 +54,7 @@ afterAll(async () => {
   await gateway.close();
   vendor.closeAllConnections();
   vendor.close();
+  secure.close();
 });
 
 const post = (path: string, body: Json, signal?: AbortSignal) => {
@@ -194,6 +203,28 @@ describe('a metered call', () => {
     await (await post('/openai/v1/responses', { model: 'm' })).text();
     await meter.settled();
     expect([reserved.length, reported]).toEqual([1, []]);
+  });
+
+  it.each([
+    ['whose name does not resolve', () => 'https://vendor.invalid', {}],
+    [
+      'whose address is refused',
+      () => 'https://vendor.test',
+      openEgress('https://vendor.test', false, resolveTo('10.0.0.1')),
+    ],
+    ['that accepts no connection', () => 'http://127.0.0.1:1', {}],
+    ['whose certificate is not verified', () => `https://localhost:${(secure.address() as AddressInfo).port}`, {}],
+  ])('to a vendor %s keeps no reservation', async (_, base, more) => {
+    const upstream = { headers: {}, base: base(), ...more };
+    const other = await openGateway({ anthropic: upstream, openai: null, mcp: {} }, null, meter);
+    grants = [{ outputTokens: 10, reason: null }];
+    const { status } = await fetch(`http://127.0.0.1:${other.port}/anthropic/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': other.key },
+      body: '{"model":"m","max_tokens":10}',
+    });
+    expect([status, reported.map(tokens)]).toEqual([502, [[0, 0, 0, 0]]]);
+    await other.close();
   });
 
   it('that is no JSON is refused', async () => {

@@ -1,9 +1,17 @@
 // The only network access of an agent: its model calls and those to the platform's MCP server. The gateway adds the real credentials,
 // which the agent never sees; the agent's key is valid only for its mission.
 import { randomBytes } from 'node:crypto';
-import { type Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  type Agent,
+  type ClientRequest,
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { Vendor } from '../contract.ts';
 import { listenFor } from '../network/listen.ts';
 import { sendOn } from './answers.ts';
@@ -204,15 +212,27 @@ function forward(
     // Forwards an upstream abort.
     answer.on('error', () => to.destroy()).pipe(to);
   });
+  const isSent = watchSending(onward);
   onward.on('error', (error) => {
-    // A connection that was not made has cost nothing.
-    if (call && (error as NodeJS.ErrnoException).syscall === 'connect') call.end('refused');
+    if (!isSent()) call?.end('refused');
     if (to.headersSent) to.destroy();
     else refuse(to, 502, `The model cannot be reached: ${error.message}`);
   });
   to.on('close', () => onward.destroy());
   if (call) onward.end(call.body);
   else from.pipe(onward);
+}
+
+/** Whether any of a request may have left: it costs nothing without a connection, for which the name must resolve and TLS be verified. */
+function watchSending(onward: ClientRequest): () => boolean {
+  let isSent = false;
+  onward.once('socket', (socket) => {
+    isSent = !socket.connecting && !socket.destroyed;
+    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
+      isSent = true;
+    });
+  });
+  return () => isSent;
 }
 
 /** Reports the tokens of the answer when it has ended, or breaks off. */
