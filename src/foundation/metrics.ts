@@ -88,6 +88,13 @@ export const planFailures = new Counter({
   registers,
 });
 
+export const modelCalls = new Counter({
+  name: 'model_calls_total',
+  help: 'Model calls of agents by vendor and class of the HTTP status (none: no answer came), as runtimes report them.',
+  labelNames: ['vendor', 'status'],
+  registers,
+});
+
 export const missionCost = new Counter({
   name: 'mission_cost_usd_total',
   help: 'Costs of missions that were recorded, in US dollars.',

@@ -49,6 +49,9 @@ describe('missions of agents', () => {
       expect(step).toMatchObject({ status: 'completed', turns: 1, inputTokens: 1_200, outputTokens: 50 });
     expect(run.missionCostUsd).toBeCloseTo(6 * run.steps[0].costUsd, 6);
     expect(run.missionCostUsd).toBeGreaterThan(0);
+    expect((await world.request('GET', '/metrics')).body).toContain(
+      'model_calls_total{vendor="anthropic",status="2xx"} 6\n',
+    );
     expect(run.sandboxes[0].harnessVersion).toBe('2.1.330');
     expect(runner.output).toContain('claude-code 2.1.330: ');
     // The gateway added the key.

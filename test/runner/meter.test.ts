@@ -185,6 +185,7 @@ describe('a metered call', () => {
     expect((await post('/openai/v1/responses', { model: 'm' })).status).toBe(529);
     await expect.poll(() => reported.length).toBe(1);
     expect(tokens(reported[0])).toEqual([0, 0, 0, 0]);
+    expect(reported[0].answer).toEqual({ vendor: 'openai', status: 529 });
     answer = (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const begun = { type: 'message_start', message: { usage: { input_tokens: 7, output_tokens: 1 } } };
@@ -202,7 +203,10 @@ describe('a metered call', () => {
     answer = (response) => response.end('{"output":[]}');
     await (await post('/openai/v1/responses', { model: 'm' })).text();
     await meter.settled();
-    expect([reserved.length, reported]).toEqual([1, []]);
+    expect([reserved.length, reported]).toMatchObject([
+      1,
+      [{ callId: null, answer: { vendor: 'openai', status: 200 } }],
+    ]);
   });
 
   it.each([
@@ -224,6 +228,7 @@ describe('a metered call', () => {
       body: '{"model":"m","max_tokens":10}',
     });
     expect([status, reported.map(tokens)]).toEqual([502, [[0, 0, 0, 0]]]);
+    expect(reported[0].answer).toEqual({ vendor: 'anthropic', status: 0 });
     await other.close();
   });
 

@@ -278,6 +278,7 @@ const runnerSettings = ['runner.ts', 'harness/install-command.ts', 'isolation/en
 const runnerRequests = [
   'protocol/platform.ts',
   'protocol/gateway.ts',
+  'protocol/usage.ts',
   'protocol/egress.ts',
   'network/egress-proxy.ts',
   'network/intercept.ts',

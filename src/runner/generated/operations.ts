@@ -571,6 +571,8 @@ export type ReportSessionRequest = {
 
 /** Tokens that a step has used. The platform computes their cost from the list prices of the catalog. */
 export type ReportUsageRequest = {
+  /** The answer of the vendor to a model call, for the metrics of the service. */
+  answer?: InputMaybe<ReportUsageRequestAnswer>;
   /** Written to the vendor’s cache. */
   cacheWriteTokens?: InputMaybe<Scalars['Int']['input']>;
   /** Read from the vendor’s cache. */
@@ -597,6 +599,13 @@ export type ReportUsageRequest = {
   stepId: Scalars['String']['input'];
   /** The runtime’s own id: a repeated request with the same id changes nothing. */
   usageId: Scalars['String']['input'];
+};
+
+export type ReportUsageRequestAnswer = {
+  /** The HTTP status; 0: no answer came. */
+  status: Scalars['Int']['input'];
+  /** The vendor that was asked. */
+  vendor: ModelVendor;
 };
 
 /** A model call that a runtime is about to make. */

@@ -16,7 +16,7 @@ import type { Vendor } from '../contract.ts';
 import { listenFor } from '../network/listen.ts';
 import { sendOn } from './answers.ts';
 import type { AdmittedCall, Meter } from './meter.ts';
-import { isPaid, readUsage } from './usage.ts';
+import { countTokens, isPaid, readUsage } from './usage.ts';
 
 /** Destination of requests, with credentials. */
 export interface Upstream {
@@ -103,7 +103,8 @@ export async function openGateway(
     if (!upstream) return refuse(response, 403, `The runner has no access to ${name}.`);
     if (upstream.refusal) return refuse(response, 403, upstream.refusal);
     const path = isMcp ? null : match[1]! + (match[2] ?? '');
-    if (path && meter && isPaid(path)) void forwardMetered(request, response, upstream, path, meter);
+    if (name !== 'mcp' && path && meter && isPaid(path))
+      void forwardMetered(request, response, { vendor: name, ...upstream }, path, meter);
     else forward(request, response, upstream, path);
   });
   await listenFor(server, socket);
@@ -127,7 +128,7 @@ const largestCall = 32 * 1024 * 1024;
 async function forwardMetered(
   from: IncomingMessage,
   to: ServerResponse,
-  upstream: Upstream,
+  upstream: Upstream & { vendor: Vendor },
   path: string,
   meter: Meter,
 ): Promise<void> {
@@ -143,8 +144,8 @@ async function forwardMetered(
     }
     const body = Buffer.concat(pieces);
     const count = path.startsWith('/v1/messages') ? () => countTokens(from, upstream, body) : null;
-    const call = await meter.admit(path, body, count, left.signal);
-    if (left.signal.aborted) return call.end('refused');
+    const call = await meter.admit(upstream.vendor, path, body, count, left.signal);
+    if (left.signal.aborted) return call.end(null, 'refused');
     forward(from, to, upstream, path, call);
   } catch (error) {
     if (!left.signal.aborted)
@@ -152,32 +153,8 @@ async function forwardMetered(
   }
 }
 
-/** Tokens of the input, as Anthropic counts them without charge. */
-async function countTokens(
-  from: IncomingMessage,
-  { base, headers, agent, signal }: Upstream,
-  body: Buffer,
-): Promise<number> {
-  const { model, messages, system, tools, tool_choice, thinking } = JSON.parse(body.toString());
-  const url = new URL(`${base}/v1/messages/count_tokens`);
-  const counted = {
-    'content-type': 'application/json',
-    'anthropic-version': from.headers['anthropic-version'] ?? '2023-06-01',
-  };
-  const options = { method: 'POST', headers: { ...counted, ...headers }, agent, signal, timeout: 30_000 };
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    const asked = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve);
-    asked.on('error', reject).on('timeout', () => asked.destroy(new Error('timeout')));
-    asked.end(JSON.stringify({ model, messages, system, tools, tool_choice, thinking }));
-  });
-  const text = (await answer.toArray()).join('');
-  const { input_tokens: tokens } = JSON.parse(text);
-  if (answer.statusCode !== 200 || !Number.isInteger(tokens)) throw new Error(text);
-  return tokens;
-}
-
 /**
- * @param path Of a model call; null: for an MCP server, whose answers are not bounded here.
+ * @param path The path of a model call; null: for an MCP server, whose answers are not bounded here.
  * @param call A metered one, whose body has been read.
  */
 function forward(
@@ -203,8 +180,10 @@ function forward(
     agent,
     signal,
   };
+  let isAnswered = false;
   const onward = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, (answer) => {
     answered?.(answer.statusCode!);
+    isAnswered = true;
     if (call) watchUsage(answer, call);
     if (path) return sendOn(answer, to, path, (message) => refuse(to, 400, message, 'invalid_request_error'));
     const { connection: _, 'set-cookie': __, ...forwardedHeaders } = answer.headers;
@@ -214,7 +193,8 @@ function forward(
   });
   const isSent = watchSending(onward);
   onward.on('error', (error) => {
-    if (!isSent()) call?.end('refused');
+    // An agent that leaves before the answer is no error of the vendor.
+    if (!isAnswered) call?.end(to.destroyed ? null : 0, isSent() ? null : 'refused');
     if (to.headersSent) to.destroy();
     else refuse(to, 502, `The model cannot be reached: ${error.message}`);
   });
@@ -240,7 +220,9 @@ function watchUsage(answer: IncomingMessage, call: AdmittedCall): void {
   const isStream = /^text\/event-stream/.test(answer.headers['content-type'] ?? '');
   const usage = readUsage(isStream);
   answer.on('data', usage.read);
-  answer.once('close', () => call.end(answer.statusCode! >= 400 ? 'refused' : usage.result(call.outputTokens)));
+  answer.once('close', () =>
+    call.end(answer.statusCode!, answer.statusCode! >= 400 ? 'refused' : usage.result(call.outputTokens)),
+  );
 }
 
 /** An error in a format that clients of both vendors understand. */

@@ -2,7 +2,7 @@
 // tokens when it is answered. A call that the platform does not let through waits here until a person has raised the limit.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { RunLease, Session } from '../contract.ts';
+import type { RunLease, Session, Vendor } from '../contract.ts';
 import { reportUsage, reserveModelCall } from '../generated/operations.ts';
 import type { Json } from '../harness/fragments.ts';
 import type { Tokens } from '../harness/port.ts';
@@ -15,8 +15,18 @@ const noTokens: Tokens = { inputTokens: 0, cachedInputTokens: 0, cacheWriteToken
 export interface AdmittedCall {
   body: Buffer;
   outputTokens: number;
-  /** Takes the tokens of the answer; `refused`: the vendor charges nothing; null: not known, so the reservation stays. */
-  end(tokens: Tokens | 'refused' | null): void;
+  /**
+   * Reports the answer.
+   * @param status The HTTP status; 0: no answer came. Null: the vendor was not asked.
+   * @param tokens `refused`: the vendor charges nothing; null: unknown, so the reservation stays.
+   */
+  end(status: number | null, tokens: Tokens | 'refused' | null): void;
+}
+
+interface Call {
+  vendor: Vendor;
+  model: string;
+  callId: string;
 }
 
 export type Meter = ReturnType<typeof openMeter>;
@@ -27,12 +37,11 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
   let isUsed = false;
   const reports = new Set<Promise<unknown>>();
 
-  function end(callId: string, model: string, tokens: Tokens | 'refused' | null): void {
-    if (!tokens || !step) return;
+  function end(call: Call, status: number | null, tokens: Tokens | 'refused' | null): void {
+    if (!step || (status === null && !tokens)) return;
     const { stepId, sandboxId, role, sessionId } = step;
-    const used = tokens === 'refused' ? noTokens : tokens;
-    const origin = { ...lease, stepId, sandboxId, role, sessionId };
-    const report = platform.mutate(reportUsage, { ...origin, usageId: callId, callId, model, ...used }).catch(() => {});
+    const usage = { ...lease, stepId, sandboxId, role, sessionId, ...usageOf(call, status, tokens) };
+    const report = platform.mutate(reportUsage, usage).catch(() => {});
     reports.add(report);
     void report.finally(() => reports.delete(report));
   }
@@ -52,6 +61,7 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
      * @param left Aborted when the agent has gone away. @throws when the body is not readable, or the platform is unreachable
      */
     async admit(
+      vendor: Vendor,
       path: string,
       body: Buffer,
       count: (() => Promise<number>) | null,
@@ -72,7 +82,7 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
           return {
             body: bounded(path, request, bound, outputTokens) ?? body,
             outputTokens,
-            end: (tokens) => end(callId, model, tokens),
+            end: (status, tokens) => end({ vendor, model, callId }, status, tokens),
           };
         }
         const exact = count && inputTokens === body.length ? await count().catch(() => null) : null;
@@ -81,6 +91,12 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
       }
     },
   };
+}
+
+function usageOf({ vendor, model, callId }: Call, status: number | null, tokens: Tokens | 'refused' | null) {
+  const used = tokens && tokens !== 'refused' ? tokens : noTokens;
+  const answer = status === null ? null : { vendor, status };
+  return { usageId: callId, callId: tokens && callId, model, ...used, answer };
 }
 
 /** The member of a request that bounds its output. */

@@ -1,4 +1,6 @@
 // Tokens of a model call, read from its answer on the way to the agent.
+import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import type { Json } from '../harness/fragments.ts';
 import type { Tokens } from '../harness/port.ts';
 
@@ -70,4 +72,33 @@ export function readUsage(isStream: boolean): UsageReader {
       return tokens;
     },
   };
+}
+
+/** Tokens of the input, as Anthropic counts them without charge. */
+export async function countTokens(
+  from: IncomingMessage,
+  {
+    base,
+    headers,
+    agent,
+    signal,
+  }: { base: string; headers: Record<string, string>; agent?: Agent; signal?: AbortSignal },
+  body: Buffer,
+): Promise<number> {
+  const { model, messages, system, tools, tool_choice, thinking } = JSON.parse(body.toString());
+  const url = new URL(`${base}/v1/messages/count_tokens`);
+  const counted = {
+    'content-type': 'application/json',
+    'anthropic-version': from.headers['anthropic-version'] ?? '2023-06-01',
+  };
+  const options = { method: 'POST', headers: { ...counted, ...headers }, agent, signal, timeout: 30_000 };
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const asked = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, resolve);
+    asked.on('error', reject).on('timeout', () => asked.destroy(new Error('timeout')));
+    asked.end(JSON.stringify({ model, messages, system, tools, tool_choice, thinking }));
+  });
+  const text = (await answer.toArray()).join('');
+  const { input_tokens: tokens } = JSON.parse(text);
+  if (answer.statusCode !== 200 || !Number.isInteger(tokens)) throw new Error(text);
+  return tokens;
 }

@@ -2,6 +2,7 @@
 // its response can get lost: the second one changes nothing.
 import type { Caller } from '#access/principal.ts';
 import { derivedId, type Id } from '#foundation/ids.ts';
+import { modelCalls } from '#foundation/metrics.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../../projects/agents/model.ts';
@@ -38,11 +39,13 @@ export interface Usage extends Tokens {
   model: string;
   /** The reserved call that it ends. */
   callId?: string | null | undefined;
+  /** For the metrics; status 0: no answer came. */
+  answer?: { vendor: string; status: number } | null | undefined;
 }
 
 /** Counts the tokens of a step, and their cost. */
-export const reportUsage = (caller: Caller, usage: Usage): Promise<void> =>
-  transaction(async (trx) => {
+export async function reportUsage(caller: Caller, usage: Usage): Promise<void> {
+  await transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, usage);
     if (usage.callId) await endModelCall(trx, run.id, usage.callId);
     if (isNothing(usage)) return;
@@ -52,6 +55,10 @@ export const reportUsage = (caller: Caller, usage: Usage): Promise<void> =>
     const isNew = await countCost(trx, run, { ...usage, costId: `usage ${usage.usageId}`, usd });
     if (isNew) await addStepUsage(trx, run.id, usage.stepId, usd, usage, usage.sessionId ?? null);
   });
+  if (!usage.answer) return;
+  const { vendor, status } = usage.answer;
+  modelCalls.inc({ vendor, status: status === 0 ? 'none' : `${Math.floor(status / 100)}xx` });
+}
 
 /** The vendor charges nothing for a call that it has refused. */
 const isNothing = ({ inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens }: Tokens): boolean =>

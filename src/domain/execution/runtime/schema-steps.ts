@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { request } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { AgentRole } from '../../projects/agents/schema-catalog.ts';
+import { AgentRole, ModelVendor } from '../../projects/agents/schema-catalog.ts';
 import { stepText } from '../../work/runs/bounds.ts';
 import { commitSha, Ending, id, key, ofRun, sessionDescription, sessionId } from './schema-runs.ts';
 
@@ -26,6 +26,13 @@ export const ReportUsageRequest = request(
       cachedInputTokens: tokens.default(0).describe('Read from the vendor’s cache.'),
       cacheWriteTokens: tokens.default(0).describe('Written to the vendor’s cache.'),
       outputTokens: tokens.describe('Also those of thoughts.'),
+      answer: z
+        .object({
+          vendor: ModelVendor.zod.describe('The vendor that was asked.'),
+          status: z.int().min(0).max(599).describe('The HTTP status; 0: no answer came.'),
+        })
+        .nullish()
+        .describe('The answer of the vendor to a model call, for the metrics of the service.'),
       callId: key.nullish().describe('The call that it ends, as it was reserved by `reserveModelCall`.'),
     })
     .describe('Tokens that a step has used. The platform computes their cost from the list prices of the catalog.'),
