@@ -1,5 +1,6 @@
 // `npm run demo:agent`: a mission of a real harness on a sample repository, without a key, because its model is a script. Starts a
-// separate service on a temporary folder until Ctrl-C, and uses operator commands and the public API.
+// separate service on a temporary folder until Ctrl-C, and uses operator commands and the public API. With `--dependencies` the
+// repository needs a package of npm: a first mission installs it, and a second one starts in the environment that it has prepared.
 import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,6 +18,8 @@ const git = (...args: string[]) => {
   return execFileSync('git', ['-C', repository, ...by, ...args], { encoding: 'utf8' });
 };
 
+const hasDependencies = process.argv.includes('--dependencies');
+
 const test = `import test from 'node:test';
 import assert from 'node:assert';
 import { day } from './day.mjs';
@@ -30,8 +33,26 @@ mkdirSync(repository, { recursive: true });
 git('init', '-q', '-b', 'main');
 writeFileSync(path.join(repository, 'day.test.mjs'), test);
 writeFileSync(path.join(repository, 'day.mjs'), `export const day = (date) => ${before};\n`);
+if (hasDependencies) addDependency();
 git('add', '.');
 git('commit', '-qm', 'A helper with a bug');
+
+function addDependency(): void {
+  const dependencies = { 'is-number': '7.0.0' };
+  const integrity = 'sha512-41Cifkg6e8TylSpdtTpeLVMqvSBEVzTttHvERD741+pnZ8ANv0004MRL43QKPDlK9cGvNp6NZWZUBlbGXYxxng==';
+  const packages = { '': { dependencies }, 'node_modules/is-number': { version: '7.0.0', integrity } };
+  const files = {
+    'package.json': { name: 'dates', private: true, type: 'module', dependencies },
+    'package-lock.json': { name: 'dates', lockfileVersion: 3, requires: true, packages },
+    '.devcontainer/devcontainer.json': { postCreateCommand: 'npm ci' },
+  };
+  mkdirSync(path.join(repository, '.devcontainer'));
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(path.join(repository, name), JSON.stringify(content, null, 2));
+  writeFileSync(path.join(repository, '.gitignore'), 'node_modules\n');
+  const using = `import isNumber from 'is-number';\n${test}test('the year is a number', () => assert.ok(isNumber(day(new Date()).slice(0, 4))));\n`;
+  writeFileSync(path.join(repository, 'day.test.mjs'), using);
+}
 
 /** Steps of the scripted model (test/support/stand-in-models.ts). */
 const steps = [
@@ -113,9 +134,20 @@ async function run(harness: string): Promise<void> {
   const sandbox = { kind: 'existing', templateId: 'standard' };
   const agent = { name: 'Builder', role: 'builder', harness, model, sandbox };
   const { id: agentId } = await ask('POST', '/v1/agents', agent);
+  for (let left = hasDependencies ? 2 : 1; left > 0; left--)
+    await runMission(ask, harness, owner, { projectId, agentId });
+  console.log('Ctrl-C ends the service and removes its data.');
+}
+
+type Ask = (method: string, where: string, body?: object) => Promise<Json>;
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+async function runMission(ask: Ask, harness: string, owner: string, chosen: { projectId: string; agentId: string }) {
   const query = `mutation ($projectId: String!, $prompt: String!, $agentId: String) {
     startMission(projectId: $projectId, prompt: $prompt, agentId: $agentId) { id } }`;
-  const { data } = await ask('POST', '/graphql', { query, variables: { projectId, prompt, agentId } });
+  const [begun, callsBefore] = [Date.now(), models.seen.length];
+  const { data } = await ask('POST', '/graphql', { query, variables: { prompt, ...chosen } });
   const { id } = data.startMission;
   console.log(`\nThe mission is done by ${harness}. Its model is a script: nothing was sent to a vendor.`);
   console.log(`Watch it at ${url}/console/o/workshop/runs/${id} after you have signed in as ${owner}:`);
@@ -125,9 +157,18 @@ async function run(harness: string): Promise<void> {
     await wait(500);
     run = await ask('GET', `/v1/runs/${id}`);
   }
-  console.log(
-    `It is ${run.status}${run.lastError ? `: ${run.lastError}` : ''}. Cost by list prices: ${run.missionCostUsd} USD.`,
-  );
+  const seconds = Math.round((Date.now() - begun) / 1_000);
+  const why = run.lastError ? `: ${run.lastError}` : '';
+  console.log(`It is ${run.status} after ${seconds} s${why}. Cost by list prices: ${run.missionCostUsd} USD.`);
+  if (hasDependencies) await showEnvironment(ask, run, models.seen[callsBefore]?.at);
   if (run.branch) console.log(git('log', '-p', '--format=%an: %s', `main..${run.branch}`));
-  console.log('Ctrl-C ends the service and removes its data.');
+}
+
+/** How the environment was prepared, which hosts were connected to, and the time from the claim to the first call of the model. */
+async function showEnvironment(ask: Ask, { id, startedAt }: Json, firstCallAt: number | undefined): Promise<void> {
+  for (const { status, seconds, bytes } of (await ask('GET', `/v1/runs/${id}/preparations`)).data)
+    console.log(`Its environment is ${status}: set up in ${seconds} s, ${Math.round(bytes / 1024)} KiB.`);
+  for (const { host, port, phase, verdict, count } of (await ask('GET', `/v1/runs/${id}/connections`)).data)
+    console.log(`Connections to ${host}:${port} in the phase ${phase}, ${verdict}: ${count}`);
+  if (firstCallAt) console.log(`From its claim to the first call of the model: ${firstCallAt - startedAt} ms.`);
 }

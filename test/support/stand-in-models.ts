@@ -434,6 +434,7 @@ export interface Asked {
   path: string;
   headers: Json;
   body: Json;
+  at: number;
 }
 
 /** `seen` has every request. With a `key` only requests with it are accepted. */
@@ -457,7 +458,7 @@ export async function startModels(port = 0) {
     } catch {
       body = { unreadable: text.length };
     }
-    seen.push({ method: request.method!, path, headers: request.headers, body });
+    seen.push({ method: request.method!, path, headers: request.headers, body, at: Date.now() });
     const { authorization, 'x-api-key': shown = authorization?.replace(/^Bearer /, '') } = request.headers;
     if (settings.key !== null && shown !== settings.key) {
       const error = { type: 'authentication_error', code: 'invalid_api_key', message: 'invalid x-api-key' };
