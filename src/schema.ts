@@ -32,6 +32,7 @@ import './domain/work/starts/schema.ts';
 import './domain/work/connections/schema.ts';
 import './domain/work/preparations/schema.ts';
 import './domain/work/template-uses/schema.ts';
+import './domain/work/allowed-hosts/schema.ts';
 import './domain/execution/checkpoints/schema.ts';
 import './domain/execution/mcp-servers/schema.ts';
 import './domain/lifecycle/setup/schema.ts';

@@ -174,6 +174,7 @@ it('every other root field with its route, scope, status and tool', () => {
     agentCatalog           GET    /agents/catalog                          200 agents:read          get_agent_catalog
     agentDelegations       GET    /agent-delegations                       200 person               -
     agents                 GET    /agents                                  200 agents:read          list_agents
+    allowHost              POST   /runs/{runId}/allowed-hosts              200 agents:write         allow_host
     answerElicitation      POST   /runs/{runId}/answer                     201 missions:run         answer_elicitation
     approvePlan            POST   /runs/{runId}/approval                   200 missions:run         approve_plan
     artifact               GET    /artifacts/{artifactId}                  200 artifacts:read       get_artifact

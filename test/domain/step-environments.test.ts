@@ -11,10 +11,11 @@ let alice: Account;
 let projectId: string;
 let runtime: string;
 let foreign: string;
+let mallory: Account;
 
 beforeAll(async () => {
   world = await openWorld();
-  const mallory = await createOwner(world, 'Mallory', 'Globex');
+  mallory = await createOwner(world, 'Mallory', 'Globex');
   alice = await createOwner(world, 'Alice', 'Acme');
   projectId = await createProject(world, alice, 'Shop');
   runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
@@ -120,6 +121,76 @@ describe('connections', () => {
     const many = { ...input, connections: Array(201).fill(connection) };
     expect((await report('reportConnections', many)).description).toContain('at most 200 entries');
     expect(await rows(run.runId)).toEqual([]);
+  });
+});
+
+describe('a blocked host', () => {
+  const blocked = { host: 'api.example.com', port: 443, phase: 'agent', verdict: 'blocked', count: 3 };
+  const asked = { host: 'api.example.com', port: 443, phase: 'agent' };
+  const blockedIn = async (...connections: object[]): Promise<string> => {
+    const run = await held();
+    await report('reportConnections', { ...ofRun(run), reportId: 'one', connections });
+    return run.runId;
+  };
+  const allow = (runId: string, more: object = {}, { token } = alice) =>
+    world.rest('POST', `/runs/${runId}/allowed-hosts`, { token, body: { ...asked, ...more } });
+  const rest = (method: string, path: string, body?: object) => world.rest(method, path, { token: alice.token, body });
+  const choose = (defaultSandboxTemplateId: string | null) =>
+    rest('PATCH', `/projects/${projectId}`, { defaultSandboxTemplateId });
+  const chosen = async () => (await rest('GET', `/projects/${projectId}`)).body.defaultSandboxTemplateId;
+  const proposals = async (runId: string) => {
+    const query = `query ($r: String!) { runConnections(runId: $r) { data { host recentRuns isAllowedNow template { name } } } }`;
+    return (await graphql(query, { r: runId })).data;
+  };
+
+  it('is added to a new template of the project in place of the built-in one, once by two presses', async () => {
+    await choose(null);
+    const other = { ...blocked, host: 'other.example.com', port: 8443 };
+    const [runId, later] = [await blockedIn(blocked, other), await blockedIn(blocked)];
+    expect(await proposals(runId)).toMatchObject([
+      { host: 'api.example.com', recentRuns: 2, isAllowedNow: false, template: { name: 'Standard' } },
+      { host: 'other.example.com', recentRuns: 1, isAllowedNow: false },
+    ]);
+    const presses = [allow(runId), allow(later), allow(runId, { host: other.host, port: other.port })];
+    const answers = await Promise.all(presses);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(new Set(answers.map(({ body }) => body.id))).toEqual(new Set([await chosen()]));
+    const template = (await rest('GET', `/sandbox-templates/${await chosen()}`)).body;
+    expect(template).toMatchObject({ name: 'Shop', setupNetwork: { mode: 'packages', hosts: [] } });
+    expect(template.agentNetwork.mode).toBe('packages');
+    expect(template.agentNetwork.hosts.toSorted()).toEqual(['api.example.com', 'other.example.com:8443']);
+    expect(await proposals(runId)).toMatchObject([{ isAllowedNow: true, template: { name: 'Shop' } }, {}]);
+    expect((await allow(runId)).body.updatedAt).toBe(template.updatedAt);
+  });
+
+  it('is added to the template of the step, and nothing is lost to concurrent presses', async () => {
+    const own = { name: 'Closed', agentNetwork: { mode: 'none', hosts: [] } };
+    const { id } = (await rest('POST', '/sandbox-templates', own)).body;
+    await choose(id);
+    const hosts = Array.from({ length: 8 }, (_, n) => `h${n}.example.com`);
+    const runId = await blockedIn(...hosts.map((host) => ({ ...blocked, host })), { ...blocked, phase: 'setup' });
+    await choose(null);
+    await Promise.all(hosts.map((host) => allow(runId, { host })));
+    await allow(runId, { phase: 'setup' });
+    const { body } = await rest('GET', `/sandbox-templates/${id}`);
+    expect(body.agentNetwork.hosts.toSorted()).toEqual(hosts);
+    expect(body).toMatchObject({ agentNetwork: { mode: 'custom' }, setupNetwork: { hosts: ['api.example.com'] } });
+    expect(await chosen()).toBe(null);
+  });
+
+  it('400 · was not blocked or is an address, 403 · without a scope, 404 · of another organization', async () => {
+    await choose(null);
+    const runId = await blockedIn({ ...blocked, host: '192.0.2.1' }, { ...blocked, verdict: 'failed' });
+    const problem = 'host: must be one that was blocked in the run, with its port and phase.';
+    expect((await allow(runId)).body.description).toBe(problem);
+    const address = await allow(runId, { host: '192.0.2.1' });
+    expect(address.body.description).toBe('host: must be a name: addresses are not allowed.');
+    const mine = await blockedIn(blocked);
+    const scopes = ['agents:write', 'missions:read'] as const;
+    const token = await world.token(alice.person, alice.organization, { scopes: [...scopes] });
+    expect((await allow(mine, {}, { ...alice, token })).status).toBe(403);
+    expect((await allow(mine, {}, mallory)).status).toBe(404);
+    expect(await chosen()).toBe(null);
   });
 });
 

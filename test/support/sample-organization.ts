@@ -7,6 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Checkpoint } from '#domain/execution/checkpoints/model.ts';
 import { claimRun } from '#domain/execution/runtime/claim.ts';
+import { reportConnections, reportPreparation } from '#domain/execution/runtime/environments.ts';
 import { SignIn } from '#domain/identity/oauth/sign-ins.ts';
 import { callerOfServiceToken, createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { requestExport } from '#domain/lifecycle/closure/export.ts';
@@ -103,12 +104,19 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
 
   const { token: serviceToken } = await createServiceToken({ name: `Runtime of ${name}`, orgId: organization.id });
   const runtime = { runtime: 'Runtime', harnesses: ['claude-code' as const] };
-  const held = (await claimRun((await callerOfServiceToken(serviceToken))!, runtime))!;
+  const runner = (await callerOfServiceToken(serviceToken))!;
+  const held = (await claimRun(runner, runtime))!;
   const { runId, leaseId, step } = held;
   const sandbox = await startSandbox({ orgId: organization.id, projectId: project.id }, { runId, leaseId });
   const sitting = await startSession(sandbox);
   await writeLog(sitting, 'session', ['What was said.']);
   await showFragments(sandbox, [{ kind: 'elicitation', body: 'May I?' }]);
+  const blocked = { host: 'blocked.example', port: 443, phase: 'agent' as const, verdict: 'blocked' as const };
+  await reportConnections(runner, {
+    ...{ runId, leaseId, reportId: 'sample' },
+    connections: [{ ...blocked, count: 1, sentBytes: 0, receivedBytes: 0 }],
+  });
+  await reportPreparation(runner, { runId, leaseId, key: 'sample', templateId: 'standard', status: 'ready' });
   const environment = await openEnvironment({ orgId: organization.id, projectId: project.id });
   const { key: contentKey } = await storedContent(organization.id);
   const artifact = await noteArtifact(
@@ -245,6 +253,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateAgentRequest: () => ({ name: `Renamed ${++asked}` }),
   CreateSandboxTemplateRequest: () => ({ name: `Created ${++asked}`, ...environmentBody }),
   UpdateSandboxTemplateRequest: () => ({ name: `Renamed ${++asked}`, ...environmentBody }),
+  AllowHostRequest: () => ({ host: 'blocked.example', port: 443, phase: 'agent' }),
   CreateSecretRequest: ({ ids }) => ({
     ...{ scope: 'project', projectId: ids.projectId, kind: 'variable', name: `CREATED_${++asked}`, value: 'value' },
   }),

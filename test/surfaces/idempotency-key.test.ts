@@ -214,6 +214,19 @@ const routes: Record<string, () => Promise<Call>> = {
     const id = await startRun({ interrupted_at: present() });
     return { path: `/runs/${id}/resumption`, table: 'run_messages', where: { run_id: id, kind: 'resume' } };
   },
+  async '/runs/{runId}/allowed-hosts'() {
+    const closed = { name: unique(), agentNetwork: { mode: 'custom', hosts: [] } };
+    const { id } = (await write('/sandbox-templates', closed)).body;
+    const runId = await startRun();
+    const body = { host: 'api.example.com', port: 443, phase: 'agent' };
+    await beside('connections').insert({
+      ...{ ...body, run_id: runId, org_id: acme.id, project_id: projectId, template_id: id, verdict: 'blocked' },
+      ...{ count: 1, sent_bytes: 0, received_bytes: 0, report_id: 'one', created_at: present(), updated_at: present() },
+    });
+    const where = { id, agent_network: JSON.stringify({ mode: 'custom', hosts: [body.host] }) };
+    const path = `/runs/${runId}/allowed-hosts`;
+    return { path, body, table: 'sandbox_templates', where, refused: { path, body: { ...body, port: 0 } } };
+  },
   async '/runs/{runId}/continuation'() {
     const team = [{ name: 'Builder', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5' }];
     const id = await startRun({ status: 'completed', team: JSON.stringify(team) });

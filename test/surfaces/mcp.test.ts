@@ -151,6 +151,7 @@ describe('the list of tools', () => {
     const table = Object.fromEntries(said);
     const writing = Object.fromEntries(said.filter(([, what]) => what !== 'reads'));
     expect(writing).toEqual({
+      allow_host: 'idempotent',
       create_agent: 'adds',
       update_agent: 'idempotent',
       delete_agent: 'destructive, idempotent',

@@ -158,6 +158,13 @@ function addTemplates(program: Command): void {
     .argument('<template>', 'id or name')
     .action(run(templates.choose));
   command
+    .command('allow')
+    .description('allow a host that was blocked in a run, in the template that decides on it')
+    .argument('<run>', 'id of the run')
+    .argument('<host>', 'host, or host:port')
+    .option('--setup', 'it was blocked in the setup')
+    .action(run(templates.allow));
+  command
     .command('delete')
     .description('delete a template that nothing uses')
     .argument('<template>', 'id or name')

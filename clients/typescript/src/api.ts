@@ -133,6 +133,20 @@ export interface AgentsParameters {
   /** The `nextCursor` of the previous page. */
   cursor?: string;
 }
+/** The parameters of `allowHost`. */
+export interface AllowHostParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** A connection of a run that was blocked. */
+export interface AllowHostRequest {
+  /** A host that was blocked in the run. */
+  host: string;
+  /** The port that was asked for; 80 and 443 allow both. */
+  port: number;
+  /** The phase in which it was blocked. */
+  phase: 'setup' | 'agent';
+}
 /** The parameters of `answerElicitation`. */
 export interface AnswerElicitationParameters {
   /** The id of the run. */
@@ -3407,6 +3421,8 @@ export interface Operations {
   interruptRun: { input: InterruptRunParameters; output: Run };
   /** Lets the interrupted agent of a run continue. Requires the scope `missions:run`. */
   resumeRun: { input: ResumeRunParameters; output: Run };
+  /** Adds a host that was blocked in a run to the sandbox template that decides on it. In place of the built-in one the project gets a new template with the host, for which `projects:write` is needed too. A host that is allowed already changes nothing. Requires the scope `agents:write`. */
+  allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
   /** Continues a run that has ended, by another run with the same agents and issue: it begins from a checkpoint, on a branch of its own. The session of the agent is resumed where its files are in the checkpoint; else its prompt says what has happened so far. Requires the scope `missions:run`. */
   continueRun: { input: ContinueRunParameters & ContinueRunRequest; output: Run };
   /** Binds an MCP server as it is declared now, or changes how it is bound. Requires the scope `mcp:write`. */
@@ -3564,6 +3580,7 @@ export const routes = {
   approvePlan: 'POST /runs/{runId}/approval',
   interruptRun: 'POST /runs/{runId}/interruption',
   resumeRun: 'POST /runs/{runId}/resumption',
+  allowHost: 'POST /runs/{runId}/allowed-hosts',
   continueRun: 'POST /runs/{runId}/continuation',
   putMcpBinding: 'PUT /mcp/projects/{projectId}/servers/{serverName}',
   deleteMcpBinding: 'DELETE /mcp/projects/{projectId}/servers/{serverName}',

@@ -81,6 +81,16 @@ export type AgentSandboxKind =
   /** From an existing template, named by `templateId`. */
   | 'existing';
 
+/** A connection of a run that was blocked. */
+export type AllowHostRequest = {
+  /** A host that was blocked in the run. */
+  host: Scalars['String']['input'];
+  /** The phase in which it was blocked. */
+  phase: ConnectionPhase;
+  /** The port that was asked for; 80 and 443 allow both. */
+  port: Scalars['Int']['input'];
+};
+
 /** What a piece of proof is. */
 export type ArtifactKind =
   /** Any other file. */
@@ -138,6 +148,26 @@ export type ChoiceWay =
   | 'model'
   /** By roles and harnesses. */
   | 'rules';
+
+/** When a run asked for a connection. */
+export type ConnectionPhase =
+  /** Afterwards, while an agent or a script worked. */
+  | 'agent'
+  /** While its environment was prepared. */
+  | 'setup';
+
+/** Result of a connection that a run asked for. */
+export type ConnectionVerdict =
+  /** The connection was made. */
+  | 'allowed'
+  /** The network policy does not name the host. */
+  | 'blocked'
+  /** The host is allowed, and could not be reached. */
+  | 'failed'
+  /** The name leads to an address that is not public, which no policy allows. */
+  | 'not_public'
+  /** The name could not be resolved. */
+  | 'unknown_host';
 
 /** A new agent of the organization. */
 export type CreateAgentRequest = {
@@ -576,6 +606,15 @@ export type ParkingLimit =
   | 'cap'
   /** The credits of the organization. */
   | 'credits';
+
+/** Status of the preparation of an environment. */
+export type PreparationStatus =
+  /** The setup failed, or took too long: its last lines say why. */
+  | 'failed'
+  /** The setup runs. */
+  | 'preparing'
+  /** Agents work in it. */
+  | 'ready';
 
 /** The kind of caller. `cookie`: a person in the console. `user`: a credential that acts for a person. `service`: an internal service. `system`: the service itself. `agent`: an unclaimed agent. */
 export type PrincipalType =
@@ -1464,6 +1503,28 @@ export type StartMissionMutationVariables = Exact<{
 
 export type StartMissionMutation = { startMission: { id: string } };
 
+export type RunPreparationsQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RunPreparationsQuery = { runPreparations: { data: Array<{ id: string, status: PreparationStatus, seconds: number | null, bytes: number | null, lastLines: string | null, createdAt: number, template: { id: string, name: string } | null }> } };
+
+export type RunNetworkQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RunNetworkQuery = { runConnections: { data: Array<{ host: string, port: number, phase: ConnectionPhase, verdict: ConnectionVerdict, count: number, sentBytes: number, receivedBytes: number, recentRuns: number | null, isAllowedNow: boolean | null, template: { id: string, name: string, isBuiltin: boolean } | null }> } };
+
+export type AllowHostMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  input: AllowHostRequest;
+}>;
+
+
+export type AllowHostMutation = { allowHost: { id: string, name: string } };
+
 export type RunStepFragment = { id: string, role: AgentRole, round: number, sandboxId: string | null, status: StepStatus, agentName: string, harness: string, model: string, output: unknown | null, error: string | null, costUsd: number, inputTokens: number, cachedInputTokens: number, cacheWriteTokens: number, outputTokens: number, startedAt: number | null, finishedAt: number | null, checkpoint: { commitSha: string, createdAt: number } | null };
 
 export type RunMessageFragment = { id: string, kind: RunMessageKind, text: string, author: string, createdAt: number, deliveredAt: number | null, acknowledgedAt: number | null };
@@ -2221,6 +2282,18 @@ export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = 
 
 export const startMission: Operation<StartMissionMutation, StartMissionMutationVariables> = {
   text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$issue:String){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval issue:$issue){id}}',
+};
+
+export const runPreparations: Operation<RunPreparationsQuery, RunPreparationsQueryVariables> = {
+  text: 'query RunPreparations($runId:String!){runPreparations(runId:$runId){data{id status template{id name}seconds bytes lastLines createdAt}}}',
+};
+
+export const runNetwork: Operation<RunNetworkQuery, RunNetworkQueryVariables> = {
+  text: 'query RunNetwork($runId:String!){runConnections(runId:$runId){data{host port phase verdict count sentBytes receivedBytes recentRuns isAllowedNow template{id name isBuiltin}}}}',
+};
+
+export const allowHost: Operation<AllowHostMutation, AllowHostMutationVariables> = {
+  text: 'mutation AllowHost($runId:String!$input:AllowHostRequest!){allowHost(runId:$runId input:$input){id name}}',
 };
 
 export const run: Operation<RunQuery, RunQueryVariables> = {

@@ -1,4 +1,4 @@
-// Sandbox templates: list, show, create, change and delete.
+// Sandbox templates: list, show, create, change, delete, and allow a host that was blocked.
 import { readFile } from 'node:fs/promises';
 import type { SandboxTemplate } from '../../../typescript/src/exports.ts';
 import { paint, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
@@ -95,6 +95,17 @@ export async function choose(options: CommonOptions, project: string, wanted: st
   const changed = await client.updateProject({ projectId, defaultSandboxTemplateId: id });
   if (options.json) printJson(changed);
   else printLine(`Missions of ${paint('bold', changed.name)} use ${paint('bold', name)} from now on.`);
+}
+
+/** `asked` is a host with an optional port, as the run asked for it. */
+export async function allow(options: CommonOptions & { setup?: boolean }, runId: string, asked: string): Promise<void> {
+  const [, host, port = '443'] = /^(.+?)(?::(\d+))?$/.exec(asked) ?? [];
+  if (host === undefined) throw new UserError(`${asked}: must be a host, or host:port.`);
+  const client = await openClient(options.url);
+  const phase = options.setup ? ('setup' as const) : ('agent' as const);
+  const template = await client.allowHost({ runId, host, port: Number(port), phase });
+  if (options.json) printJson(template);
+  else printLine(`${paint('bold', template.name)} allows ${asked}, from the next step of each mission on.`);
 }
 
 export async function remove(options: CommonOptions, wanted: string): Promise<void> {

@@ -147,8 +147,7 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
       const templateId = changes.defaultSandboxTemplateId;
       if (templateId) {
         await holdTemplate(trx, orgId, 'defaultSandboxTemplateId', templateId);
-        // The time of the milestone that the choice reaches.
-        await trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
+        await setMilestoneTime(trx);
       }
       const [project] = await Project.patchReturning(trx, { id: projectId, orgId }, patch);
       return project ?? Project.refuse();
@@ -156,6 +155,15 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
   } catch (error) {
     throw repository ? await explainDuplicate(error, orgId, repository) : error;
   }
+}
+
+/** The time of the milestone that the choice of a template reaches. */
+const setMilestoneTime = (trx: Transaction) => trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
+
+/** Of a project that is locked; the template was created in the transaction. */
+export async function chooseNewTemplate(trx: Transaction, { id }: Row<Project>, templateId: string): Promise<void> {
+  await setMilestoneTime(trx);
+  await Project.patch(trx, { id }, { defaultSandboxTemplateId: templateId });
 }
 
 /** Deletes the project with all its records. Credentials bound to it are revoked and remain listed. */

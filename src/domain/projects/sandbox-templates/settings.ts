@@ -1,5 +1,8 @@
 // Settings of a sandbox template, which describes the environment that agents work in, and the built-in template.
+import { conflict } from '#foundation/problem.ts';
+import { templateCounts } from './bounds.ts';
 import { builtinSandboxTemplate } from './builtin.ts';
+import { hostRule, namesHost } from './names.ts';
 import { packageRegistries } from './registries.ts';
 
 /** Source of a sandbox. */
@@ -61,3 +64,16 @@ export const resolvePolicy = ({ mode, hosts }: NetworkPolicy): NetworkPolicy => 
   mode,
   hosts: mode === 'packages' ? [...new Set([...registryHosts, ...hosts])] : mode === 'custom' ? hosts : [],
 });
+
+export const allowsHost = (policy: NetworkPolicy, host: string, port: number): boolean =>
+  policy.mode === 'open' || resolvePolicy(policy).hosts.some((rule) => namesHost(rule, host, port));
+
+/** The policy with the host; as it is where it allows the host. @throws 409 for one that is full */
+export function withHost(policy: NetworkPolicy, host: string, port: number): NetworkPolicy {
+  if (allowsHost(policy, host, port)) return policy;
+  if (policy.hosts.length >= templateCounts.hosts) {
+    throw conflict(`A network policy has at most ${templateCounts.hosts} hosts: remove one first.`);
+  }
+  const mode = policy.mode === 'none' ? 'custom' : policy.mode;
+  return { mode, hosts: [...policy.hosts, hostRule(host, port)] };
+}

@@ -14,7 +14,8 @@ export class Connection extends BaseModel {
   static override tableName = 'connections';
   static override noun = 'connection';
   static override idColumn = ['runId', 'host', 'port', 'phase', 'verdict'];
-  static override order = `"verdict" = 'allowed', "count" desc, "host", "port", "phase", "verdict"`;
+  static override order =
+    `"verdict" <> 'blocked', "verdict" = 'allowed', "count" desc, "host", "port", "phase", "verdict"`;
   static override columns = [
     'runId',
     'orgId',

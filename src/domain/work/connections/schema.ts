@@ -23,7 +23,7 @@ export const ConnectionVerdict = wordSet(
   },
 );
 
-const ConnectionType = builder.modelType(Connection, 'Connection').implement({
+export const ConnectionType = builder.modelType(Connection, 'Connection').implement({
   description: 'Connections of a run to one host and port, in one phase and with one verdict.',
   fields: (t) => ({
     runId: t.exposeString('runId', { description: 'The id of the run.' }),
@@ -49,7 +49,7 @@ const ConnectionList = builder.objectRef<{ data: Row<Connection>[] }>('Connectio
   fields: (t) => ({
     data: t.expose('data', {
       type: [ConnectionType],
-      description: 'Connections, refused ones first; about 500 at most.',
+      description: 'Connections, blocked ones first, then others that were not made; about 500 at most.',
     }),
   }),
 });

@@ -4,6 +4,7 @@ import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
+import { loadTemplate, SandboxTemplateType } from '../../projects/sandbox-templates/schema.ts';
 import { preparationBounds } from './bounds.ts';
 import { Preparation, preparationStatuses } from './model.ts';
 import * as operations from './operations.ts';
@@ -25,6 +26,14 @@ const PreparationType = builder.modelType(Preparation, 'Preparation').implement(
     id: t.exposeString('id', { description: 'Starts with `pre_`.' }),
     runId: t.exposeString('runId', { description: 'The id of the run.' }),
     templateId: t.exposeString('templateId', { description: 'The sandbox template.' }),
+    template: t.field({
+      type: SandboxTemplateType,
+      nullable: true,
+      link: 'agents:read',
+      description:
+        'The sandbox template as it is now; null once it is deleted, and for a credential that is bound to a project.',
+      resolve: ({ templateId }, _, context) => loadTemplate(context).load(templateId),
+    }),
     key: t.exposeString('key', { description: 'The runtime’s own id of the prepared environment.' }),
     commit: t.exposeString('commit', {
       nullable: true,

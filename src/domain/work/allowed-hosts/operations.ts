@@ -1,0 +1,97 @@
+// Blocked hosts of a run: how often the organization's runs were refused them, the template that decides on them now, and adding one to it.
+import { admit } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization, withinReach } from '#access/reach.ts';
+import { days, now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { invalid } from '#foundation/problem.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { chooseNewTemplate } from '../../projects/projects/operations.ts';
+import { templateText } from '../../projects/sandbox-templates/bounds.ts';
+import { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
+import { hostProblem, hostRule } from '../../projects/sandbox-templates/names.ts';
+import { insertTemplate, patchTemplate, type TemplateRecord } from '../../projects/sandbox-templates/operations.ts';
+import { standardTemplate, withHost } from '../../projects/sandbox-templates/settings.ts';
+import { Connection, type ConnectionPhase } from '../connections/model.ts';
+import { readRun } from '../runs/operations.ts';
+
+/** Days of runs that count as recent. */
+export const recentDays = 30;
+
+const recentSql = `select host, count(distinct run_id) as runs from connections
+  where org_id = $1 and host = any($2) and verdict = 'blocked' and updated_at >= $3 and ($4::text is null or project_id = $4)
+  group by host`;
+
+/** Recent runs within reach in which these hosts were blocked. */
+export const countRecentRuns = (hosts: readonly string[], caller: Caller) =>
+  sql<{ host: string; runs: number }>(recentSql, [
+    ownOrganization(caller),
+    hosts,
+    now() - days(recentDays),
+    caller.projectId,
+  ]);
+
+/** Default templates of projects; none for a credential that is bound to a project, which reaches no template. */
+export const findDefaultTemplates = async (ids: readonly string[], caller: Caller) =>
+  caller.projectId === null ? Project.findByKeys('id', ids, { orgId: ownOrganization(caller) }) : [];
+
+export interface BlockedHost {
+  host: string;
+  port: number;
+  phase: ConnectionPhase;
+}
+
+/**
+ * Adds a host that was blocked in a run to the template that decides on it: that of the step that asked, else that of the project. In place of the
+ * built-in one, which stays as it is, the project gets a new template with the host. Changes of the organization's templates by this
+ * operation follow each other, so that none is lost and a second press changes nothing.
+ * @throws 404, 400 for a host that was not blocked or that no policy can name, 403 where a template has to be chosen without
+ *   `projects:write`, 409 for a policy or an organization that is full
+ */
+export function allowHost(caller: Caller, runId: string, blocked: BlockedHost): Promise<TemplateRecord> {
+  const orgId = ownOrganization(caller);
+  const { host, port, phase } = blocked;
+  return transaction(async (trx) => {
+    const run = await readRun(trx, caller, runId);
+    beyondOneProject(caller);
+    const where = { runId: run.id, host, port, phase, verdict: 'blocked' as const, ...withinReach(caller) };
+    const asked = await Connection.find(where, trx);
+    if (!asked) throw invalid.field('host', 'must be one that was blocked in the run, with its port and phase');
+    const problem = hostProblem(hostRule(host, port));
+    if (problem) throw invalid.field('host', problem);
+    await lockOrganization(trx, orgId);
+    const name = phase === 'setup' ? 'setupNetwork' : 'agentNetwork';
+    const ofStep = await SandboxTemplate.lock(trx, { id: asked.templateId, orgId });
+    if (ofStep) return add(trx, ofStep);
+    const project = (await Project.lock(trx, { id: run.projectId, orgId })) ?? Project.refuse();
+    const ofProject =
+      project.defaultSandboxTemplateId !== null &&
+      (await SandboxTemplate.lock(trx, { id: project.defaultSandboxTemplateId, orgId }));
+    if (ofProject) return add(trx, ofProject);
+    admit(caller, 'projects:write');
+    const policy = withHost(standardTemplate[name], host, port);
+    const created = await insertTemplate(trx, orgId, { name: await freeName(trx, project), [name]: policy });
+    await chooseNewTemplate(trx, project, created.id);
+    return created;
+
+    async function add(within: Transaction, template: Row<SandboxTemplate>): Promise<TemplateRecord> {
+      const changed = withHost(template[name], host, port);
+      if (changed === template[name]) return { ...template, isBuiltin: false };
+      return patchTemplate(within, template, { [name]: changed });
+    }
+  });
+}
+
+/** The name of the project, with a number where a template has it. */
+async function freeName(trx: Transaction, { orgId, name }: Row<Project>): Promise<string> {
+  const taken = new Set(
+    (await SandboxTemplate.query(trx).select('name').where({ orgId })).map((one) => one.name.toLowerCase()),
+  );
+  for (let n = 1; ; n++) {
+    const suffix = n === 1 ? '' : ` ${n}`;
+    const free = name.slice(0, templateText.name.max - suffix.length) + suffix;
+    if (!taken.has(free.toLowerCase())) return free;
+  }
+}

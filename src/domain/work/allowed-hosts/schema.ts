@@ -1,0 +1,85 @@
+// Blocked hosts on the connections of a run, and adding one to the template that decides on it.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
+import { pathId, request } from '#graph/input.ts';
+import { boundedText } from '#graph/validation.ts';
+import { loadTemplate, SandboxTemplateType } from '../../projects/sandbox-templates/schema.ts';
+import { allowsHost, standardTemplateId } from '../../projects/sandbox-templates/settings.ts';
+import { connectionReport } from '../connections/bounds.ts';
+import { ConnectionPhase, ConnectionType } from '../connections/schema.ts';
+import { allowHost, countRecentRuns, findDefaultTemplates, recentDays } from './operations.ts';
+
+const recentRuns = toOne(countRecentRuns, ({ host }) => host);
+const projects = toOne(findDefaultTemplates, ({ id }) => id);
+
+type Asked = typeof ConnectionType.$inferType;
+type Loading = Parameters<typeof recentRuns>[0];
+
+/** The template of the step where it still exists, else that of the project, else the built-in one. */
+async function templateOf({ templateId, projectId }: Asked, context: Loading) {
+  const ofStep = templateId === standardTemplateId ? null : await loadTemplate(context).load(templateId);
+  if (ofStep) return ofStep;
+  const project = await projects(context).load(projectId);
+  return project && loadTemplate(context).load(project.defaultSandboxTemplateId ?? standardTemplateId);
+}
+
+builder.objectFields(ConnectionType, (t) => ({
+  recentRuns: t.int({
+    nullable: true,
+    graphOnly: true,
+    description: `Number of runs of the last ${recentDays} days in which the host was blocked; null where it was not blocked here.`,
+    resolve: async ({ host, verdict }, _, context) =>
+      verdict === 'blocked' ? ((await recentRuns(context).load(host))?.runs ?? 0) : null,
+  }),
+  template: t.field({
+    type: SandboxTemplateType,
+    nullable: true,
+    link: 'agents:read',
+    description:
+      'The sandbox template that decides on such connections now; null for a credential that is bound to a project.',
+    resolve: (asked, _, context) => templateOf(asked, context),
+  }),
+  isAllowedNow: t.boolean({
+    nullable: true,
+    link: 'agents:read',
+    description: 'Whether `template` allows the host in this phase now; null without a template.',
+    async resolve(asked, _, context) {
+      const template = await templateOf(asked, context);
+      if (!template) return null;
+      const policy = asked.phase === 'setup' ? template.setupNetwork : template.agentNetwork;
+      return allowsHost(policy, asked.host, asked.port);
+    },
+  }),
+}));
+
+const AllowHostRequest = request(
+  'AllowHostRequest',
+  z
+    .object({
+      host: boundedText(connectionReport.host).describe('A host that was blocked in the run.'),
+      port: z.int().min(1).max(65_535).describe('The port that was asked for; 80 and 443 allow both.'),
+      phase: ConnectionPhase.zod.describe('The phase in which it was blocked.'),
+    })
+    .meta({
+      description: 'A connection of a run that was blocked.',
+      examples: [{ host: 'api.example.com', port: 443, phase: 'agent' }],
+    }),
+);
+
+builder.mutationField('allowHost', (t) =>
+  t.field({
+    description:
+      'Adds a host that was blocked in a run to the sandbox template that decides on it. In place of the built-in one the project ' +
+      'gets a new template with the host, for which `projects:write` is needed too. A host that is allowed already changes nothing.',
+    scope: 'agents:write',
+    rest: { route: 'POST /runs/{runId}/allowed-hosts', status: 200, errors: [409] },
+    tool: { name: 'allow_host', idempotent: true },
+    type: SandboxTemplateType,
+    args: {
+      runId: t.arg.string({ ...pathId, description: 'The id of the run.' }),
+      input: t.arg({ type: AllowHostRequest, required: true, description: 'The blocked host.' }),
+    },
+    resolve: (_, { runId, input }, { caller }) => allowHost(caller, runId, input),
+  }),
+);
