@@ -2,10 +2,16 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { ConnectionVerdict } from '#domain/work/connections/model.ts';
+import { addConnections } from '#domain/work/connections/record.ts';
+import { recordPreparation } from '#domain/work/preparations/record.ts';
+import { Run } from '#domain/work/runs/model.ts';
+import { type Id, newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
-import { openWorld, type Session, type World } from '../support/world.ts';
+import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 const launched = await launchBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
@@ -103,6 +109,79 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('link', { name: 'Duplicate' }).waitFor();
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
     expect((await world.rest('GET', `/sandbox-templates/${templateId}`, { session })).status).toBe(404);
+  });
+
+  /** A mission of a project of its own, with what its runtime reported of its environment. */
+  async function mission(name: string): Promise<{ runId: string; projectId: string }> {
+    const ofMission = await create('/projects', { name, repoFullName: `acme/${name.toLowerCase()}` });
+    const runId = newId('run');
+    const row = {
+      ...{ id: runId, orgId: acme.id, projectId: ofMission, scheduledFor: present(), kind: 'manual' },
+      ...{ status: 'completed', missionTitle: 'Build it', createdAt: present(), updatedAt: present() },
+    };
+    await world.knex('runs').insert(row);
+    const place = { orgId: acme.id, projectId: ofMission as Id<'project'> };
+    const run = await Run.get({ id: runId });
+    const asked = (host: string, verdict: ConnectionVerdict, more: object = {}) => ({
+      ...{ host, verdict, port: 443, phase: 'agent' as const, count: 3, sentBytes: 1_200, receivedBytes: 5_000_000 },
+      ...more,
+    });
+    await transaction(async (trx) => {
+      const connections = [
+        asked('registry.npmjs.org', 'allowed', { phase: 'setup', count: 120 }),
+        asked('api.example.com', 'blocked'),
+        asked('metrics.example.com', 'blocked', { port: 8443, count: 1 }),
+        asked('intranet.example.com', 'not_public'),
+      ];
+      await addConnections(trx, run as Run, 'standard', 'one', connections);
+      const preparation = { templateId: 'standard', lastLines: 'added 120 packages in 9s' };
+      const lease = newId('lease');
+      await recordPreparation(trx, run as Run, lease, {
+        ...preparation,
+        key: 'a',
+        status: 'ready',
+        seconds: 12,
+        bytes: 4e8,
+      });
+      await recordPreparation(trx, run as Run, lease, { ...preparation, key: 'b', status: 'ready', seconds: 0 });
+      const failed = { key: 'c', status: 'failed' as const, seconds: 3, lastLines: 'npm error 404 Not Found' };
+      await recordPreparation(trx, run as Run, lease, { ...preparation, ...failed });
+    });
+    return { runId, ...place };
+  }
+
+  it('a mission shows its environment and network; a blocked host is allowed by one press', async () => {
+    const { runId, projectId: ofMission } = await mission('Blog');
+    const page = await open(`/runs/${runId}`);
+    const environment = page.getByRole('region', { name: 'Environment' });
+    await environment.getByText('took 12 s').waitFor();
+    await environment.getByText('reused').waitFor();
+    await environment.getByText('npm error 404 Not Found').waitFor();
+    const network = page.getByRole('region', { name: 'Network' });
+    const rows = () => network.getByRole('row').allInnerTexts();
+    expect((await rows()).map((row) => row.split(/\s+/).slice(0, 4).join(' '))).toEqual([
+      'Host Phase Verdict Count',
+      'api.example.com:443 agent blocked 3',
+      'metrics.example.com:8443 agent blocked 1',
+      'intranet.example.com:443 agent not public',
+      'registry.npmjs.org:443 setup allowed 120',
+    ]);
+    const blocked = page.getByRole('region', { name: 'Blocked hosts' });
+    await blocked.getByText('3 attempts here · in 1 mission of the last 30 days').waitFor();
+    await pages.inspect(page, 'mission-environment');
+    // The built-in template stays as it is: the project gets one of its own.
+    await page.getByRole('button', { name: 'Allow in a new template: api.example.com' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^Allow/ })
+      .click();
+    await blocked.getByText('allowed in Blog').waitFor();
+    await page.getByRole('button', { name: 'Allow in Blog: metrics.example.com' }).click();
+    await expect.poll(() => blocked.getByText('allowed in Blog').count()).toBe(2);
+    await pages.inspect(page, 'mission-allowed');
+    const { defaultSandboxTemplateId: id } = await read(`/projects/${ofMission}`);
+    const hosts = ['api.example.com', 'metrics.example.com:8443'];
+    expect((await read(`/sandbox-templates/${id}`)).agentNetwork).toEqual({ mode: 'packages', hosts });
   });
 
   it('a project and an agent choose a template, which says where it is used, and stays', async () => {

@@ -107,6 +107,11 @@ const tones: Record<string, string> = {
   'needs approval': 'ask',
   'needs an answer': 'ask',
   provisioning: 'warn',
+  preparing: 'warn',
+  allowed: 'good',
+  blocked: 'bad',
+  'not public': 'warn',
+  'unknown host': 'warn',
   destroying: 'warn',
 };
 const spoken: Record<string, string> = { dispatching: 'waiting' };

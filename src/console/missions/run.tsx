@@ -10,6 +10,7 @@ import {
   type RunPartsFragment,
   resumeRun,
   runLive,
+  runNetwork,
   setRunBudget,
 } from '../generated/documents.ts';
 import { ask } from '../kit/client.ts';
@@ -21,9 +22,11 @@ import { Action, Card, Empty, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { dollars } from '../kit/words.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
+import { BlockedHosts } from './blocked-hosts.tsx';
 import { LastLines } from './last-lines.tsx';
 import { Messages } from './messages.tsx';
 import { mayRerun, rerun } from './rerun.ts';
+import { Network, Preparations, useWhileOpen } from './run-environment.tsx';
 import { Facts, isOpen } from './run-facts.tsx';
 import { titleOf } from './runs.tsx';
 import { Transcript } from './transcript.tsx';
@@ -42,6 +45,7 @@ export function Run({ id: runId }: { id: string }) {
     poll: read,
     isOver: () => run !== undefined && !isOpen(run),
   });
+  const network = useWhileOpen(runNetwork, runId, run === undefined || isOpen(run));
   const heading = (
     <Heading title={run ? titleOf(run) : null} above={aboveOf(run)}>
       <Copy text={runId} label="Copy id" describes="Copy id of the mission" />
@@ -86,8 +90,10 @@ export function Run({ id: runId }: { id: string }) {
             </Card>
           )}
           <Transcript run={run} />
+          <Network reading={network} />
         </div>
         <div class="column">
+          <BlockedHosts runId={run.id} projectName={run.project?.name ?? 'the project'} reading={network} />
           {(run.messages.length > 0 || canHear(run) || run.needs === 'answer') && (
             <Messages
               runId={run.id}
@@ -97,6 +103,7 @@ export function Run({ id: runId }: { id: string }) {
               onSent={read}
             />
           )}
+          <Preparations runId={run.id} isOpen={isOpen(run)} />
           <Card title="Sandboxes">
             {run.sandboxes.length > 0 ? <SandboxRows rows={run.sandboxes} /> : <Empty>None yet.</Empty>}
           </Card>
