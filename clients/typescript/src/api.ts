@@ -624,7 +624,7 @@ export interface Connection {
 }
 /** The connections of a run. */
 export interface ConnectionList {
-  /** Connections, refused ones first; about 500 at most. */
+  /** Connections, blocked ones first, then others that were not made; about 500 at most. */
   data: Connection[];
 }
 /** The parameters of `continueRun`. */

@@ -1,10 +1,9 @@
-// Blocked hosts of a run: how often the organization's runs were refused them, the template that decides on them now, and adding one to it.
+// Blocked hosts of a run: the template that decides on them now, and adding one to it.
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, withinReach } from '#access/reach.ts';
-import { days, now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -16,22 +15,6 @@ import { insertTemplate, patchTemplate, type TemplateRecord } from '../../projec
 import { standardTemplate, withHost } from '../../projects/sandbox-templates/settings.ts';
 import { Connection, type ConnectionPhase } from '../connections/model.ts';
 import { readRun } from '../runs/operations.ts';
-
-/** Days of runs that count as recent. */
-export const recentDays = 30;
-
-const recentSql = `select host, count(distinct run_id) as runs from connections
-  where org_id = $1 and host = any($2) and verdict = 'blocked' and updated_at >= $3 and ($4::text is null or project_id = $4)
-  group by host`;
-
-/** Recent runs within reach in which these hosts were blocked. */
-export const countRecentRuns = (hosts: readonly string[], caller: Caller) =>
-  sql<{ host: string; runs: number }>(recentSql, [
-    ownOrganization(caller),
-    hosts,
-    now() - days(recentDays),
-    caller.projectId,
-  ]);
 
 /** Default templates of projects; none for a credential that is bound to a project, which reaches no template. */
 export const findDefaultTemplates = async (ids: readonly string[], caller: Caller) =>

@@ -1,4 +1,4 @@
-// Blocked hosts on the connections of a run, and adding one to the template that decides on it.
+// The template that decides on a connection of a run, and adding a blocked host to it.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
@@ -8,13 +8,12 @@ import { loadTemplate, SandboxTemplateType } from '../../projects/sandbox-templa
 import { allowsHost, standardTemplateId } from '../../projects/sandbox-templates/settings.ts';
 import { connectionReport } from '../connections/bounds.ts';
 import { ConnectionPhase, ConnectionType } from '../connections/schema.ts';
-import { allowHost, countRecentRuns, findDefaultTemplates, recentDays } from './operations.ts';
+import { allowHost, findDefaultTemplates } from './operations.ts';
 
-const recentRuns = toOne(countRecentRuns, ({ host }) => host);
 const projects = toOne(findDefaultTemplates, ({ id }) => id);
 
 type Asked = typeof ConnectionType.$inferType;
-type Loading = Parameters<typeof recentRuns>[0];
+type Loading = Parameters<typeof projects>[0];
 
 /** The template of the step where it still exists, else that of the project, else the built-in one. */
 async function templateOf({ templateId, projectId }: Asked, context: Loading) {
@@ -25,13 +24,6 @@ async function templateOf({ templateId, projectId }: Asked, context: Loading) {
 }
 
 builder.objectFields(ConnectionType, (t) => ({
-  recentRuns: t.int({
-    nullable: true,
-    graphOnly: true,
-    description: `Number of runs of the last ${recentDays} days in which the host was blocked; null where it was not blocked here.`,
-    resolve: async ({ host, verdict }, _, context) =>
-      verdict === 'blocked' ? ((await recentRuns(context).load(host))?.runs ?? 0) : null,
-  }),
   template: t.field({
     type: SandboxTemplateType,
     nullable: true,

@@ -1,6 +1,7 @@
 // Connections of a run on every surface.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { Connection, connectionPhases, connectionVerdicts } from './model.ts';
@@ -23,6 +24,8 @@ export const ConnectionVerdict = wordSet(
   },
 );
 
+const recentRuns = toOne(operations.countRunsBlocking, ({ host }) => host);
+
 export const ConnectionType = builder.modelType(Connection, 'Connection').implement({
   description: 'Connections of a run to one host and port, in one phase and with one verdict.',
   fields: (t) => ({
@@ -38,6 +41,13 @@ export const ConnectionType = builder.modelType(Connection, 'Connection').implem
       description: 'Result: allowed, or why it was refused.',
     }),
     count: t.expose('count', { type: 'SafeInt', description: 'Number of connections.' }),
+    recentRuns: t.int({
+      nullable: true,
+      graphOnly: true,
+      description: `Number of runs of the last ${operations.recentDays} days in which the host was blocked; null where it was not blocked here.`,
+      resolve: async ({ host, verdict }, _, context) =>
+        verdict === 'blocked' ? ((await recentRuns(context).load(host))?.runs ?? 0) : null,
+    }),
     sentBytes: t.expose('sentBytes', { type: 'SafeInt', description: 'Sent to the host.' }),
     receivedBytes: t.expose('receivedBytes', { type: 'SafeInt', description: 'Received from the host.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was first reported.' }),
