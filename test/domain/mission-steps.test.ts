@@ -86,7 +86,7 @@ const run = (runId: string): Promise<Json> =>
     { runId },
   );
 const beat = (held: Json, acknowledged?: string[]) =>
-  runtime.beat(held, { acknowledged }, '{ desired messages { messageId text author } }');
+  runtime.beat(held, { acknowledged }, '{ desired messages { messageId text author questionId approved } }');
 const say = (runId: string, text: string, more: object = {}, token = alice.token) =>
   graphql(
     'mutation ($runId: String!, $text: String!, $messageId: String) { sendMessage(runId: $runId, text: $text, messageId: $messageId) { id seq } }',
@@ -508,6 +508,57 @@ describe('a message', () => {
     expect(await answer('Yes')).toEqual({ kind: 'answer', fragmentSeq: 0 });
     expect(words(await answer('No'))).toEqual(['conflict', 'The question has been answered already.']);
     expect(texts(await beat(one))).toEqual(['Yes']);
+  });
+
+  it('decides about the call of a tool while its agent waits, with a reason', async () => {
+    const one = await held();
+    const { runId, leaseId } = one;
+    const sandboxId = await runtime.register(one);
+    let seq = 0;
+    const show = async (fragment: object) => {
+      const fragments = [{ t: 1, ...fragment }];
+      await runtime.ask('appendFragments', { sandboxId, leaseId, seq: seq++, fragments }, '{ nextSeq }');
+    };
+    const call = { action: 'ci.deploy', parameter: '{"to":"live"}' };
+    await show({ kind: 'elicitation', body: 'May I call deploy?', toolUseId: 'q1', ...call });
+    // The harness goes on reporting, and a message decides nothing.
+    await show({ kind: 'thought', body: 'Hm.' });
+    await say(runId, 'Careful');
+    const asked = async () =>
+      graphql('query ($r: String!) { run(runId: $r) { needs questions { seq text tool arguments choices } } }', {
+        r: runId,
+      });
+    const question = {
+      seq: 0,
+      text: 'May I call deploy?',
+      tool: 'ci.deploy',
+      arguments: '{"to":"live"}',
+      choices: null,
+    };
+    expect(await asked()).toEqual({ needs: 'decision', questions: [question] });
+    const decide = (more: object) =>
+      graphql(
+        `mutation ($runId: String!, $text: String!, $approve: Boolean, $seq: Int) {
+          answerElicitation(runId: $runId, text: $text, approve: $approve, seq: $seq) { text approved } }`,
+        { runId, text: '', ...more },
+      );
+    expect(words(await decide({ text: 'Yes' }))).toEqual(['invalid_request', 'approve: is required: approve or deny.']);
+    expect(await decide({ approve: false, text: 'Not today' })).toEqual({ text: 'Not today', approved: false });
+    expect(words(await decide({ approve: true }))).toEqual(['conflict', 'The question has been answered already.']);
+    expect(await asked()).toEqual({ needs: null, questions: [] });
+    expect((await beat(one)).messages).toMatchObject([
+      { text: 'Careful', questionId: null, approved: null },
+      { text: 'Not today', questionId: 'q1', approved: false },
+    ]);
+    await show({ kind: 'action', action: 'ci.deploy', toolUseId: 'q1', result: 'Denied', failed: true });
+    await show({ kind: 'elicitation', t: 4_000_000_000_000, body: 'And now?', toolUseId: 'q2', choices: ['A', 'B'] });
+    expect(await asked()).toMatchObject({ needs: 'answer', questions: [{ seq: 3, choices: ['A', 'B'], tool: null }] });
+    expect(words(await decide({ approve: true, text: 'x' }))[1]).toBe('approve: decides about the call of a tool.');
+    expect(words(await decide({}))[1]).toBe('text: must not be empty for the answer to a question.');
+    // The runtime has reported that its agent waits no longer.
+    await show({ kind: 'elicitation', t: 4_000_000_000_001, body: 'May I?', toolUseId: 'q3', ...call });
+    await show({ kind: 'action', action: 'ci.deploy', toolUseId: 'q3', result: 'Gone', failed: true });
+    expect(words(await decide({ approve: true }))).toEqual(['conflict', 'The agent no longer waits for the decision.']);
   });
 });
 

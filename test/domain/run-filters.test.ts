@@ -144,6 +144,8 @@ it('200 · runs that wait for a person say for what: a plan, or an unanswered qu
   ]);
   expect(await names({ needsPerson: 'true', status: 'running' })).toEqual(['fourth']);
   world.clock.turn(1_000);
-  await writeMessages(of, ids.fourth!, [{ kind: 'answer', text: 'The second.' }]);
+  await writeMessages(of, ids.fourth!, [
+    { kind: 'answer', text: 'The second.', sandboxId: sandbox.id, fragmentSeq: 1 },
+  ]);
   expect(await names({ needsPerson: 'true' })).toEqual(['first']);
 });

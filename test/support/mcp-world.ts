@@ -67,14 +67,16 @@ export async function openMcpWorld() {
     const { body } = await world.rest('POST', '/agents', { session, body: { ...agent, sandbox } });
     const mission = { projectId: id, prompt: 'Nightly work.', agentId: body.id };
     await world.rest('POST', '/runs', { session, body: mission });
-    const { token, claim } = await createRuntime(world);
-    const { runId, leaseId } = (await claim({ harnesses: ['codex'] })) as Held;
+    const runtime = await createRuntime(world);
+    const { token } = runtime;
+    const { runId, leaseId } = (await runtime.claim({ harnesses: ['codex'] })) as Held;
     const headers = { 'x-lease-id': leaseId };
     return {
       runId,
       leaseId,
       token,
       headers,
+      runtime,
       at: (server: string) => `/mcp/runs/${runId}/${server}`,
     };
   }

@@ -353,6 +353,36 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(asked).toEqual([6, 6, 6]);
   });
 
+  it('a person answers a question by one of its choices, and denies the call of a tool with a reason', async () => {
+    const runId = await run({ ...held(), missionTitle: 'Choose a colour' });
+    const asking = await startSandbox(shop, { runId });
+    const call = { action: 'ci.deploy', parameter: '{"environment":"production","version":"2.4.0"}', toolUseId: 'q2' };
+    await showFragments(asking, [
+      {
+        kind: 'elicitation',
+        body: 'Which colour shall the buttons have?',
+        choices: ['Blue', 'Green'],
+        toolUseId: 'q1',
+      },
+      { kind: 'elicitation', body: 'May I call deploy of the MCP server ci?', ...call },
+    ]);
+    const page = await open();
+    await page.goto(`/console/runs/${runId}`);
+    await page.getByText('"version": "2.4.0"').waitFor();
+    await inspect(page, 'questions');
+    await page.getByRole('button', { name: 'Blue' }).click();
+    await page.getByRole('button', { name: 'Blue' }).waitFor({ state: 'detached' });
+    await page.getByLabel('Reason for the agent').fill('Not on a Friday');
+    await page.getByRole('button', { name: 'Deny call' }).click();
+    await page.getByText('denied a tool call').waitFor();
+    const said = await world.knex('run_messages').where({ runId }).orderBy('seq').select('kind', 'text', 'approved');
+    expect(said).toEqual([
+      { kind: 'answer', text: 'Blue', approved: null },
+      { kind: 'answer', text: 'Not on a Friday', approved: false },
+    ]);
+    await world.knex('runs').where({ id: runId }).delete();
+  });
+
   it('a project, a run and a sandbox, in light and dark', async () => {
     const page = await open();
     const visit = async (address: string, words: string, name: string) => {

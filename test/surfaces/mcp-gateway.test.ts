@@ -93,6 +93,42 @@ describe('a run', () => {
     expect((await callsOf(run, project))[0].outcome).toBe('tool_error');
   });
 
+  it('403 · a tool that needs a person is called once for each approval, with the approved arguments', async () => {
+    const project = await bound();
+    const alwaysAsk = [
+      { name: 'search', attestedReadOnly: true },
+      { name: 'write', alwaysAsk: true },
+    ];
+    await project.put('issues', { roles: ['builder'], approvedTools: alwaysAsk });
+    // A client that does not know of it leaves it as it is.
+    await project.put('issues', { roles: ['builder'], approvedTools });
+    const run = await world.run(project);
+    const query = `{ runMcpServers(runId: "${run.runId}", leaseId: "${run.leaseId}") { alwaysAsk } }`;
+    expect((await world.graphql(query, { token: run.token })).body.data.runMcpServers).toEqual([
+      { alwaysAsk: ['write'] },
+    ]);
+    const sandboxId = await run.runtime.register(run);
+    const parameter = '{"to":"live"}';
+    const fragment = { kind: 'elicitation', t: 1, body: 'May I?', action: 'issues.write', parameter, toolUseId: 'q1' };
+    await run.runtime.report(
+      'appendFragments',
+      { sandboxId, leaseId: run.leaseId, seq: 0, fragments: [fragment] },
+      '{ nextSeq }',
+    );
+    const asked = { ...run, headers: { ...run.headers, 'x-question-id': 'q1' } };
+    const refused = 'A person decides about each call of write: none has approved it with these arguments.';
+    await expect(call(asked, 'write', { to: 'live' })).rejects.toThrow(refused);
+    const body = { approve: true, text: '' };
+    const answered = await world.rest('POST', `/runs/${run.runId}/answer`, { session: project.session, body });
+    expect([answered.status, answered.body.approved]).toEqual([201, true]);
+    await expect(call(run, 'write', { to: 'live' })).rejects.toThrow(refused);
+    await expect(call(asked, 'write', { to: 'dead' })).rejects.toThrow(refused);
+    expect((await call(asked, 'write', { to: 'live' })).content).toEqual([{ type: 'text', text: 'did write' }]);
+    await expect(call(asked, 'write', { to: 'live' })).rejects.toThrow(refused);
+    expect((await call(run, 'search')).content).toEqual([{ type: 'text', text: 'did search' }]);
+    expect(remote.methods().filter((method) => method === 'tools/call')).toHaveLength(2);
+  });
+
   it('ok · finds its servers by a query', async () => {
     const project = await bound();
     await project.put('later', { roles: ['reviewer'] });

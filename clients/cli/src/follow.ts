@@ -143,7 +143,7 @@ function lineOf({ kind, body, action, parameter, items }: SandboxLiveFragment): 
     case 'error':
       return paint('red', `  ${plain(body ?? '')}`);
     case 'elicitation':
-      return paint('yellow', `  ? ${plain(body ?? '')}`);
+      return paint('yellow', `  ? ${plain([body, parameter].filter(Boolean).join(' '))}`);
     default:
       return body ? `  ${plain(body)}` : null;
   }

@@ -1,5 +1,5 @@
 // The commands of missions and their runs, with their options.
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { amount, count, date, run } from './arguments.ts';
 import { diff } from './commands/artifacts.ts';
 import { showLogs } from './commands/logs.ts';
@@ -43,8 +43,10 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
   ofRun('message', 'send a message to the agent of a run')
     .argument('<text>', 'what to tell it; - reads it from standard input')
     .action(run(steering.message));
-  ofRun('answer', 'answer the newest question of the agent of a run')
-    .argument('<text>', 'the answer; - reads it from standard input')
+  ofRun('answer', 'answer the newest question of the agent of a run, or decide about a tool call')
+    .argument('[text]', 'the answer, or the reason of the decision; - reads it from standard input')
+    .addOption(new Option('--approve', 'let the agent call the tool').conflicts('deny'))
+    .option('--deny', 'keep the agent from calling the tool')
     .action(run(steering.answer));
   ofRun('budget', 'set what a run may cost in all')
     .argument('<usd>', 'US dollars', amount)

@@ -154,8 +154,10 @@ export interface AnswerElicitationParameters {
 }
 /** The body of `POST /runs/{runId}/answer`. */
 export interface AnswerElicitationRequest {
-  /** The answer: 1 to 4000 characters. */
+  /** The answer: 1 to 4000 characters; for a decision, its reason for the agent, which may be empty. */
   text: string;
+  /** Whether the tool may be called with these arguments; required for such a question, and for no other. */
+  approve?: boolean | null;
   /** The sandbox whose agent asked; absent: any of the run. */
   sandboxId?: string | null;
   /** The position of the question among the fragments of the sandbox; absent: the newest. */
@@ -1888,6 +1890,8 @@ export interface PutMcpBindingRequest {
     name: string;
     /** Whether a person attests that it changes nothing. Roles other than `builder` get only such tools. */
     attestedReadOnly?: boolean;
+    /** Whether a person decides about each call, with its arguments. Absent: unchanged, and false for a new tool. */
+    alwaysAsk?: boolean;
   }[];
   /** Values of the declared secrets by name; never returned. Null deletes one, an absent one is kept. */
   credentials?: {
@@ -2068,6 +2072,8 @@ export interface RunMessage {
   sandboxId: string | null;
   /** The position of the question; null unless this is an answer. */
   fragmentSeq: number | null;
+  /** The decision about the call of a tool; null unless this answers a question about one. */
+  approved: boolean | null;
   /** When it was sent. */
   createdAt: number;
   /** When it was delivered to the runtime of the agent; null before, and for what is neither message nor answer. */
@@ -3411,7 +3417,7 @@ export interface Operations {
   killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };
   /** Ends an open run at once. Canceling it twice changes nothing. Requires the scope `missions:run`. */
   cancelRun: { input: CancelRunParameters; output: Run };
-  /** Answers a question of the agent of a run. A question is answered once. Runtimes ask by a fragment of the kind `elicitation`; the harnesses of the local runner ask none. Requires the scope `missions:run`. */
+  /** Answers a question of the agent of a run, or decides about the call of a tool that needs a person. A question is answered once. `questions` of a run has those that wait. Requires the scope `missions:run`. */
   answerElicitation: { input: AnswerElicitationParameters & AnswerElicitationRequest; output: RunMessage };
   /** Sets what an open run may cost in all. A run that waits for more budget (`needs`) continues within seconds, up to the most that the plan of the organization lets a mission cost. Requires the scope `missions:run`. */
   setRunBudget: { input: SetRunBudgetParameters & SetRunBudgetRequest; output: Run };

@@ -106,6 +106,7 @@ const tones: Record<string, string> = {
   interrupted: 'warn',
   'needs approval': 'ask',
   'needs an answer': 'ask',
+  'needs a decision': 'ask',
   provisioning: 'warn',
   preparing: 'warn',
   allowed: 'good',

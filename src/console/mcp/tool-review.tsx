@@ -12,10 +12,15 @@ import { plural } from '../kit/words.tsx';
 import { type Definable, Definition, Difference, type Review, type Tool } from './tool-difference.tsx';
 
 type Choice = 'none' | 'builder' | 'all';
+/** Who may use a tool, and whether a person decides about each call. */
+interface Policy {
+  who: Choice;
+  alwaysAsk: boolean;
+}
 
 interface Values {
   /** Changed choices by the digest of the definition, so that another definition needs a new choice. */
-  choices: Record<string, Choice>;
+  choices: Record<string, Policy>;
 }
 
 interface Properties {
@@ -41,8 +46,8 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
     async send({ choices }, key) {
       const { binding, tools } = review!;
       const approvedTools = tools.flatMap((tool) => {
-        const choice = choiceOf(tool, review!, choices);
-        return tool.digest && choice !== 'none' ? [{ name: tool.name, attestedReadOnly: choice === 'all' }] : [];
+        const { who, alwaysAsk } = choiceOf(tool, review!, choices);
+        return tool.digest && who !== 'none' ? [{ name: tool.name, attestedReadOnly: who === 'all', alwaysAsk }] : [];
       });
       const input = { roles: binding.roles, approvedTools };
       const ifUpdatedAt = binding.updatedAt;
@@ -121,9 +126,10 @@ const changedMeanwhile = new Failure({
 });
 
 /** A changed tool must be chosen again, so that nobody approves it by leaving the form as it is. */
-function choiceOf({ name, change, digest }: Tool, { binding }: Review, chosen: Values['choices']): Choice {
+function choiceOf({ name, change, digest }: Tool, { binding }: Review, chosen: Values['choices']): Policy {
   const approval = change === 'changed' ? undefined : binding.approvedTools.find((tool) => tool.name === name);
-  return chosen[digest ?? ''] ?? (!approval ? 'none' : approval.attestedReadOnly ? 'all' : 'builder');
+  const who = !approval ? 'none' : approval.attestedReadOnly ? 'all' : 'builder';
+  return chosen[digest ?? ''] ?? { who, alwaysAsk: approval?.alwaysAsk ?? false };
 }
 
 const options: readonly (readonly [Choice, string])[] = [
@@ -142,6 +148,8 @@ interface ChoicesProperties {
 function Choices({ form, serverName, tool, review }: ChoicesProperties) {
   const { choices } = form.values;
   const present = choiceOf(tool, review, choices);
+  const choose = (change: Partial<Policy>) =>
+    form.set({ choices: { ...choices, [tool.digest!]: { ...present, ...change } } });
   return (
     <fieldset>
       <legend class="unseen">
@@ -153,12 +161,21 @@ function Choices({ form, serverName, tool, review }: ChoicesProperties) {
             <input
               type="radio"
               name={`${serverName} ${tool.digest}`}
-              checked={choice === present}
-              onChange={() => form.set({ choices: { ...choices, [tool.digest!]: choice } })}
+              checked={choice === present.who}
+              onChange={() => choose({ who: choice })}
             />
             {words}
           </label>
         ))}
+        <label class="choice">
+          <input
+            type="checkbox"
+            checked={present.alwaysAsk}
+            disabled={present.who === 'none'}
+            onChange={({ currentTarget }) => choose({ alwaysAsk: currentTarget.checked })}
+          />
+          Ask a person before each call
+        </label>
       </div>
     </fieldset>
   );

@@ -103,8 +103,8 @@ function Fragment({ fragment }: { fragment: FragmentFragment }) {
     <li class={`fragment of-${kind === 'action' && hasFailed(fragment) ? 'error' : kind}`}>
       <div class="fragment-head">
         {kind !== 'action' && <span class="kind">{names[kind]}</span>}
-        {action && <code class="kind">{action}</code>}
-        {parameter && !isPreview && <code class="parameter">{parameter}</code>}
+        {action && kind === 'action' && <code class="kind">{action}</code>}
+        {parameter && kind === 'action' && !isPreview && <code class="parameter">{parameter}</code>}
         {isPreview && <a href={parameter!}>Open preview</a>}
         <span class="fragment-end">
           {kind === 'action' && <CallEnd call={fragment} />}
@@ -114,6 +114,7 @@ function Fragment({ fragment }: { fragment: FragmentFragment }) {
         </span>
       </div>
       {body && <p>{body}</p>}
+      {kind === 'elicitation' && parameter && <pre class="call-result">{parameter}</pre>}
       {kind === 'action' && <CallResult call={fragment} />}
       {items.length > 0 && (
         <ul class="plan">

@@ -1,6 +1,6 @@
 // Messages and decisions of people about a run, and the form for a new message.
 import { useState } from 'preact/hooks';
-import { answerElicitation, type RunMessageFragment, sendMessage } from '../generated/documents.ts';
+import { type RunMessageFragment, sendMessage } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
 import { Card, Empty, Trouble } from '../kit/pieces.tsx';
 import { Time } from '../kit/words.tsx';
@@ -18,12 +18,10 @@ interface Properties {
   messages: readonly RunMessageFragment[];
   /** Whether the person may say something now. */
   isOpen: boolean;
-  /** Whether the agent waits for the answer to a question. */
-  isAsked: boolean;
   onSent(): void;
 }
 
-export function Messages({ runId, messages, isOpen, isAsked, onSent }: Properties) {
+export function Messages({ runId, messages, isOpen, onSent }: Properties) {
   const inOrder = [...messages].reverse();
   return (
     <Card title="Messages">
@@ -34,7 +32,7 @@ export function Messages({ runId, messages, isOpen, isAsked, onSent }: Propertie
               <div class="step-head">
                 <strong>{message.author}</strong>
                 <span class="muted small">
-                  {did[message.kind]} <Time at={message.createdAt} />
+                  {didWhat(message)} <Time at={message.createdAt} />
                 </span>
                 {(message.kind === 'message' || message.kind === 'answer') && (
                   <span class="muted small figures-inline">{receipt(message)}</span>
@@ -47,17 +45,20 @@ export function Messages({ runId, messages, isOpen, isAsked, onSent }: Propertie
       ) : (
         <Empty>{isOpen ? 'Tell the agent what to do differently.' : 'No messages.'}</Empty>
       )}
-      {isOpen && <Compose runId={runId} isAsked={isAsked} onSent={onSent} />}
+      {isOpen && <Compose runId={runId} onSent={onSent} />}
     </Card>
   );
 }
+
+const didWhat = ({ kind, approved }: RunMessageFragment): string =>
+  approved === null ? did[kind] : approved ? 'approved a tool call' : 'denied a tool call';
 
 const receipt = ({ deliveredAt, acknowledgedAt }: RunMessageFragment): string => {
   if (acknowledgedAt !== null) return 'read by the agent';
   return deliveredAt === null ? 'not delivered yet' : 'delivered';
 };
 
-function Compose({ runId, isAsked, onSent }: Pick<Properties, 'runId' | 'isAsked' | 'onSent'>) {
+function Compose({ runId, onSent }: Pick<Properties, 'runId' | 'onSent'>) {
   const [text, setText] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
@@ -69,8 +70,7 @@ function Compose({ runId, isAsked, onSent }: Pick<Properties, 'runId' | 'isAsked
     setBusy(true);
     setProblem(null);
     try {
-      if (isAsked) await ask(answerElicitation, { runId, text });
-      else await ask(sendMessage, { runId, text, messageId });
+      await ask(sendMessage, { runId, text, messageId });
       setText('');
       setMessageId(crypto.randomUUID());
       onSent();
@@ -82,7 +82,7 @@ function Compose({ runId, isAsked, onSent }: Pick<Properties, 'runId' | 'isAsked
   };
   return (
     <form class="compose" onSubmit={submit}>
-      <label for="message">{isAsked ? 'Answer to the agent' : 'Message to the agent'}</label>
+      <label for="message">Message to the agent</label>
       <textarea
         id="message"
         rows={3}
@@ -95,7 +95,7 @@ function Compose({ runId, isAsked, onSent }: Pick<Properties, 'runId' | 'isAsked
       />
       {problem && <Trouble problem={problem} />}
       <button type="submit" class="slim" disabled={isBusy}>
-        {isAsked ? 'Send answer' : 'Send message'}
+        Send message
       </button>
     </form>
   );

@@ -12,6 +12,7 @@ export const isOpen = ({ status }: RunPartsFragment) => status === 'running' || 
 function headlineOf(run: RunPartsFragment): string {
   const { status, needs, parkedReason, missionActivity, reason, lastError } = run;
   if (needs === 'budget' && parkedReason) return parkedReason;
+  if (run.questions[0]) return run.questions[0].text;
   if (needs) return needWords[needs];
   if (status === 'running') return missionActivity ?? '';
   if (status === 'dispatching') return reason ?? missionActivity ?? 'Waiting for a runtime';

@@ -5,12 +5,14 @@ import { plural } from '../kit/words.tsx';
 export const needWords: Record<NonNullable<RunRowFragment['needs']>, string> = {
   approval: 'Waiting for a person to approve the plan',
   answer: 'Waiting for a person to answer a question',
+  decision: 'Waiting for a person to decide about a tool call',
   budget: 'Waiting for more budget or credits',
 };
 
 const needStates: typeof needWords = {
   approval: 'needs approval',
   answer: 'needs an answer',
+  decision: 'needs a decision',
   budget: 'needs budget',
 };
 

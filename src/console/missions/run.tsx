@@ -25,6 +25,7 @@ import { SandboxRows } from '../sandboxes/sandboxes.tsx';
 import { BlockedHosts } from './blocked-hosts.tsx';
 import { LastLines } from './last-lines.tsx';
 import { Messages } from './messages.tsx';
+import { Questions } from './questions.tsx';
 import { mayRerun, rerun } from './rerun.ts';
 import { Network, Preparations, useWhileOpen } from './run-environment.tsx';
 import { Facts, isOpen } from './run-facts.tsx';
@@ -81,6 +82,7 @@ export function Run({ id: runId }: { id: string }) {
       >
         <Facts run={run} />
       </Card>
+      <Questions runId={run.id} questions={run.questions} onAnswered={read} />
       <div class="columns">
         <div class="column">
           {run.status === 'failed' && sandbox && may('sandboxes:read') && <LastLines sandboxId={sandbox.sandboxId} />}
@@ -94,12 +96,11 @@ export function Run({ id: runId }: { id: string }) {
         </div>
         <div class="column">
           <BlockedHosts runId={run.id} projectName={run.project?.name ?? 'the project'} reading={network} />
-          {(run.messages.length > 0 || canHear(run) || run.needs === 'answer') && (
+          {(run.messages.length > 0 || canHear(run)) && (
             <Messages
               runId={run.id}
               messages={run.messages}
-              isOpen={(canHear(run) || run.needs === 'answer') && may('missions:run')}
-              isAsked={run.needs === 'answer'}
+              isOpen={canHear(run) && may('missions:run')}
               onSent={read}
             />
           )}

@@ -72,10 +72,12 @@ export type AppendFragmentsRequest = {
 
 /** One thought, action or message of the agent. */
 export type AppendFragmentsRequestFragments = {
-  /** Name of the tool, for an action. */
+  /** Name of the tool, for an action and for a question about its call. */
   action?: InputMaybe<Scalars['String']['input']>;
   /** The text of a thought, an answer, a question, an error or a prompt. */
   body?: InputMaybe<Scalars['String']['input']>;
+  /** Answers that a question suggests, at most 4. */
+  choices?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Exit code of a command that has ended. */
   exitCode?: InputMaybe<Scalars['Int']['input']>;
   /** Whether an action that has ended failed. */
@@ -84,13 +86,13 @@ export type AppendFragmentsRequestFragments = {
   items?: InputMaybe<Array<AppendFragmentsRequestFragmentsItems>>;
   /** What the agent does; it decides which of the other fields are present. */
   kind: SandboxFragmentKind;
-  /** Input of the tool, for an action. */
+  /** Input of the tool, for an action and for a question about its call. */
   parameter?: InputMaybe<Scalars['String']['input']>;
   /** Output of the tool, for an action. */
   result?: InputMaybe<Scalars['String']['input']>;
   /** When it happened. */
   t: Scalars['EpochMs']['input'];
-  /** The model’s id of the use, for an action; a later action with the same id has the result. */
+  /** The id of the use, for an action or question; a later action with the same id has the result. */
   toolUseId?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -637,7 +639,7 @@ export type RunDesired =
 export type SandboxFragmentKind =
   /** A use of a tool: `action`, `parameter` and `result`. */
   | 'action'
-  /** A question to a person, in `body`. */
+  /** A question to a person, in `body`; with `action` and `parameter`, about the call of a tool. */
   | 'elicitation'
   /** What went wrong, in `body`. */
   | 'error'

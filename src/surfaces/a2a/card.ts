@@ -29,7 +29,8 @@ const skills = [
     name: 'Steer a mission',
     description:
       'A message with the `taskId` of a task that is not finished goes to its agent, which takes it up in its present turn. ' +
-      '`metadata` or a data part with `approvePlan: true` approves the plan of a task that waits for it (input required).',
+      '`metadata` or a data part with `approvePlan: true` approves the plan of a task that waits for it (input required); ' +
+      '`approveToolCall: true` or `false` decides about the call of a tool, with the text as the reason.',
     tags: ['missions', 'steering'],
     examples: ['Use the UTC helper instead.'],
   },

@@ -22,6 +22,7 @@ const Members = z.object({
   scheduledTaskId: id.optional(),
   runId: id.optional(),
   approvePlan: z.boolean().optional(),
+  approveToolCall: z.boolean().optional(),
 });
 
 export interface Asked extends z.output<typeof Members> {

@@ -11,7 +11,7 @@ import { stepText } from '#domain/work/runs/bounds.ts';
 import { wasSent } from '#domain/work/runs/messages.ts';
 import { findRun } from '#domain/work/runs/operations.ts';
 import { isOpen } from '#domain/work/runs/states.ts';
-import { approvePlan, sendMessage } from '#domain/work/runs/steering.ts';
+import { answerElicitation, approvePlan, sendMessage } from '#domain/work/runs/steering.ts';
 import { invalid, Problem } from '#foundation/problem.ts';
 import { unsupported } from './errors.ts';
 import { type Asked, checkShape, readMessage } from './order.ts';
@@ -36,14 +36,15 @@ export async function receive(caller: Caller, message: Message | undefined): Pro
 /** Delivers the message to the agent of the task. Returns false for a finished task. */
 async function steer(caller: Caller, runId: string, asked: Asked): Promise<boolean> {
   const run = await findRun(caller, runId);
-  const { messageId, text, approvePlan: approves } = asked;
+  const { messageId, text: words, approvePlan: approves, approveToolCall: approve } = asked;
+  const text = words.trim() === '' ? null : checkShape(messageText, words, 'message.parts');
   if (!isOpen(run) && !(await wasSent(run.id, messageId))) return false;
   await refuseContext(caller, runId, asked);
-  if (text.trim() === '' && !approves) throw invalid.field('message.parts', 'must have a text for the agent');
+  if (text === null && !approves && approve === undefined)
+    throw invalid.field('message.parts', 'must have a text for the agent');
   try {
-    if (text.trim() !== '') {
-      await sendMessage(caller, { runId, text: checkShape(messageText, text, 'message.parts'), messageId });
-    }
+    if (approve !== undefined) await answerElicitation(caller, { runId, text: text ?? '', approve });
+    else if (text !== null) await sendMessage(caller, { runId, text, messageId });
     if (approves) await approvePlan(caller, runId);
   } catch (error) {
     throw error instanceof Problem && error.status === 409 ? unsupported(error.body.description) : error;

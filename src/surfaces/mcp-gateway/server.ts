@@ -1,5 +1,5 @@
 // The gateway for missions: an MCP server at /mcp/runs/{runId}/{serverName}, for the runtime that holds the run. The runtime sends its
-// service token and, in X-Lease-Id, its lease; it can use the approved tools of its agent's role.
+// service token and, in X-Lease-Id, its lease, and for a call that needs a person X-Question-Id; it can use the approved tools of its agent's role.
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
@@ -44,8 +44,16 @@ export function createGatewayServer(settings: GatewaySettings): Handler {
     server.setRequestHandler('tools/list', async () => ({
       tools: (await explained(listToolsOfRun(runServer))) as never,
     }));
+    const questionId = exchange.req.headers['x-question-id'];
     server.setRequestHandler('tools/call', ({ params }) =>
-      explained(callToolOfRun(runServer, params.name, params.arguments)),
+      explained(
+        callToolOfRun(
+          runServer,
+          params.name,
+          params.arguments,
+          typeof questionId === 'string' ? questionId : undefined,
+        ),
+      ),
     );
     server.setNotificationHandler('notifications/cancelled', () => {});
     return server;

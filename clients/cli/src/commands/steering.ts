@@ -23,15 +23,23 @@ export async function setBudget(options: CommonOptions, runId: string, budgetUsd
   else printLine(`The budget of ${run.id} is ${budgetUsd} USD.`);
 }
 
-const say =
-  (operation: 'sendMessage' | 'answerElicitation', outcome: string) =>
-  async (options: CommonOptions, runId: string, text: string): Promise<void> => {
-    const said = await (await openClient(options.url))[operation]({ runId, text: await readPrompt(text) });
-    if (options.json) printJson(said);
-    else printLine(outcome);
-  };
-export const message = say('sendMessage', 'Sent. The agent takes it up in its present turn, or with its next step.');
-export const answer = say('answerElicitation', 'Answered.');
+export async function message(options: CommonOptions, runId: string, text: string): Promise<void> {
+  const said = await (await openClient(options.url)).sendMessage({ runId, text: await readPrompt(text) });
+  if (options.json) printJson(said);
+  else printLine('Sent. The agent takes it up in its present turn, or with its next step.');
+}
+
+export async function answer(
+  { approve: approves, deny: denies, ...options }: CommonOptions & { approve?: true; deny?: true },
+  runId: string,
+  text: string | undefined,
+): Promise<void> {
+  const decision = approves || denies ? { approve: approves === true } : {};
+  const words = text === undefined ? '' : await readPrompt(text);
+  const said = await (await openClient(options.url)).answerElicitation({ runId, text: words, ...decision });
+  if (options.json) printJson(said);
+  else printLine('Answered.');
+}
 
 interface ContinueOptions extends CommonOptions {
   step?: string;

@@ -7,11 +7,12 @@ import { addresses } from '#foundation/http/addresses.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
-import { badGateway, conflict, notFound } from '#foundation/problem.ts';
+import { badGateway, conflict, forbidden, notFound } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { leaseIsLost, lockHeldRun } from '../../work/runs/lock.ts';
+import { useApproval } from '../../work/runs/messages.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { McpBinding, McpCall, obstacleOf, type ToolDefinition, toolsFor } from './model.ts';
 import { McpServerError, withRemote } from './remote.ts';
@@ -45,6 +46,8 @@ export interface RunMcpServer {
   serverName: string;
   /** Address of the server in surfaces/mcp-gateway. */
   url: string;
+  /** Tools whose calls each need a person. */
+  alwaysAsk: string[];
 }
 
 /** The remote servers that the agent of the run may use. @throws 404, or 409 `lease_lost` */
@@ -54,7 +57,11 @@ export async function serversOfRun(caller: Caller, hold: LeaseHold): Promise<Run
   const bindings = await McpBinding.findAll(filter);
   return bindings
     .filter(({ roles }) => agentRole !== null && roles.includes(agentRole))
-    .map(({ serverName }) => ({ serverName, url: `${addresses().mcp}/mcp/runs/${id}/${serverName}` }));
+    .map(({ serverName, approvedTools }) => ({
+      serverName,
+      url: `${addresses().mcp}/mcp/runs/${id}/${serverName}`,
+      alwaysAsk: approvedTools.flatMap(({ name, alwaysAsk }) => (alwaysAsk ? [name] : [])),
+    }));
 }
 
 /** @throws 404 also for a server that the role of the run's agent may not use; 409 `lease_lost` */
@@ -86,11 +93,16 @@ function refuseObstacle(binding: Row<McpBinding>): void {
   if (obstacle) throw conflict(`The MCP server cannot be used: ${obstacle[1] ?? 'it is disabled.'}`);
 }
 
-/** @throws 409 when the server cannot be used, 404 for a tool that is not approved, 502; a ProtocolError of the server unchanged */
+/**
+ * @param questionId Of the question whose approval the call uses up; absent: it has none.
+ * @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used, 502; a
+ * ProtocolError of the server unchanged
+ */
 export async function callToolOfRun(
   server: ServerOfRun,
   name: string,
   toolArguments: Record<string, unknown> | undefined,
+  questionId?: string | undefined,
 ): Promise<CallToolResult> {
   const { binding, role } = server;
   const recorded = recorder(server, name);
@@ -99,6 +111,14 @@ export async function callToolOfRun(
     await recorded('refused');
     refuseObstacle(binding);
     throw notFound('tool that is approved for this run');
+  }
+  if (binding.approvedTools.find((tool) => tool.name === name)?.alwaysAsk) {
+    const approval = { runId: server.run.id, leaseId: server.run.leaseId!, tool: `${binding.serverName}.${name}` };
+    const given = JSON.stringify(toolArguments ?? {});
+    if (!questionId || !(await useApproval({ ...approval, questionId, arguments: given }))) {
+      await recorded('refused');
+      throw forbidden(`A person decides about each call of ${name}: none has approved it with these arguments.`);
+    }
   }
   try {
     const result = await withRemote(binding, callTimeoutMs, (client, signal) =>

@@ -29,6 +29,8 @@ export interface ApprovedTool {
   name: string;
   /** Whether a person vouches that the tool changes nothing. The server's own claim is not enough. */
   attestedReadOnly: boolean;
+  /** Whether a person decides about each call. */
+  alwaysAsk?: boolean | undefined;
 }
 
 export class McpBinding extends BaseModel {

@@ -135,11 +135,22 @@ async function changeBinding(
       }),
       ...((isElsewhere || input.credentials) && { needsAuthorization: false }),
       ...sealedCredentials(before.id, merged(kept, input.credentials)),
-      ...(approvedTools && { approvedTools, reviewedTools: digestsOf(snapshot), reviewedDefinitions: snapshot }),
+      ...(approvedTools && {
+        approvedTools: withPolicies(before, approvedTools),
+        reviewedTools: digestsOf(snapshot),
+        reviewedDefinitions: snapshot,
+      }),
       updatedAt: now(),
     },
   );
 }
+
+/** A client that does not know of decisions about calls leaves them as they are. */
+const withPolicies = (before: Row<McpBinding>, approved: ApprovedTool[]): ApprovedTool[] =>
+  approved.map((tool) => ({
+    ...tool,
+    alwaysAsk: tool.alwaysAsk ?? before.approvedTools.find(({ name }) => name === tool.name)?.alwaysAsk ?? false,
+  }));
 
 /** The columns of a binding to the declared server; without a declaration, to none. */
 function pinned(id: string, declared: Declared | null): Partial<McpBinding> {

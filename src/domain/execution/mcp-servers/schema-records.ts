@@ -53,6 +53,11 @@ const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').impl
     attestedReadOnly: t.exposeBoolean('attestedReadOnly', {
       description: 'Whether a person vouches that it changes nothing.',
     }),
+    alwaysAsk: t.boolean({
+      graphOnly: true,
+      description: 'Whether a person decides about each call, with its arguments.',
+      resolve: ({ alwaysAsk }) => alwaysAsk ?? false,
+    }),
   }),
 });
 
@@ -214,6 +219,11 @@ export const RunServer = builder.objectRef<RunMcpServer>('RunMcpServer').impleme
     serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
     url: t.exposeString('url', {
       description: 'Streamable HTTP; requests carry the service token, and the lease in the header X-Lease-Id.',
+    }),
+    alwaysAsk: t.exposeStringList('alwaysAsk', {
+      description:
+        'Tools whose calls each need a person. The runtime asks by a fragment of the kind `elicitation` with the `toolUseId` that the ' +
+        'call then carries in the header X-Question-Id, `action` server.tool and the arguments as JSON in `parameter`.',
     }),
   }),
 });

@@ -37,6 +37,12 @@ const approvedTool = z
       .boolean()
       .default(false)
       .describe('Whether a person attests that it changes nothing. Roles other than `builder` get only such tools.'),
+    alwaysAsk: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether a person decides about each call, with its arguments. Absent: unchanged, and false for a new tool.',
+      ),
   })
   .describe('A tool that agents may use.');
 

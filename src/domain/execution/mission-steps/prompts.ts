@@ -89,7 +89,13 @@ export const testedPrompt = ({ findings }: TestOutput): string =>
   sections('# The test has failed', listed(findings), 'Correct what is wrong, and commit the change.');
 
 export const messagesPrompt = (messages: readonly Delivered[]): string =>
-  sections(...messages.map(({ author, text }) => `# Message from ${author}\n\n${text}`));
+  sections(
+    ...messages.map(({ author, text, question }) =>
+      question === null
+        ? `# Message from ${author}\n\n${text}`
+        : `# Answer from ${author} to the question “${shortened(question)}”\n\n${text}`,
+    ),
+  );
 
 /** For the session that returned the invalid output. */
 export const repeatPrompt = (problem: string): string =>

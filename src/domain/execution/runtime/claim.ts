@@ -45,6 +45,7 @@ export interface ClaimedRun {
   /** The remaining budget of the run, US dollars; null: limited by the credits of the organization only. */
   budgetUsd: number | null;
   stepTimeoutMs: number;
+  answerTimeoutMs: number;
   maxTurns: number;
 }
 
@@ -120,6 +121,7 @@ async function claimNext(
     step,
     budgetUsd: await budgetOf(trx, run),
     stepTimeoutMs: mission.stepMs,
+    answerTimeoutMs: mission.answersMs,
     maxTurns: mission.turns,
   };
 }

@@ -60,6 +60,9 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
     stepTimeoutMs: t.exposeInt('stepTimeoutMs', {
       description: 'Time limit of a step, milliseconds; a longer step is reported as failed.',
     }),
+    answerTimeoutMs: t.exposeInt('answerTimeoutMs', {
+      description: 'Milliseconds that a step waits for people, apart.',
+    }),
     maxTurns: t.exposeInt('maxTurns', {
       description: 'Maximum of model turns in a step; a step with more is reported as failed.',
     }),
@@ -98,6 +101,14 @@ const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatM
       description: 'The text for the agent.',
     }),
     author: t.exposeString('author', { description: 'The name of the person who sent it.' }),
+    questionId: t.exposeString('questionId', {
+      nullable: true,
+      description: '`toolUseId` of the question that it answers; null for a message, and for a question without one.',
+    }),
+    approved: t.exposeBoolean('approved', {
+      nullable: true,
+      description: 'The decision about a tool call, if it is one.',
+    }),
   }),
 });
 const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('HeartbeatRun').implement({

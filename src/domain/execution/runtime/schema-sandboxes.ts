@@ -6,6 +6,7 @@ import { epochMs } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
 import { Harness, InstanceType } from '../../projects/agents/schema-catalog.ts';
+import { maxChoices } from '../../work/runs/bounds.ts';
 import { FragmentKind, LogPart, PromptScope } from '../../work/sandboxes/schema-parts.ts';
 import { Ending, key, ofRun, ofSandbox, role, sessionId } from './schema-runs.ts';
 
@@ -91,12 +92,16 @@ export const AppendFragmentsRequest = request(
               kind: FragmentKind.zod.describe('What the agent does; it decides which of the other fields are present.'),
               t: epochMs.describe('When it happened.'),
               body: fragmentText.describe('The text of a thought, an answer, a question, an error or a prompt.'),
-              action: boundedText(text.fragmentWord).nullish().describe('Name of the tool, for an action.'),
-              parameter: fragmentText.describe('Input of the tool, for an action.'),
+              action: boundedText(text.fragmentWord)
+                .nullish()
+                .describe('Name of the tool, for an action and for a question about its call.'),
+              parameter: fragmentText.describe('Input of the tool, for an action and for a question about its call.'),
               result: fragmentText.describe('Output of the tool, for an action.'),
               toolUseId: boundedText(text.fragmentWord)
                 .nullish()
-                .describe('The model’s id of the use, for an action; a later action with the same id has the result.'),
+                .describe(
+                  'The id of the use, for an action or question; a later action with the same id has the result.',
+                ),
               failed: z.boolean().nullish().describe('Whether an action that has ended failed.'),
               exitCode: z
                 .number()
@@ -105,6 +110,11 @@ export const AppendFragmentsRequest = request(
                 .max(2_147_483_647)
                 .nullish()
                 .describe('Exit code of a command that has ended.'),
+              choices: z
+                .array(boundedText(text.fragmentWord).describe('An answer.'))
+                .max(maxChoices)
+                .default([])
+                .describe(`Answers that a question suggests, at most ${maxChoices}.`),
               items: z
                 .array(
                   z

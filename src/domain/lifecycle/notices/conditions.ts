@@ -169,10 +169,10 @@ async function waitingRuns(caller: Caller): Promise<Condition[]> {
 
 const personsNeeded = async (caller: Caller): Promise<Condition[]> =>
   (await findNeedyRuns(ownOrganization(caller))).map(
-    ({ id, missionTitle, awaitsApproval, parkedReason, question, since }) => ({
+    ({ id, missionTitle, awaitsApproval, parkedReason, question, tool, since }) => ({
       id: `person_needed:${id}:${awaitsApproval ? 'approval' : since}`,
       kind: 'action',
-      title: `${quoted(missionTitle ?? id)} ${awaitsApproval ? 'waits for a person to approve the plan' : parkedReason ? 'waits for money' : 'asks a question'}`,
+      title: `${quoted(missionTitle ?? id)} ${awaitsApproval ? 'waits for a person to approve the plan' : parkedReason ? 'waits for money' : tool ? 'needs a decision about a tool call' : 'asks a question'}`,
       body: awaitsApproval
         ? 'Nothing is built before the plan is approved.'
         : parkedReason || question || 'Its agent waits for an answer.',

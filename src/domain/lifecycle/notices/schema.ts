@@ -80,7 +80,8 @@ const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'What an emailed not
   connector_broken: 'The vendor rejects the credentials of a connector.',
   schedule_failing: 'A recurring mission keeps failing.',
   run_waiting: 'A mission waits for a runtime.',
-  person_needed: 'A mission waits for a person to approve its plan or to answer a question.',
+  person_needed:
+    'A mission waits for a person: to approve its plan, to answer a question, to decide about a tool call, or for money.',
 });
 
 const NoticeMailChoice = builder.objectRef<MailChoice>('NoticeMailChoice').implement({

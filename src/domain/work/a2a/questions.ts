@@ -1,4 +1,4 @@
-// The input that tasks wait for: approval of a plan, or an answer to the agent's question.
+// The input that tasks wait for: approval of a plan, an answer to the agent's question, or a decision about the call of a tool.
 import type { Run } from '../runs/model.ts';
 import { openQuestions } from '../runs/needs.ts';
 import { isWaiting } from '../runs/states.ts';
@@ -10,7 +10,11 @@ export async function findQuestions(runs: readonly Asking[]): Promise<Map<string
   const running = runs.filter(({ status }) => status === 'running');
   const asked = await openQuestions(running.map(({ id }) => id));
   const parked = running.flatMap(({ id, parkedReason }) => (parkedReason ? [[id, parkedReason] as const] : []));
-  return new Map([...asked.map(({ runId, text }) => [runId, text] as const), ...parked]);
+  const words = asked.map(
+    ({ runId, text, choices, arguments: given }) =>
+      [runId, [text, given, choices && `(${choices.join(' / ')})`].filter(Boolean).join('\n')] as const,
+  );
+  return new Map([...words, ...parked]);
 }
 
 /** Whether the plan of the run waits for an approval. */

@@ -1,14 +1,15 @@
 // The bounds of a mission's steps and messages.
-import { minutes, seconds } from '#foundation/clock.ts';
+import { hours, minutes, seconds } from '#foundation/clock.ts';
 
 /**
- * Builder rounds including the first, total steps, duration of a step, model turns per step, messages of people, and the budget in US
- * dollars.
+ * Builder rounds including the first, total steps, duration of a step, time that a step may wait for answers of people, model turns per
+ * step, messages of people, and the budget in US dollars.
  */
 export const mission = {
   rounds: 3,
   steps: 50,
   stepMs: minutes(30),
+  answersMs: hours(24),
   turns: 200,
   messages: 100,
   budgetUsd: { min: 0.01, max: 10_000 },
@@ -22,6 +23,9 @@ export const stepText = {
   /** The reason why a runtime does not offer a harness. */
   notice: { min: 1, max: 300 },
 } as const;
+
+/** Answers that a question suggests. */
+export const maxChoices = 4;
 
 /** Commits, files and lines of one branch. */
 export const maxChanges = 1_000_000_000;

@@ -23,6 +23,7 @@ export class RunMessage extends BaseModel {
     'author',
     'sandboxId',
     'fragmentSeq',
+    'approved',
     'createdAt',
     'deliveredAt',
     'acknowledgedAt',
@@ -50,6 +51,8 @@ export class RunMessage extends BaseModel {
   /** For an answer: the sandbox, and the fragment in it that asked. */
   declare sandboxId: string | null;
   declare fragmentSeq: number | null;
+  /** Decision about the call of a tool; null for the answer to another question, and for what is no answer. */
+  declare approved: boolean | null;
   declare createdAt: number;
   /** When a runtime first received the message, and when its agent took it up. */
   declare deliveredAt: number | null;

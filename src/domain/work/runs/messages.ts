@@ -4,6 +4,7 @@ import { withinReach } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
+import { answeredSql } from '../sandboxes/elicitations.ts';
 import { messagesAtOnce } from './bounds.ts';
 import { RunMessage } from './message-model.ts';
 import type { Run } from './model.ts';
@@ -12,6 +13,7 @@ export type NewMessage = Pick<RunMessage, 'kind' | 'text' | 'authorUserId' | 'au
   key?: string | null | undefined;
   sandboxId?: string | null;
   fragmentSeq?: number | null;
+  approved?: boolean | null;
 };
 
 const lastSql = `select coalesce(max(seq), -1)::int as seq, coalesce(max(created_at), 0) as at,
@@ -80,6 +82,11 @@ export interface Delivered {
   messageId: string;
   text: string;
   author: string;
+  /** For an answer: the question, and the id that the runtime gave it. */
+  question: string | null;
+  questionId: string | null;
+  /** The decision about the call of a tool; null for the answer to another question. */
+  approved: boolean | null;
 }
 
 const acknowledgeSql = `update run_messages m set acknowledged_at = $3, delivered_at = coalesce(delivered_at, $3)
@@ -97,11 +104,12 @@ export async function acknowledgeMessages(
   return [...new Set(rows.map(({ runId }) => runId))];
 }
 
-const openSql = `select m.run_id, m.id as message_id, m.text, m.author, m.delivered_at from unnest($1::text[]) r (id)
-  cross join lateral (
-    select run_id, id, text, author, delivered_at, seq from run_messages
+const openSql = `select m.run_id, m.id as message_id, m.text, m.author, m.approved, m.delivered_at, q.question, q.question_id
+  from unnest($1::text[]) r (id) cross join lateral (
+    select run_id, id, text, author, approved, delivered_at, seq, sandbox_id, fragment_seq from run_messages
     where run_id = r.id and kind in ('message', 'answer') and acknowledged_at is null order by seq limit ${messagesAtOnce}
-  ) m order by m.run_id, m.seq`;
+  ) m left join lateral (${answeredSql('m')}) q on true
+  order by m.run_id, m.seq`;
 const deliverSql = 'update run_messages set delivered_at = $2 where id = any($1) and delivered_at is null';
 
 /** The messages that the agents of these runs have not taken up yet, in order. Marks them as delivered. */
@@ -122,9 +130,32 @@ const spokenSql = `select author, text, acknowledged_at from (
 export const spokenTo = (trx: Transaction, runId: string): Promise<SpokenMessage[]> =>
   sql<SpokenMessage>(spokenSql, [runId], trx);
 
-/** The messages that the agents of one run have not taken up yet, for its prompt. Marks them as delivered and taken up. */
+/**
+ * The messages that the agents of one run have not taken up yet, for its prompt. Marks them as delivered and taken up. A decision about a
+ * call that was not made decides nothing any longer.
+ */
 export async function takeMessages(trx: Transaction, runId: string): Promise<Delivered[]> {
   const open = await deliverMessages(trx, [runId]);
   await acknowledgeMessages(trx, open);
-  return open;
+  return open.filter(({ approved }) => approved === null);
+}
+
+const useApprovalSql = `update run_messages m set acknowledged_at = $6, delivered_at = coalesce(m.delivered_at, $6)
+  where m.run_id = $1 and m.approved and m.acknowledged_at is null and exists (select from (${answeredSql('m')}) q
+    where q.lease_id = $2 and q.question_id = $3 and q.action = $4 and q.parameter = $5) returning m.id`;
+
+export interface ToolApproval {
+  runId: string;
+  leaseId: string;
+  /** The runtime's id of the question. */
+  questionId: string;
+  /** As in the question. */
+  tool: string;
+  arguments: string;
+}
+
+/** Uses up the approval of one call with these arguments. Returns false without one. */
+export async function useApproval(approval: ToolApproval): Promise<boolean> {
+  const { runId, leaseId, questionId, tool, arguments: given } = approval;
+  return (await sql(useApprovalSql, [runId, leaseId, questionId, tool, given, now()])).length > 0;
 }

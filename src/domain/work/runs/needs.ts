@@ -1,17 +1,20 @@
-// Needs of open runs that a person meets: the approval of their plan, the answer to a question of their agent, or more money.
+// Needs of open runs that a person meets: the approval of their plan, the answer to a question of their agent, a decision about the call
+// of a tool, or more money.
 
 import { sql } from '#foundation/postgres/database.ts';
 import type { NamedCondition } from '#foundation/postgres/reads.ts';
-import { questionsSql } from '../sandboxes/elicitations.ts';
+import { type Elicitation, questionsSql } from '../sandboxes/elicitations.ts';
 import type { Run } from './model.ts';
 import { isInState, openStates } from './states.ts';
 
-export const runNeeds = ['approval', 'answer', 'budget'] as const;
+export const runNeeds = ['approval', 'answer', 'decision', 'budget'] as const;
 export type RunNeed = (typeof runNeeds)[number];
 
-// A question is unanswered while no message or answer follows it.
+// A message answers a question in words too. It decides nothing about a tool.
 const unansweredSql = (run: string) => `${questionsSql(run)} and not exists (
-    select from run_messages m where m.run_id = ${run}.id and m.kind in ('message', 'answer') and m.created_at >= f.at)`;
+    select from run_messages m where m.run_id = ${run}.id
+      and (m.kind = 'answer' and m.sandbox_id = f.sandbox_id and m.fragment_seq = f.seq
+        or m.kind = 'message' and f.action is null and m.created_at >= f.at))`;
 
 const needsPersonSql = (run: string) => `${isInState(openStates, run)}
   and (${run}.awaits_approval
@@ -20,25 +23,26 @@ const needsPersonSql = (run: string) => `${isInState(openStates, run)}
 /** Open runs that wait for a person. */
 export const needingPerson: NamedCondition = { name: 'needs a person', condition: needsPersonSql('runs') };
 
-export interface OpenQuestion {
+export interface OpenQuestion extends Elicitation {
   runId: string;
-  text: string;
-  at: number;
 }
 
-const openQuestionsSql = `select r.id as run_id, q.text, q.at from runs r cross join lateral (${unansweredSql('r')}) q
-  where r.id = any($1)`;
+const openQuestionsSql = `select r.id as run_id, q.sandbox_id, q.seq, q.text, q.choices, q.tool, q.arguments, q.at
+  from runs r cross join lateral (${unansweredSql('r')}) q
+  where r.id = any($1) order by q.at, q.seq`;
 
-/** The open questions of the agents of these runs. */
+/** The open questions of the agents of these runs, oldest first. */
 export const openQuestions = (runIds: readonly string[]): Promise<OpenQuestion[]> =>
   runIds.length === 0 ? Promise.resolve([]) : sql<OpenQuestion>(openQuestionsSql, [[...runIds]]);
 
 export type NeedyRun = Pick<Run, 'id' | 'missionTitle' | 'awaitsApproval' | 'parkedReason'> & {
   question: string | null;
+  /** The tool that the question is about. */
+  tool: string | null;
   since: number;
 };
 
-const needySql = `select r.id, r.mission_title, r.awaits_approval, r.parked_reason, q.text as question,
+const needySql = `select r.id, r.mission_title, r.awaits_approval, r.parked_reason, q.text as question, q.tool,
     case when r.awaits_approval then coalesce(r.waiting_since, r.updated_at) else coalesce(r.parked_at, q.at) end as since
   from runs r left join lateral (${unansweredSql('r')} order by f.at desc limit 1) q on not r.awaits_approval
   where r.org_id = $1 and ${isInState(openStates, 'r')} and (r.awaits_approval or r.parked_at is not null or q.at is not null)

@@ -94,15 +94,23 @@ builder.mutationFields((t) => ({
   }),
   answerElicitation: t.field({
     description:
-      'Answers a question of the agent of a run. A question is answered once. Runtimes ask by a fragment of the kind ' +
-      '`elicitation`; the harnesses of the local runner ask none.',
+      'Answers a question of the agent of a run, or decides about the call of a tool that needs a person. A question is answered ' +
+      'once. `questions` of a run has those that wait.',
     scope: 'missions:run',
     rest: { route: 'POST /runs/{runId}/answer', body: 'AnswerElicitationRequest', status: 201 },
     tool: { name: 'answer_elicitation', idempotent: true },
     type: RunMessageType,
     args: {
       runId: t.arg.string(runId),
-      text: t.arg.string({ ...words, description: `The answer: 1 to ${stepText.message.max} characters.` }),
+      text: t.arg.string({
+        required: true,
+        description: `The answer: 1 to ${stepText.message.max} characters; for a decision, its reason for the agent, which may be empty.`,
+        validate: { schema: boundedText({ ...stepText.message, min: 0 }) },
+      }),
+      approve: t.arg.boolean({
+        description:
+          'Whether the tool may be called with these arguments; required for such a question, and for no other.',
+      }),
       sandboxId: t.arg.string({
         description: 'The sandbox whose agent asked; absent: any of the run.',
         validate: { schema: boundedText(text.pathId) },

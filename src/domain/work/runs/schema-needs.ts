@@ -3,6 +3,8 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { type Context, toMany, toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { text } from '#limits.ts';
 import { parkingLimits, type Run } from './model.ts';
 import { type OpenQuestion, openQuestions, type RunNeed, runNeeds } from './needs.ts';
 import { type Starter, startersOf } from './operations.ts';
@@ -11,6 +13,7 @@ import { RunType } from './schema.ts';
 const RunNeedWords = wordSet('RunNeed', runNeeds, 'What a run needs of a person.', {
   approval: 'The approval of its plan.',
   answer: 'The answer to a question of its agent.',
+  decision: 'Whether its agent may call a tool that needs a person.',
   budget: 'More money: its next model call does not fit into the limit `parkedBy`.',
 });
 const ParkingLimitWords = wordSet('ParkingLimit', parkingLimits, 'A limit of money.', {
@@ -24,8 +27,34 @@ const peopleWithIds = toOne<Starter>(startersOf, ({ id }) => id);
 async function needOf({ id, status, awaitsApproval, parkedAt }: Row<Run>, context: Context): Promise<RunNeed | null> {
   if (awaitsApproval) return 'approval';
   if (status === 'running' && parkedAt !== null) return 'budget';
-  return status === 'running' && (await questionsOf(context).load(id)).length > 0 ? 'answer' : null;
+  const [question] = status === 'running' ? await questionsOf(context).load(id) : [];
+  return question ? (question.tool === null ? 'answer' : 'decision') : null;
 }
+
+const RunQuestion = builder.objectRef<OpenQuestion>('RunQuestion').implement({
+  description: 'A question that the agent of a run waits with.',
+  fields: (t) => ({
+    sandboxId: t.exposeString('sandboxId', { description: 'For `answerElicitation`: the sandbox whose agent asks.' }),
+    seq: t.exposeInt('seq', {
+      description: 'For `answerElicitation`: its position among the fragments of the sandbox.',
+    }),
+    text: t.exposeString('text', { complexity: weightOf(text.fragmentBody.max), description: 'The question.' }),
+    choices: t.exposeStringList('choices', {
+      nullable: true,
+      description: 'Answers that it suggests; null for none. Any other text is an answer too.',
+    }),
+    tool: t.exposeString('tool', {
+      nullable: true,
+      description: 'The tool whose call needs a person, as `server.tool`; null for a question in words.',
+    }),
+    arguments: t.exposeString('arguments', {
+      nullable: true,
+      complexity: weightOf(text.fragmentBody.max),
+      description: 'The arguments of the call as JSON; null for a question in words.',
+    }),
+    at: t.expose('at', { type: 'EpochMs', description: 'When it was asked.' }),
+  }),
+});
 
 builder.objectFields(RunType, (t) => ({
   needs: t.field({
@@ -34,6 +63,12 @@ builder.objectFields(RunType, (t) => ({
     graphOnly: true,
     description: 'The action that the run waits for a person to take; null for none.',
     resolve: (run, _args, context) => needOf(run, context),
+  }),
+  questions: t.field({
+    type: [RunQuestion],
+    graphOnly: true,
+    description: 'The questions of its agent that wait for an answer, oldest first.',
+    resolve: ({ id, status }, _args, context) => (status === 'running' ? questionsOf(context).load(id) : []),
   }),
   parkedBy: t.expose('parkedBy', {
     type: ParkingLimitWords.type,

@@ -96,6 +96,10 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
       nullable: true,
       description: 'The position of the question; null unless this is an answer.',
     }),
+    approved: t.exposeBoolean('approved', {
+      nullable: true,
+      description: 'The decision about the call of a tool; null unless this answers a question about one.',
+    }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was sent.' }),
     deliveredAt: t.expose('deliveredAt', {
       type: 'EpochMs',

@@ -98,26 +98,39 @@ export const forwardMessages = (runId: string, messages: readonly ForwardedMessa
 
 export interface ElicitationAnswer {
   runId: string;
+  /** The answer, or the reason of a decision. */
   text: string;
+  /** Whether the tool may be called; only for a question about a call. */
+  approve?: boolean | null | undefined;
   /** The fragment that asks; absent: the newest question of the run. */
   sandboxId?: string | null | undefined;
   seq?: number | null | undefined;
 }
 
-/** Answers a question of the agent, once. @throws 404, 409 */
+/** Answers a question of the agent, or decides about the call of a tool, once. @throws 400, 404, 409 */
 export const answerElicitation = (
   caller: Caller,
-  { runId, text, ...asked }: ElicitationAnswer,
+  { runId, text, approve, ...asked }: ElicitationAnswer,
 ): Promise<Row<RunMessage>> =>
   transaction(async (trx) => {
     const run = await lockReached(trx, caller, runId);
     refuseEnded(run);
     const question = await findElicitation(trx, run.id, asked);
     if (!question) throw conflict('The agent has asked no such question.');
-    const { sandboxId, seq: fragmentSeq } = question;
+    const { sandboxId, seq: fragmentSeq, tool, isOver } = question;
+    const approved = approve ?? null;
+    if (tool === null && text === '') throw invalid.field('text', 'must not be empty for the answer to a question');
+    if ((tool !== null) !== (approved !== null))
+      throw invalid.field(
+        'approve',
+        tool === null ? 'decides about the call of a tool' : 'is required: approve or deny',
+      );
     const before = await findAnswer(trx, run.id, sandboxId, fragmentSeq);
-    if (before && before.text !== text) throw conflict('The question has been answered already.');
-    return before ?? say(trx, caller, run, { kind: 'answer', text, sandboxId, fragmentSeq });
+    if (before && (before.text !== text || before.approved !== approved))
+      throw conflict('The question has been answered already.');
+    if (before) return before;
+    if (isOver && tool !== null) throw conflict('The agent no longer waits for the decision.');
+    return say(trx, caller, run, { kind: 'answer', text, approved, sandboxId, fragmentSeq });
   });
 
 /** Changes the run, records the decision in its history, and returns the changed run. */

@@ -38,7 +38,11 @@ export async function appendLogPiece(
 
 export type Fragment = { kind: SandboxFragment['kind']; t: number; items: SandboxFragment['items'] } & {
   [K in 'body' | 'action' | 'parameter' | 'result' | 'toolUseId']?: string | null | undefined;
-} & { failed?: boolean | null | undefined; exitCode?: number | null | undefined };
+} & {
+  failed?: boolean | null | undefined;
+  exitCode?: number | null | undefined;
+  choices?: string[] | undefined;
+};
 
 /** Returns the next sequence number and the number of new fragments. @throws 409 as above */
 export async function insertFragments(
@@ -51,10 +55,10 @@ export async function insertFragments(
   const added = countNew(first, fragments.length, next, report.fragmentsPerSandbox);
   const entries = fragments.map(({ t, kind, items, ...fields }, i) => {
     const { body = null, action = null, parameter = null, result = null, toolUseId = null } = fields;
-    const { failed = null, exitCode = null } = fields;
+    const { failed = null, exitCode = null, choices = [] } = fields;
     return {
       ...{ sandboxId, seq: first + i, kind, at: t, body, action, parameter, result, toolUseId, items },
-      ...{ failed, exitCode },
+      ...{ failed, exitCode, choices: choices.length > 0 ? choices : null },
     };
   });
   const known = entries.slice(0, entries.length - added);

@@ -1,7 +1,25 @@
-// The questions that agents ask people: fragments of the kind `elicitation`.
+// The questions that agents ask people: fragments of the kind `elicitation`. One with an action is about the call of that tool.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
-const findSql = `select f.sandbox_id, f.seq from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id
+export interface Elicitation {
+  sandboxId: string;
+  seq: number;
+  text: string;
+  choices: string[] | null;
+  /** The tool whose call needs a person, and the arguments of the call; null for a question in words. */
+  tool: string | null;
+  arguments: string | null;
+  at: number;
+}
+
+const columns = `f.sandbox_id, f.seq, coalesce(f.body, '') as text, f.choices, f.action as tool, f.parameter as arguments, f.at`;
+
+// The agent goes on after a question without an id, and reports the end of one with an id under that id.
+const isOver = `exists (select from sandbox_fragments l where l.sandbox_id = f.sandbox_id and l.seq > f.seq
+  and (f.tool_use_id is null or l.tool_use_id = f.tool_use_id))`;
+
+const findSql = `select ${columns}, s.status <> 'running' or ${isOver} as is_over
+  from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id
   where s.run_id = $1 and f.kind = 'elicitation' and ($2::text is null or s.id = $2) and ($3::int is null or f.seq = $3)
   order by f.at desc, f.seq desc limit 1`;
 
@@ -10,13 +28,18 @@ export async function findElicitation(
   trx: Transaction,
   runId: string,
   { sandboxId, seq }: { sandboxId?: string | null | undefined; seq?: number | null | undefined },
-): Promise<{ sandboxId: string; seq: number } | undefined> {
+): Promise<(Elicitation & { isOver: boolean }) | undefined> {
   const values = [runId, sandboxId ?? null, seq ?? null];
-  return (await sql<{ sandboxId: string; seq: number }>(findSql, values, trx))[0];
+  return (await sql<Elicitation & { isOver: boolean }>(findSql, values, trx))[0];
 }
 
-/** SQL for the open questions of a run, given its alias: the agent has done nothing since. */
+/** SQL for the questions of a run that its agent waits with, given the alias of the run. */
 export const questionsSql = (run: string): string =>
-  `select coalesce(f.body, '') as text, f.at from sandboxes s cross join lateral (
-    select kind, body, at from sandbox_fragments where sandbox_id = s.id order by seq desc limit 1
-  ) f where s.run_id = ${run}.id and s.status = 'running' and f.kind = 'elicitation'`;
+  `select ${columns} from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id and f.kind = 'elicitation'
+  where s.run_id = ${run}.id and s.status = 'running' and not ${isOver}`;
+
+/** SQL for the question that a message answers, given the alias of the message. */
+export const answeredSql = (message: string): string =>
+  `select f.body as question, f.tool_use_id as question_id, f.action, f.parameter, s.lease_id
+  from sandbox_fragments f join sandboxes s on s.id = f.sandbox_id
+  where f.sandbox_id = ${message}.sandbox_id and f.seq = ${message}.fragment_seq`;

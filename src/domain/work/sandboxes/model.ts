@@ -172,6 +172,7 @@ export class SandboxFragment extends BaseModel {
     'items',
     'failed',
     'exitCode',
+    'choices',
   ];
 
   declare sandboxId: Id<'sandbox'>;
@@ -189,6 +190,8 @@ export class SandboxFragment extends BaseModel {
   declare failed: boolean | null;
   /** For a command. */
   declare exitCode: number | null;
+  /** Answers that a question suggests; null: it suggests none. */
+  declare choices: string[] | null;
   /** The steps of a plan. */
   declare items: { content: string; status: string }[];
 }

@@ -78,7 +78,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
 export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What an agent shows of its work.', {
   thought: 'Reasoning of the model, in `body`.',
   action: 'A use of a tool: `action`, `parameter` and `result`.',
-  elicitation: 'A question to a person, in `body`.',
+  elicitation: 'A question to a person, in `body`; with `action` and `parameter`, about the call of a tool.',
   response: 'An answer of the agent, in `body`.',
   error: 'What went wrong, in `body`.',
   prompt: 'An instruction to the agent, in `body`.',
@@ -143,6 +143,11 @@ export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLive
       graphOnly: true,
       nullable: true,
       description: 'Exit code of a command; null when unknown, and for other tools.',
+    }),
+    choices: t.exposeStringList('choices', {
+      graphOnly: true,
+      nullable: true,
+      description: 'Answers that a question suggests; null for none.',
     }),
     items: t.expose('items', { type: [PlanItem], description: 'The steps of a plan.' }),
   }),

@@ -1,0 +1,134 @@
+// Questions that the agent of a mission waits with: an answer in words or one of the choices, and the decision about the call of a tool.
+import { useState } from 'preact/hooks';
+import { answerElicitation, type RunPartsFragment } from '../generated/documents.ts';
+import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
+import { may } from '../kit/page.ts';
+import { Card, Trouble } from '../kit/pieces.tsx';
+import { Time } from '../kit/words.tsx';
+
+type Question = RunPartsFragment['questions'][number];
+
+interface Properties {
+  runId: string;
+  questions: readonly Question[];
+  onAnswered(): void;
+}
+
+export function Questions({ runId, questions, onAnswered }: Properties) {
+  if (questions.length === 0) return null;
+  return (
+    <Card title={questions.some(({ tool }) => tool !== null) ? 'Decide' : 'Answer the agent'}>
+      {questions.map((question) => (
+        <Asked
+          key={`${question.sandboxId} ${question.seq}`}
+          runId={runId}
+          question={question}
+          onAnswered={onAnswered}
+        />
+      ))}
+    </Card>
+  );
+}
+
+interface AskedProperties {
+  runId: string;
+  question: Question;
+  onAnswered(): void;
+}
+
+function Asked({ runId, question, onAnswered }: AskedProperties) {
+  const { sandboxId, seq, text, choices, tool, at } = question;
+  const [words, setWords] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ProblemBody | null>(null);
+  const send = async (answer: { text: string; approve?: boolean }) => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      await ask(answerElicitation, { runId, sandboxId, seq, ...answer });
+      onAnswered();
+    } catch (error) {
+      setProblem(problemOf(error));
+      setBusy(false);
+    }
+  };
+  const field = `answer-${sandboxId}-${seq}`;
+  return (
+    <form
+      class="compose asked"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (tool === null && words.trim() !== '' && !isBusy) void send({ text: words });
+      }}
+    >
+      <p class="question">{text}</p>
+      <p class="muted small">
+        Asked <Time at={at} />
+      </p>
+      {tool !== null && (
+        <>
+          <code>{tool}</code>
+          <pre class="call-result">{pretty(question.arguments)}</pre>
+        </>
+      )}
+      {may('missions:run') && (
+        <>
+          {choices && (
+            <fieldset class="answers">
+              <legend class="unseen">Answers</legend>
+              {choices.map((choice) => (
+                <button
+                  key={choice}
+                  type="button"
+                  class="slim"
+                  disabled={isBusy}
+                  onClick={() => send({ text: choice })}
+                >
+                  {choice}
+                </button>
+              ))}
+            </fieldset>
+          )}
+          <label for={field}>{tool !== null ? 'Reason for the agent' : choices ? 'Another answer' : 'Answer'}</label>
+          <textarea
+            id={field}
+            rows={2}
+            maxLength={4_000}
+            value={words}
+            onInput={({ currentTarget }) => setWords(currentTarget.value)}
+          />
+          {problem && <Trouble problem={problem} />}
+          {tool === null ? (
+            <button type="submit" class="slim" disabled={isBusy || words.trim() === ''}>
+              Send answer
+            </button>
+          ) : (
+            <fieldset class="answers">
+              <legend class="unseen">Decision</legend>
+              <button type="button" class="slim" disabled={isBusy} onClick={() => send({ approve: true, text: words })}>
+                Approve call
+              </button>
+              <button
+                type="button"
+                class="danger slim"
+                disabled={isBusy}
+                onClick={() => send({ approve: false, text: words })}
+              >
+                Deny call
+              </button>
+            </fieldset>
+          )}
+        </>
+      )}
+    </form>
+  );
+}
+
+/** Arguments over several lines, as far as they are JSON. */
+function pretty(text: string | null): string {
+  try {
+    return JSON.stringify(JSON.parse(text ?? '{}'), null, 2);
+  } catch {
+    return text ?? '';
+  }
+}
