@@ -6,9 +6,11 @@ import type { Task } from './harness/port.ts';
 import { isolate } from './isolated-step.ts';
 import { ports, socketsOf } from './isolation/cell.ts';
 import { hasEgress } from './isolation/isolation.ts';
-import { type Gateway, openGateway, type Upstreams } from './protocol/gateway.ts';
+import { type Gateway, openGateway } from './protocol/gateway.ts';
 import { type Meter, openMeter } from './protocol/meter.ts';
 import { openModels } from './protocol/models.ts';
+import { openQuestions, type Questions } from './protocol/questions.ts';
+import type { Upstreams } from './protocol/upstreams.ts';
 import { type RunPlace, type RunPlaces, variablesOf } from './run-place.ts';
 import type { RunSettings, StepContext } from './step-context.ts';
 import { openCheckpoints } from './workspace/checkpoint-upload.ts';
@@ -27,6 +29,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
   const models = openModels(platform, lease, upstreams, capabilities.models);
   const upload = openCheckpoints(platform, lease, capabilities.mirrors);
   const meter = openMeter(platform, lease, settings.askAgainMs);
+  const questions = openQuestions(lease.runId, capabilities.waiting);
   const share = openShared(places, upstreams, meter);
   let session: string | null = null;
 
@@ -47,7 +50,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
     const task: Task = {
       ...launch,
       ...requestOf(step),
-      ...(await connectServers(settings, upstreams, gateway)),
+      ...(await connectServers(settings, upstreams, gateway, questions)),
       env: { ...launch.env, ...variablesOf(runPlace), ARTIFACTS: place.artifacts, RUN_ID: lease.runId },
       program: found.program,
       home: place.home,
@@ -62,9 +65,8 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       description: describe(runPlace, skills),
       prompt: [...systemParts(userPrompt, checkout.instructions, skills.text), ...turn],
       version: found.version,
-      ...{ limits, enclosure, processOf, connections },
+      ...{ limits, enclosure, processOf, connections, meter, questions },
       models: await models.begin(),
-      meter,
       setUp: (report) => setUp(settings, runPlace, isolated, report),
       start: (on) => drivers[found.harness](task, on),
       remember: (begun) => {
@@ -101,12 +103,25 @@ async function connectServers(
   { platform, lease }: RunSettings,
   upstreams: Upstreams,
   { key, port }: Gateway,
+  questions: Questions,
 ): Promise<Pick<Task, 'gateway' | 'mcp'>> {
   const url = `http://127.0.0.1:${port || ports.gateway}`;
   const servers = await platform.mcpServers(lease);
   const headers = { authorization: platform.authorization, 'x-lease-id': lease.leaseId };
-  upstreams.mcp = Object.fromEntries(servers.map(({ serverName, url: base }) => [serverName, { base, headers }]));
-  const mcp = Object.fromEntries(servers.map(({ serverName }) => [serverName, `${url}/mcp/${serverName}`]));
+  const isNeeded = async (server: string, tool: string): Promise<boolean> => {
+    const current = (await platform.mcpServers(lease)).find(({ serverName }) => serverName === server);
+    return current?.alwaysAsk.includes(tool) ?? false;
+  };
+  upstreams.mcp = Object.fromEntries(
+    servers.map(({ serverName: server, url: base }) => {
+      const approval = { questions, server, isNeeded: (tool: string) => isNeeded(server, tool) };
+      return [server, { base, headers, approval }];
+    }),
+  );
+  // A server of the project may have the usual name.
+  const people = upstreams.mcp.people ? 'people-of-the-mission' : 'people';
+  upstreams.mcp[people] = { questions };
+  const mcp = Object.fromEntries(Object.keys(upstreams.mcp).map((name) => [name, `${url}/mcp/${name}`]));
   return { gateway: { url, key }, mcp };
 }
 

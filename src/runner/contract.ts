@@ -63,7 +63,9 @@ export interface Fragment {
   result?: string;
   failed?: boolean;
   exitCode?: number;
-  /** Equal in all fragments of one tool call. */
+  /** Answers that a question suggests. */
+  choices?: string[];
+  /** Equal in all fragments of one tool call or question. */
   toolUseId?: string;
   items?: { content: string; status: string }[];
 }

@@ -27,8 +27,8 @@ import {
 import { makeTemporaryFolder } from './isolation/place.ts';
 import { executeRun } from './mission.ts';
 import { readRoutes } from './network/dialer.ts';
-import { modelsFrom } from './protocol/gateway.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
+import { modelsFrom } from './protocol/upstreams.ts';
 import type { RunnerCapabilities } from './step-context.ts';
 import { openPrepared } from './workspace/prepared.ts';
 import { sweep } from './workspace/retention.ts';
@@ -112,7 +112,10 @@ while (!stopping.signal.aborted) {
     const mission = executeRun(platform, run, pace, capabilities, stopping.signal)
       .then(() => console.log(`${run.runId} is done`))
       .catch((error) => console.error(`${run.runId}: ${error.message}`))
-      .finally(() => underWay.delete(mission));
+      .finally(() => {
+        underWay.delete(mission);
+        capabilities.waiting.delete(run.runId);
+      });
     underWay.add(mission);
   } else await wait(poll, undefined, { signal: stopping.signal }).catch(() => {});
 }
@@ -124,9 +127,10 @@ process.exit();
 function hasRoom(): boolean {
   // Their leases are renewed before another runtime, or this one, claims the runs again.
   if (platform.isAway()) return false;
-  if (underWay.size === 0) return true;
+  const working = underWay.size - capabilities.waiting.size;
+  if (working === 0) return true;
   const hasMemory = process.env.RUNS_AT_ONCE !== undefined || process.availableMemory() >= memoryOfMission;
-  return underWay.size < runsAtOnce && hasMemory;
+  return working < runsAtOnce && hasMemory;
 }
 
 function isInstalling(): boolean {
@@ -215,6 +219,7 @@ async function findCapabilities(): Promise<{
     models,
     mirrors: ownMirrors?.folder ?? MIRRORS_DIR,
     retention,
+    waiting: new Set<string>(),
     routes: readRoutes(process.env),
     trust: NODE_EXTRA_CA_CERTS && path.isAbsolute(NODE_EXTRA_CA_CERTS) ? NODE_EXTRA_CA_CERTS : null,
     prepared,

@@ -33,6 +33,7 @@ export async function openScriptContext(settings: RunSettings, places: RunPlaces
     processOf,
     models: null,
     meter: null,
+    questions: null,
     connections,
     setUp: (report) => setUp(settings, runPlace, isolated, report),
     start: (on) => shell({ ...launch, env, file: place.file }, on),

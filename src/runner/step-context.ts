@@ -8,10 +8,11 @@ import type { Isolation } from './isolation/isolation.ts';
 import type { Place } from './isolation/place.ts';
 import type { ConnectionCounter } from './network/connections.ts';
 import type { RouteSettings } from './network/dialer.ts';
-import type { Upstreams } from './protocol/gateway.ts';
 import type { Meter } from './protocol/meter.ts';
 import type { StepModels } from './protocol/models.ts';
 import type { Platform } from './protocol/platform.ts';
+import type { Questions } from './protocol/questions.ts';
+import type { Upstreams } from './protocol/upstreams.ts';
 import type { PromptPart } from './workspace/instructions.ts';
 import type { PreparedStore } from './workspace/prepared.ts';
 import type { Retention } from './workspace/retention.ts';
@@ -41,6 +42,8 @@ export interface RunnerCapabilities {
   buildNetwork: string;
   /** Null: workspaces are removed with their mission. */
   retention: Retention | null;
+  /** Ids of runs that wait for a person: they take no place. */
+  waiting: Set<string>;
 }
 
 /** Receives the output of a setup, which ends when `signal` aborts. */
@@ -64,6 +67,8 @@ export interface StepContext {
   models: StepModels | null;
   /** Counts its model calls; null: it makes none. */
   meter: Meter | null;
+  /** Its questions to people; null: it can ask none. */
+  questions: Questions | null;
   /** Connections since they were last reported. */
   connections: ConnectionCounter;
   /** Prepares the environment, once for its place. @returns why that failed; empty when all went well */

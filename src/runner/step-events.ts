@@ -1,10 +1,13 @@
 // Forwards events of a harness to the platform: into the journal, the state of the heartbeat, and the result of the step.
-import { converse } from './harness/conversation.ts';
+import type { Fragment } from './contract.ts';
+import { converse, type Message } from './harness/conversation.ts';
 import type { Harness, HarnessEvent, Turn } from './harness/port.ts';
 import type { State } from './protocol/heartbeat.ts';
 import type { Journal } from './protocol/journal.ts';
 import type { StepModels } from './protocol/models.ts';
+import { askTool } from './protocol/people-server.ts';
 import type { Preview } from './protocol/preview.ts';
+import type { Questions } from './protocol/questions.ts';
 import { clip } from './text.ts';
 
 export function openEvents(
@@ -18,10 +21,15 @@ export function openEvents(
   const preview = openPreviewOnce(journal, state, openPreview);
   let turnEnded: (turn: Turn) => void = () => {};
 
+  /** The runner shows questions itself. */
+  const show = (fragment: Fragment): void => {
+    if (!isQuestion(fragment)) journal.show(fragment);
+  };
+
   async function take(event: HarnessEvent): Promise<void> {
     if ('turn' in event) return turnEnded(event.turn);
     if ('log' in event) journal.log(event.log);
-    else if ('fragment' in event) journal.show(event.fragment);
+    else if ('fragment' in event) show(event.fragment);
     else if ('cost' in event) journal.cost(event.cost);
     else if ('usage' in event) {
       result.turns++;
@@ -37,19 +45,16 @@ export function openEvents(
     await journal.room();
   }
 
-  /** Forwards the orders of heartbeats to the harness and its models. */
-  function steerWith(harness: Harness, models: StepModels | null) {
+  /** Forwards the orders of heartbeats to the harness, its models and its questions. */
+  function steerWith(harness: Harness, models: StepModels | null, questions: Questions | null) {
     const talk = converse(harness, {
       prompted: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),
-      acknowledged: (messageId) => {
-        state.acknowledged.push(messageId);
-        state.changed = true;
-      },
+      acknowledged: (messageId) => acknowledge(state, messageId),
       interrupted: (isInterrupted) =>
         Object.assign(state, { activity: isInterrupted ? 'Interrupted' : activity, changed: true }),
     });
     turnEnded = talk.turnEnded;
-    state.steer = talk.steer;
+    state.steer = (desired, messages) => talk.steer(desired, withoutAnswers(messages, questions, state));
     if (models) state.updateModels = models.update;
     return talk;
   }
@@ -62,6 +67,24 @@ export function openEvents(
     closePreview: preview.close,
   };
 }
+
+function acknowledge(state: State, messageId: string): void {
+  if (state.acknowledged.includes(messageId)) return;
+  state.acknowledged.push(messageId);
+  state.changed = true;
+}
+
+/** Hands answers to the questions that wait, and returns the messages for the agent. */
+const withoutAnswers = (messages: readonly Message[], questions: Questions | null, state: State): Message[] =>
+  messages.filter((message) => {
+    const answer = questions?.take(message);
+    if (answer?.used) acknowledge(state, message.messageId);
+    return !answer;
+  });
+
+/** Harnesses name a tool with its server. */
+const isQuestion = ({ kind, action }: Fragment): boolean =>
+  kind === 'action' && new RegExp(`[._]${askTool}$`).test(action ?? '');
 
 const stateAtStart = (activity: string): State => ({
   progress: 0,

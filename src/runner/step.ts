@@ -13,6 +13,7 @@ import { openPreview } from './protocol/preview.ts';
 import type { StepContext } from './step-context.ts';
 import { openEvents } from './step-events.ts';
 import { reportConnectionsOf, runnerStopped, setUpStep } from './step-setup.ts';
+import { timeUp } from './step-time.ts';
 import { watchUsage } from './step-usage.ts';
 import { clip } from './text.ts';
 import { uploadArtifacts } from './workspace/artifacts.ts';
@@ -42,7 +43,7 @@ export async function work(
 ): Promise<Outcome & { session: Session }> {
   const lease = { runId: run.runId, leaseId: run.leaseId };
   const timeout = Math.min(pace.timeout, run.stepTimeoutMs);
-  const session = await openSession(platform, run, step, lease, context, timeout);
+  const session = await openSession(platform, run, step, lease, context, timeout + run.answerTimeoutMs);
   const journal = openStepJournal(platform, lease, { ...session, stepId: step.stepId }, pace, context);
   const events = openEvents(journal, run.missionTitle ?? 'Working', context.remember, (folder) =>
     openPreview(platform, lease, session.sandboxId, context.place.work, folder, timeout),
@@ -50,9 +51,10 @@ export async function work(
   await writePrompt(journal, step, context);
   const unprepared = await setUpStep(platform, lease, context, journal, pace, stopping);
   if (unprepared) return { ...events.result, session, failure: unprepared };
+  context.questions?.begin(journal);
   const harness = context.start(events.take);
   context.place.guard(harness.pid, context.enclosure?.watchdogArguments);
-  const talk = events.steerWith(harness, context.models);
+  const talk = events.steerWith(harness, context.models, context.questions);
   const decided = new AbortController();
   const usage = watchUsage(context, harness, pace.sample, decided.signal);
   const save = () => saveCheckpoint(context, journal);
@@ -67,7 +69,7 @@ export async function work(
       ...(context.models ? [context.models.failed] : []),
       usage.exceeded,
       once(stopping, 'abort', { signal: decided.signal }).then(() => runnerStopped),
-      wait(timeout, 'timeout', { signal: decided.signal }),
+      timeUp(timeout, run.answerTimeoutMs, context.questions, decided.signal),
     ]);
     await harness.end();
     const failure = decision && ((await usage.reason(decision === runnerStopped)) ?? decision);

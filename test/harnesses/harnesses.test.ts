@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { harnesses } from '../../src/domain/projects/agents/catalog.ts';
 import type { AgentHarness } from '../../src/runner/harness/port.ts';
 import { scripted } from '../support/harness-turns.ts';
@@ -143,6 +143,40 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
   });
 
   if (mode) return;
+
+  it('asks a person and waits for the answer; the call of a tool waits for a decision', async ({ skip }) => {
+    skip(whyMissing(name) !== null, whyMissing(name) ?? '');
+    const start = await world.prepare(name);
+    world.mcp.calls.length = world.asked.length = 0;
+    world.guarded.add('comment');
+    const call = { mcp: { tool: 'comment', args: { text: 'deploy' } } };
+    const question = { mcp: { tool: 'ask_person', args: { question: 'Which colour?', choices: ['Red', 'Blue'] } } };
+    const played = start({ model, prompt: scripted(question, call, call, { say: 'decided' }) });
+    const reply = async (n: number, words: { text: string; approved: boolean | null }) => {
+      await vi.waitUntil(() => world.asked.filter(({ kind }) => kind === 'elicitation').length > n, {
+        timeout: 60_000,
+      });
+      const { toolUseId } = world.asked.filter(({ kind }) => kind === 'elicitation')[n]!;
+      played.questions.take({ messageId: `m${n}`, author: 'Alice', questionId: toolUseId!, ...words });
+    };
+    await reply(0, { text: 'Blue', approved: null });
+    await reply(1, { text: 'not today', approved: false });
+    await reply(2, { text: '', approved: true });
+    expect(await played.turn(0), played.logs()).toMatchObject({ status: 'completed', text: 'decided' });
+    expect(world.mcp.calls).toMatchObject([{ arguments: { text: 'deploy' } }]);
+    const said = JSON.stringify(world.calls().at(-1)!.body);
+    for (const words of ['Alice answers: Blue', 'Alice denied this call: not today']) expect(said).toContain(words);
+    expect(world.asked).toMatchObject([
+      { kind: 'elicitation', body: 'Which colour?', choices: ['Red', 'Blue'] },
+      { kind: 'action', action: 'ask_person', result: 'Alice: Blue', failed: false },
+      { kind: 'elicitation', action: 'platform.comment', parameter: '{"text":"deploy"}' },
+      { result: 'Denied by Alice: not today', failed: true },
+      { kind: 'elicitation', action: 'platform.comment' },
+      { result: 'Approved by Alice.', failed: false },
+    ]);
+    world.guarded.clear();
+    await played.harness.end();
+  });
 
   it('takes a message at work, is interrupted, continues, and is resumed by another process', async ({ skip }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');

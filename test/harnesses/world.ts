@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Fragment } from '../../src/runner/contract.ts';
 import type { AgentHarness, Task } from '../../src/runner/harness/port.ts';
 import { cappedByContainers, chooseCaps, prefixOf } from '../../src/runner/isolation/caps.ts';
 import { ports, socketsOf } from '../../src/runner/isolation/cell.ts';
@@ -11,6 +12,7 @@ import { openContainer } from '../../src/runner/isolation/container.ts';
 import { chooseIsolation, launchOf } from '../../src/runner/isolation/isolation.ts';
 import { makePlace, type Place } from '../../src/runner/isolation/place.ts';
 import { openGateway } from '../../src/runner/protocol/gateway.ts';
+import { openQuestions } from '../../src/runner/protocol/questions.ts';
 import { begin } from '../support/harness-turns.ts';
 import { startMcp } from '../support/stand-in-mcp.ts';
 import { startModels } from '../support/stand-in-models.ts';
@@ -71,16 +73,27 @@ export async function openWorld() {
   const { level, containers } = isolation;
   const isCell = level !== 'none';
 
+  /** What the runner has shown of questions, and the tools whose calls need a person. */
+  const [asked, guarded]: [Fragment[], Set<string>] = [[], new Set()];
+
   /** Prepares a place with a gateway, in a cell or container if possible. The result starts its agent, as often as needed. */
   async function prepare(name: AgentHarness) {
     const account = isCell ? await newAccount() : undefined;
     const place = await makePlace('', account);
     seed(place.work, account);
     const headers = { authorization: 'Bearer real-key', 'x-api-key': 'real-key' };
+    const questions = openQuestions('run', new Set());
     const upstreams = {
       anthropic: { base: models.url, headers },
       openai: { base: `${models.url}/v1`, headers },
-      mcp: { platform: { base: mcp.url, headers: { authorization: 'Bearer platform-token' } } },
+      mcp: {
+        platform: {
+          base: mcp.url,
+          headers: { authorization: 'Bearer platform-token' },
+          approval: { questions, server: 'platform', isNeeded: async (tool: string) => guarded.has(tool) },
+        },
+        people: { questions },
+      },
     };
     const gateway = await openGateway(upstreams, isCell ? socketsOf(place).gateway : null);
     closing.push(place.remove, gateway.close);
@@ -91,15 +104,22 @@ export async function openWorld() {
       const container = containers && openContainer(containers, seen, account, planned, isServer);
       const launch = launchOf(level, seen, account, 3_000, isServer, prefixOf(caps, planned), container);
       const task = { ...launch, program: programs[name], home: place.home, gateway: { url, key: gateway.key } };
-      const played = begin(name, { ...task, mcp: { platform: `${url}/mcp/platform` }, ...given });
+      const played = begin(name, {
+        ...task,
+        mcp: { platform: `${url}/mcp/platform`, people: `${url}/mcp/people` },
+        ...given,
+      });
       closing.push(played.harness.end);
-      return { ...played, place };
+      questions.begin({ show: (fragment) => void asked.push(fragment) });
+      return { ...played, place, questions };
     };
   }
 
   return {
     models,
     mcp,
+    asked,
+    guarded,
     prepare,
     /** Calls of models so far, except those that count tokens. */
     calls: () => models.seen.filter(({ method, path: at }) => method === 'POST' && !/count_tokens/.test(at)),

@@ -142,6 +142,30 @@ describe('missions of agents', () => {
     ]);
   });
 
+  it('ask a person, hold no place meanwhile, and go on with the answer', async () => {
+    await missions.killRunners();
+    await team('builder');
+    missions.startRunner({ RUNS_AT_ONCE: '1' });
+    const asking = await missions.mission('[ask]');
+    const read = 'query ($r: String!) { run(runId: $r) { needs questions { text choices } } }';
+    const asked = async () => {
+      const { needs, questions } = await missions.graphql(read, { r: asking });
+      return needs && questions;
+    };
+    expect(await missions.until(asked)).toEqual([{ text: 'Which colour?', choices: ['Red', 'Blue'] }]);
+    expect(await missions.ended(await missions.mission('Another.'))).toMatchObject({ status: 'completed' });
+    // The question of a lost runner is asked again by the next one, which begins from the checkpoint.
+    await missions.loseRunner(asking);
+    expect(await asked()).toBeNull();
+    missions.startRunner();
+    await missions.until(asked);
+    await missions.steer('answerElicitation', asking, { text: 'Blue' });
+    const run = await missions.ended(asking);
+    expect(run).toMatchObject({ status: 'completed', messages: [{ kind: 'answer', text: 'Blue' }] });
+    expect((await missions.shown(asking)).join('\n')).toContain('I was answered: Alice answers: Blue');
+    expect(run.messages[0].acknowledgedAt).not.toBeNull();
+  });
+
   it('are canceled with their agents', async () => {
     await team('builder');
     const runId = await missions.mission('[wait]');

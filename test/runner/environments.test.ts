@@ -115,6 +115,7 @@ async function capabilitiesFor(level: string, store = level): Promise<RunnerCapa
     models: { anthropic: null, openai: null },
     mirrors,
     retention: null,
+    waiting: new Set(),
     routes: { privateHosts: new Set([registryHost, apiHost]), upstream: null, roots: certificate.cert, resolve },
     trust: null,
     prepared: openPrepared({ folder: path.join(folder, 'prepared', store), keepMs: 1e9, maxBytes: 2 ** 30 }),

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkAddress, openOutbound } from '#foundation/http/outbound.ts';
 import { bounds, tooLong } from '../../src/runner/protocol/answers.ts';
 import { openEgress } from '../../src/runner/protocol/egress.ts';
-import { type Gateway, modelsFrom, openGateway } from '../../src/runner/protocol/gateway.ts';
+import { type Gateway, openGateway } from '../../src/runner/protocol/gateway.ts';
+import { modelsFrom } from '../../src/runner/protocol/upstreams.ts';
 
 const seen: { url: string; headers: Record<string, unknown>; body: string }[] = [];
 const vendor = createServer(async (request, response) => {

@@ -274,10 +274,11 @@ const uncommented = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, 
 
 /** Files of the runner that read its settings; the others read only PATH, for the programs that they start. */
 const runnerSettings = ['runner.ts', 'harness/install-command.ts', 'isolation/engine.ts'];
-/** Files of the runner that send requests: to the platform, to models, to hosts of policies, and to the server of a harness in its cell. */
+/** Files of the runner that send requests: to the platform, to models and MCP servers, to hosts of policies, and to harnesses in cells. */
 const runnerRequests = [
   'protocol/platform.ts',
   'protocol/gateway.ts',
+  'protocol/mcp-calls.ts',
   'protocol/usage.ts',
   'protocol/egress.ts',
   'network/egress-proxy.ts',

@@ -2,7 +2,7 @@
 // A stand-in for Claude Code that speaks its protocol and calls its model once a turn, through the gateway. Its prompt controls it:
 // `[stall]` calls no model and does not end; `[run]` executes the rest as a command; `[once:FILE]` applies the rest only while FILE
 // is missing; `[commit]` commits a change; `[draft]` leaves one uncommitted; `[look]` prints its folder; `[told]` prints its system
-// prompt; `[wait]` waits for a message, an interruption or its end; otherwise it answers at once, in the requested shape.
+// prompt; `[ask]` asks a person; `[wait]` waits for a message, an interruption or its end; otherwise it answers at once, in the requested shape.
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -41,6 +41,16 @@ async function call() {
   tell({ type: 'stream_event', event: { type: 'message_start', message: { id, model, usage } } });
   tell({ type: 'stream_event', event: { type: 'message_stop' } });
   return true;
+}
+
+/** Asks a person by the tool of the runner, and returns the answer. */
+async function ask() {
+  const { url } = JSON.parse(option('--mcp-config')).mcpServers.people;
+  const params = { name: 'ask_person', arguments: { question: 'Which colour?', choices: ['Red', 'Blue'] } };
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${process.env.GATEWAY_KEY}` };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const answer = await (await fetch(url, { method: 'POST', headers, body })).text();
+  return JSON.parse(answer.split('data: ').at(-1)).result.content[0].text;
 }
 
 /** Output of the role; a reviewer requests changes the first time. */
@@ -88,6 +98,7 @@ async function take({ type, message }) {
     const read = files.map((name) => `${name}=${readFileSync(name, 'utf8').trim().replaceAll('\n', '+')}`);
     say(`I see ${read.sort().join(' ')} after ${remembered()} messages`);
   }
+  if (text.includes('[ask]')) say(`I was answered: ${await ask()}`);
   isWaiting = text.includes('[wait]');
   say(`I ${isWaiting ? 'wait' : 'heard'}: ${text} (${session})`);
   if (!isWaiting) end(schema ? { structured_output: output() } : { result: 'Done.' });

@@ -688,7 +688,7 @@ export type ClaimRunMutationVariables = Exact<{
 }>;
 
 
-export type ClaimRunMutation = { answer: { runId: string, leaseId: string, orgId: string, missionTitle: string | null, instanceType: string, memoryMb: number, stepTimeoutMs: number, maxTurns: number, step: StepPartsFragment } | null };
+export type ClaimRunMutation = { answer: { runId: string, leaseId: string, orgId: string, missionTitle: string | null, instanceType: string, memoryMb: number, stepTimeoutMs: number, answerTimeoutMs: number, maxTurns: number, step: StepPartsFragment } | null };
 
 export type RegisterSandboxMutationVariables = Exact<{
   input: RegisterSandboxRequest;
@@ -709,7 +709,7 @@ export type HeartbeatMutationVariables = Exact<{
 }>;
 
 
-export type HeartbeatMutation = { answer: { nextHeartbeatMs: number, runs: Array<{ desired: RunDesired, modelRevision: string | null, messages: Array<{ messageId: string, text: string, author: string }> }>, sandboxes: Array<{ desired: Desired }>, environments: Array<{ desired: Desired }> } };
+export type HeartbeatMutation = { answer: { nextHeartbeatMs: number, runs: Array<{ desired: RunDesired, modelRevision: string | null, messages: Array<{ messageId: string, text: string, author: string, questionId: string | null, approved: boolean | null }> }>, sandboxes: Array<{ desired: Desired }>, environments: Array<{ desired: Desired }> } };
 
 export type AppendLogMutationVariables = Exact<{
   input: AppendLogRequest;
@@ -850,7 +850,7 @@ export type RunMcpServersQueryVariables = Exact<{
 }>;
 
 
-export type RunMcpServersQuery = { answer: Array<{ serverName: string, url: string }> };
+export type RunMcpServersQuery = { answer: Array<{ serverName: string, url: string, alwaysAsk: Array<string> }> };
 
 export type RunModelsQueryVariables = Exact<{
   runId: Scalars['String']['input'];
@@ -866,7 +866,7 @@ export type HarnessDemandQueryVariables = Exact<{ [key: string]: never; }>;
 export type HarnessDemandQuery = { answer: { modelVendors: Array<ModelVendor>, harnesses: Array<string> } };
 
 export const claimRun: Operation<ClaimRunMutation, ClaimRunMutationVariables> = {
-  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle instanceType memoryMb stepTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes}}',
+  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle instanceType memoryMb stepTimeoutMs answerTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes}}',
 };
 
 export const registerSandbox: Operation<RegisterSandboxMutation, RegisterSandboxMutationVariables> = {
@@ -878,7 +878,7 @@ export const reportSession: Operation<ReportSessionMutation, ReportSessionMutati
 };
 
 export const heartbeat: Operation<HeartbeatMutation, HeartbeatMutationVariables> = {
-  text: 'mutation Heartbeat($input:HeartbeatRequest!){answer:heartbeat(input:$input){runs{desired modelRevision messages{messageId text author}}nextHeartbeatMs sandboxes{desired}environments{desired}}}',
+  text: 'mutation Heartbeat($input:HeartbeatRequest!){answer:heartbeat(input:$input){runs{desired modelRevision messages{messageId text author questionId approved}}nextHeartbeatMs sandboxes{desired}environments{desired}}}',
 };
 
 export const appendLog: Operation<AppendLogMutation, AppendLogMutationVariables> = {
@@ -958,7 +958,7 @@ export const handBackRun: Operation<HandBackRunMutation, HandBackRunMutationVari
 };
 
 export const runMcpServers: Operation<RunMcpServersQuery, RunMcpServersQueryVariables> = {
-  text: 'query RunMcpServers($runId:String!$leaseId:String!){answer:runMcpServers(runId:$runId leaseId:$leaseId){serverName url}}',
+  text: 'query RunMcpServers($runId:String!$leaseId:String!){answer:runMcpServers(runId:$runId leaseId:$leaseId){serverName url alwaysAsk}}',
 };
 
 export const runModels: Operation<RunModelsQuery, RunModelsQueryVariables> = {

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { longestEvent, startProcess } from '../isolation/process.ts';
 import { codexEvents } from './codex-events.ts';
 import { type Json, logLine, parsed } from './fragments.ts';
-import { type Harness, hasShell, type Listener, type Task } from './port.ts';
+import { type Harness, hasShell, type Listener, type Task, toolTimeoutMs } from './port.ts';
 
 interface Waiting {
   resolve(result: Json): void;
@@ -141,7 +141,10 @@ function settingsFor({ gateway, model, mcp }: Task): string[] {
     const server = `mcp_servers.${name}`;
     settings.push(`${server}.url=${text(url)}`, `${server}.bearer_token_env_var="GATEWAY_KEY"`);
     // In its read-only sandbox it would ask a person before each call.
-    settings.push(`${server}.default_tools_approval_mode="approve"`);
+    settings.push(
+      `${server}.default_tools_approval_mode="approve"`,
+      `${server}.tool_timeout_sec=${toolTimeoutMs / 1_000}`,
+    );
   }
   return settings.flatMap((setting) => ['-c', setting]);
 }

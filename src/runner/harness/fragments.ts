@@ -6,7 +6,7 @@ import { clip } from '../text.ts';
 export const most = { body: 16_384, name: 200, step: 500, steps: 50, activity: 500 };
 
 /** Text of the agent; a list, because it may be empty. */
-export const words = (kind: 'thought' | 'response' | 'error' | 'elicitation', body: string): Fragment[] =>
+export const words = (kind: 'thought' | 'response' | 'error', body: string): Fragment[] =>
   body.trim() ? [{ kind, body: clip(body, most.body) }] : [];
 
 /** The use of a tool with the relevant part of its input: a command, a file, a pattern. */

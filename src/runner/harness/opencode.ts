@@ -5,7 +5,7 @@ import { longestEvent, startProcess } from '../isolation/process.ts';
 import { logLine } from './fragments.ts';
 import { openConnection } from './opencode-connection.ts';
 import { opencodeEvents } from './opencode-events.ts';
-import { type Harness, hasShell, type Listener, type Task } from './port.ts';
+import { type Harness, hasShell, type Listener, type Task, toolTimeoutMs } from './port.ts';
 
 export function opencode(task: Task, on: Listener): Harness {
   const { effort, instructions, schema, resume, server } = task;
@@ -92,7 +92,7 @@ function environmentFor(task: Task, { id, provider, route }: Model, password: st
   const headers = { Authorization: 'Bearer {env:GATEWAY_KEY}' };
   const servers = Object.entries(mcp).map(([server, url]) => [
     server,
-    { type: 'remote', url, enabled: true, oauth: false, headers },
+    { type: 'remote', url, enabled: true, oauth: false, headers, timeout: toolTimeoutMs },
   ]);
   const config = {
     autoupdate: false,

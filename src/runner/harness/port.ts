@@ -31,6 +31,9 @@ export interface Task extends HarnessLaunch {
   mcp: Record<string, string>;
 }
 
+/** Time limit of a tool call, milliseconds: it may wait for a person. The runner ends the step earlier. */
+export const toolTimeoutMs = 7 * 24 * 60 * 60_000;
+
 /** Commands of a read-only agent are harmless only where its checkout is mounted read-only. */
 export const hasShell = ({ readOnly, isConfined }: Task): boolean => !readOnly || isConfined;
 

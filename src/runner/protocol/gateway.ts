@@ -2,7 +2,6 @@
 // which the agent never sees; the agent's key is valid only for its mission.
 import { randomBytes } from 'node:crypto';
 import {
-  type Agent,
   type ClientRequest,
   createServer,
   request as httpRequest,
@@ -15,45 +14,10 @@ import { TLSSocket } from 'node:tls';
 import type { Vendor } from '../contract.ts';
 import { listenFor } from '../network/listen.ts';
 import { sendOn } from './answers.ts';
+import { serveMcp } from './mcp-calls.ts';
 import type { AdmittedCall, Meter } from './meter.ts';
+import type { McpServer, Upstream, Upstreams } from './upstreams.ts';
 import { countTokens, isPaid, readUsage } from './usage.ts';
-
-/** Destination of requests, with credentials. */
-export interface Upstream {
-  /** Without a trailing slash. */
-  base: string;
-  headers: Record<string, string>;
-  /** For addresses chosen by others. */
-  agent?: Agent;
-  /** Aborts pending requests. */
-  signal?: AbortSignal;
-  /** Why no request may be sent there. */
-  refusal?: string | null;
-  /** Called with the status of each response. */
-  answered?(status: number): void;
-}
-
-export interface Upstreams {
-  anthropic: Upstream | null;
-  openai: Upstream | null;
-  /** MCP servers by name. */
-  mcp: Record<string, Upstream>;
-}
-
-/** The header for a vendor's key. */
-export const keyHeader = (vendor: Vendor, key: string): Record<string, string> =>
-  vendor === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
-
-/** The credentials of models from the environment. Null without a key and without a custom address. */
-export function modelsFrom(env: NodeJS.ProcessEnv): Pick<Upstreams, 'anthropic' | 'openai'> {
-  const of = (vendor: Vendor, address: string): Upstream | null => {
-    const name = vendor.toUpperCase();
-    const [key, base] = [env[`${name}_API_KEY`], env[`${name}_BASE_URL`]];
-    if (!key && !base) return null;
-    return { base: (base || address).replace(/\/+$/, ''), headers: key ? keyHeader(vendor, key) : {} };
-  };
-  return { anthropic: of('anthropic', 'https://api.anthropic.com'), openai: of('openai', 'https://api.openai.com/v1') };
-}
 
 /** Method and path, with the part of the path to forward. Anthropic's clients send /v1 themselves; OpenAI's base address contains it. */
 const routes: [RegExp, keyof Upstreams][] = [
@@ -98,12 +62,13 @@ export async function openGateway(
     const [match, name] =
       routes.map(([pattern, to]) => [pattern.exec(asked), to] as const).find(([found]) => found) ?? [];
     if (!match || !name) return refuse(response, 403, `${asked} is not allowed by the gateway.`);
-    const isMcp = name === 'mcp';
-    const upstream = isMcp ? ownOf(upstreams.mcp, match[1]!) : upstreams[name];
+    const server = name === 'mcp' ? ownOf(upstreams.mcp, match[1]!) : null;
+    if (server) return void forwardMcp(request, response, server);
+    const upstream = name === 'mcp' ? null : upstreams[name];
     if (!upstream) return refuse(response, 403, `The runner has no access to ${name}.`);
     if (upstream.refusal) return refuse(response, 403, upstream.refusal);
-    const path = isMcp ? null : match[1]! + (match[2] ?? '');
-    if (name !== 'mcp' && path && meter && isPaid(path))
+    const path = match[1]! + (match[2] ?? '');
+    if (name !== 'mcp' && meter && isPaid(path))
       void forwardMetered(request, response, { vendor: name, ...upstream }, path, meter);
     else forward(request, response, upstream, path);
   });
@@ -118,11 +83,33 @@ export async function openGateway(
   };
 }
 
-const ownOf = (servers: Record<string, Upstream>, name: string): Upstream | null =>
+const ownOf = (servers: Record<string, McpServer>, name: string): McpServer | null =>
   Object.hasOwn(servers, name) ? servers[name]! : null;
 
-/** Bytes of a model call: what the vendors take at most. */
+/** Bytes of a call: what the vendors of models take at most. */
 const largestCall = 32 * 1024 * 1024;
+
+/** @throws RangeError for more than the largest call */
+async function readBody(from: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of from as AsyncIterable<Buffer>) {
+    size += piece.length;
+    if (size > largestCall) throw new RangeError(`A call has at most ${largestCall} bytes.`);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+async function forwardMcp(from: IncomingMessage, to: ServerResponse, server: McpServer): Promise<void> {
+  try {
+    const body = from.method === 'POST' ? await readBody(from) : null;
+    await serveMcp(from, to, server, body, (upstream) => forward(from, to, upstream, null, body));
+  } catch (error) {
+    if (to.headersSent) to.destroy();
+    else refuse(to, error instanceof RangeError ? 413 : 502, `The call failed: ${(error as Error).message}`);
+  }
+}
 
 /** Sends a model call on once the platform has reserved its price. */
 async function forwardMetered(
@@ -135,46 +122,41 @@ async function forwardMetered(
   const left = new AbortController();
   to.on('close', () => left.abort());
   try {
-    const pieces: Buffer[] = [];
-    let size = 0;
-    for await (const piece of from as AsyncIterable<Buffer>) {
-      size += piece.length;
-      if (size > largestCall) return refuse(to, 413, `A model call has at most ${largestCall} bytes.`);
-      pieces.push(piece);
-    }
-    const body = Buffer.concat(pieces);
+    const body = await readBody(from);
     const count = path.startsWith('/v1/messages') ? () => countTokens(from, upstream, body) : null;
     const call = await meter.admit(upstream.vendor, path, body, count, left.signal);
     if (left.signal.aborted) return call.end(null, 'refused');
-    forward(from, to, upstream, path, call);
+    forward(from, to, upstream, path, call.body, call);
   } catch (error) {
-    if (!left.signal.aborted)
-      refuse(to, error instanceof SyntaxError ? 400 : 502, `The call cannot be metered: ${(error as Error).message}`);
+    if (left.signal.aborted) return;
+    const status = error instanceof RangeError ? 413 : error instanceof SyntaxError ? 400 : 502;
+    refuse(to, status, `The call cannot be metered: ${(error as Error).message}`);
   }
 }
 
 /**
  * @param path The path of a model call; null: for an MCP server, whose answers are not bounded here.
- * @param call A metered one, whose body has been read.
+ * @param body Null: it has not been read. @param call A metered one.
  */
 function forward(
   from: IncomingMessage,
   to: ServerResponse,
   upstream: Upstream,
   path: string | null,
+  body: Buffer | null = null,
   call: AdmittedCall | null = null,
 ): void {
   const { base, headers, agent, signal, answered } = upstream;
   const url = new URL(base + (path ?? ''));
   const forwarded = Object.entries(from.headers).filter(
-    ([name]) => !dropped.includes(name) && !(call && name === 'transfer-encoding'),
+    ([name]) => !dropped.includes(name) && !(body && name === 'transfer-encoding'),
   );
   const options = {
     method: from.method,
     headers: {
       ...Object.fromEntries(forwarded),
       'accept-encoding': 'identity',
-      ...(call && { 'content-length': String(call.body.length) }),
+      ...(body && { 'content-length': String(body.length) }),
       ...headers,
     },
     agent,
@@ -199,7 +181,7 @@ function forward(
     else refuse(to, 502, `The model cannot be reached: ${error.message}`);
   });
   to.on('close', () => onward.destroy());
-  if (call) onward.end(call.body);
+  if (body) onward.end(body);
   else from.pipe(onward);
 }
 

@@ -28,6 +28,7 @@ function maskTexts<T>(value: T, mask: Mask): T {
   if (Array.isArray(value)) return value.map((one) => maskTexts(one, mask)) as T;
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).map(([name, one]) => {
+    if (name === 'choices' && Array.isArray(one)) return [name, one.map(mask)];
     if (typeof one !== 'string') return [name, maskTexts(one, mask)];
     // A step that ends well says so in one word.
     const isText = texts.includes(name) || (endings.includes(name) && one !== 'completed');

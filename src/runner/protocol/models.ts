@@ -4,8 +4,8 @@ import { type RunLease, type Vendor, vendors } from '../contract.ts';
 import { reportModelRejected } from '../generated/operations.ts';
 import { isOnLoopback } from '../network/addresses.ts';
 import { openEgress } from './egress.ts';
-import { keyHeader, type Upstream, type Upstreams } from './gateway.ts';
 import type { Connector, Platform } from './platform.ts';
+import { keyHeader, type Upstream, type Upstreams } from './upstreams.ts';
 
 /** Models of one step. */
 export interface StepModels {

@@ -1,0 +1,72 @@
+// Questions of the agents of a mission to people: shown as fragments, answered by heartbeats. While one is open, the mission takes no
+// place of the runner, and its time does not pass.
+import { randomUUID } from 'node:crypto';
+import type { Fragment } from '../contract.ts';
+import type { Message } from '../harness/conversation.ts';
+
+export type Question = Pick<Fragment, 'choices' | 'action' | 'parameter'> & { body: string };
+export type Answer = Pick<Message, 'text' | 'author' | 'approved'> & { questionId: string };
+
+/** Name of an open question in the fragment of its end. */
+const toolOf = ({ action }: Question): string => action ?? 'ask_person';
+
+export type Questions = ReturnType<typeof openQuestions>;
+
+/** @param waiting Missions that wait for a person, which take no place. */
+export function openQuestions(runId: string, waiting: Set<string>) {
+  const open = new Map<string, { question: Question; resolve(answer: Answer): void }>();
+  /** Ids of messages that were answers: they are delivered until the platform has heard that they were taken. */
+  const taken = new Set<string>();
+  let show: (fragment: Fragment) => void = () => {};
+
+  return {
+    /** Called before a step, with its journal. */
+    begin(journal: { show(fragment: Fragment): void }): void {
+      ({ show } = journal);
+    },
+    isWaiting: () => open.size > 0,
+    /** The question that has waited longest; null without one. */
+    oldest: (): string | null => open.values().next().value?.question.body ?? null,
+    /** Resolves with the answer; null when the agent waits no longer. */
+    async ask(question: Question, left: AbortSignal): Promise<Answer | null> {
+      const toolUseId = randomUUID();
+      show({ kind: 'elicitation', ...question, toolUseId });
+      const answer = await new Promise<Answer | null>((resolve) => {
+        open.set(toolUseId, { question, resolve });
+        waiting.add(runId);
+        if (left.aborted) resolve(null);
+        left.addEventListener('abort', () => resolve(null), { once: true });
+      });
+      open.delete(toolUseId);
+      if (open.size === 0) waiting.delete(runId);
+      const result = answer ? wordsOf(answer) : 'The agent waits no longer.';
+      show({
+        kind: 'action',
+        action: toolOf(question),
+        toolUseId,
+        result,
+        failed: !answer || answer.approved === false,
+      });
+      return answer;
+    },
+    /** Whether the message is for a question rather than for the agent; `used`: the agent has it now. */
+    take({ messageId, text, author, questionId, approved }: Message): { used: boolean } | null {
+      if (taken.has(messageId)) return { used: approved !== true };
+      // A message answers the question in words that was asked last.
+      const inWords = [...open].findLast(([, { question }]) => question.action === undefined)?.[0];
+      const id = questionId ?? inWords;
+      const asked = id === undefined ? undefined : open.get(id);
+      // A decision about a call that nobody waits for.
+      if (!asked || id === undefined) return approved === null ? null : { used: true };
+      taken.add(messageId);
+      asked.resolve({ text, author, approved, questionId: id });
+      // The platform uses an approval up when the call is made.
+      return { used: approved !== true };
+    },
+  };
+}
+
+const wordsOf = ({ author, text, approved }: Answer): string => {
+  if (approved === null) return `${author}: ${text}`;
+  return `${approved ? 'Approved' : 'Denied'} by ${author}${text ? `: ${text}` : '.'}`;
+};

@@ -1,0 +1,53 @@
+// Destinations of the gateway's requests: the vendors of models and the platform's MCP servers, with their credentials.
+import type { Agent } from 'node:http';
+import type { Vendor } from '../contract.ts';
+import type { Questions } from './questions.ts';
+
+/** Destination of requests, with credentials. */
+export interface Upstream {
+  /** Without a trailing slash. */
+  base: string;
+  headers: Record<string, string>;
+  /** For addresses chosen by others. */
+  agent?: Agent;
+  /** Aborts pending requests. */
+  signal?: AbortSignal;
+  /** Why no request may be sent there. */
+  refusal?: string | null;
+  /** Called with the status of each response. */
+  answered?(status: number): void;
+}
+
+/** How the gateway treats the requests to an MCP server. */
+export type McpServer =
+  /** The server for questions to people. */
+  { questions: Questions } | (Upstream & { questions?: undefined; approval?: Approval });
+
+export interface Approval {
+  questions: Questions;
+  server: string;
+  /** Whether each call of the tool needs a person, as the project says now. */
+  isNeeded(tool: string): Promise<boolean>;
+}
+
+export interface Upstreams {
+  anthropic: Upstream | null;
+  openai: Upstream | null;
+  /** MCP servers by name. */
+  mcp: Record<string, McpServer>;
+}
+
+/** The header for a vendor's key. */
+export const keyHeader = (vendor: Vendor, key: string): Record<string, string> =>
+  vendor === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
+
+/** The credentials of models from the environment. Null without a key and without a custom address. */
+export function modelsFrom(env: NodeJS.ProcessEnv): Pick<Upstreams, 'anthropic' | 'openai'> {
+  const of = (vendor: Vendor, address: string): Upstream | null => {
+    const name = vendor.toUpperCase();
+    const [key, base] = [env[`${name}_API_KEY`], env[`${name}_BASE_URL`]];
+    if (!key && !base) return null;
+    return { base: (base || address).replace(/\/+$/, ''), headers: key ? keyHeader(vendor, key) : {} };
+  };
+  return { anthropic: of('anthropic', 'https://api.anthropic.com'), openai: of('openai', 'https://api.openai.com/v1') };
+}

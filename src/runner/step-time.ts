@@ -1,0 +1,37 @@
+// Time of a step: that in which its agent waits for people passes apart.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Questions } from './protocol/questions.ts';
+
+const tickMs = 1_000;
+
+/** Resolves with the reason when the step has worked for too long, or its questions were not answered in time. */
+export async function timeUp(
+  workMs: number,
+  answersMs: number,
+  questions: Questions | null,
+  signal: AbortSignal,
+): Promise<string> {
+  let [left, patience] = [workMs, answersMs];
+  for (;;) {
+    const tick = Math.min(tickMs, left, patience);
+    await wait(tick, undefined, { signal });
+    const question = questions?.oldest() ?? null;
+    if (question === null) left -= tick;
+    else patience -= tick;
+    if (left <= 0) return 'timeout';
+    if (patience <= 0) return `Nobody answered within ${durationOf(answersMs)}: ${question}`;
+  }
+}
+
+const units = [
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const;
+
+/** Such as 24 hours. */
+export function durationOf(ms: number): string {
+  const [unit, length] = units.find(([, length]) => ms >= length && ms % length === 0) ?? ['second', 1_000];
+  const count = Math.round(ms / length);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+}

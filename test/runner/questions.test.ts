@@ -1,0 +1,149 @@
+// Questions of agents to people through the gateway, decisions about calls of tools, and the time that passes meanwhile.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import type { Fragment } from '../../src/runner/contract.ts';
+import type { Json } from '../../src/runner/harness/fragments.ts';
+import { type Gateway, openGateway } from '../../src/runner/protocol/gateway.ts';
+import { openQuestions } from '../../src/runner/protocol/questions.ts';
+import { timeUp } from '../../src/runner/step-time.ts';
+
+const called: { headers: Record<string, unknown>; body: Json }[] = [];
+const platform = createServer(async (request, response) => {
+  let text = '';
+  for await (const piece of request) text += piece;
+  const body = JSON.parse(text);
+  called.push({ headers: request.headers, body });
+  const answer = JSON.stringify({
+    jsonrpc: '2.0',
+    id: body.id,
+    result: { content: [{ type: 'text', text: 'deployed' }] },
+  });
+  if (body.params.arguments.stream) {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`event: message\ndata: ${answer}\n\n`);
+  } else response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+});
+const shown: Fragment[] = [];
+const waiting = new Set<string>();
+const questions = openQuestions('run', waiting);
+let gateway: Gateway;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve));
+  const base = `http://127.0.0.1:${(platform.address() as AddressInfo).port}`;
+  const approval = { questions, server: 'ci', isNeeded: async (tool: string) => tool === 'deploy' };
+  const ci = { base, headers: { 'x-lease-id': 'lease' }, approval };
+  gateway = await openGateway({ anthropic: null, openai: null, mcp: { people: { questions }, ci } }, null);
+  questions.begin({ show: (fragment) => void shown.push(fragment) });
+});
+afterAll(async () => {
+  await gateway.close();
+  platform.close();
+});
+beforeEach(() => {
+  shown.length = called.length = 0;
+});
+
+const post = (server: string, message: object, signal?: AbortSignal) =>
+  fetch(`http://127.0.0.1:${gateway.port}/mcp/${server}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 7, ...message }),
+    ...(signal && { signal }),
+  });
+/** The last message of the answer, which may be a stream. */
+async function ask(server: string, name: string, args: object, signal?: AbortSignal): Promise<Json> {
+  const response = await post(server, { method: 'tools/call', params: { name, arguments: args } }, signal);
+  const text = await response.text();
+  return JSON.parse(text.startsWith('event:') ? text.split('data: ').at(-1)! : text);
+}
+const asked = () => vi.waitUntil(() => shown.find(({ kind }) => kind === 'elicitation'));
+const from = { messageId: 'm', author: 'Alice' };
+const wordsOf = ({ result }: Json) => [result.content[0].text, result.isError ?? false];
+
+it('a harness finds one tool, and its question is answered by a person', async () => {
+  const list = await (await post('people', { method: 'tools/list' })).json();
+  expect(list.result.tools.map(({ name }: Json) => name)).toEqual(['ask_person']);
+  const answer = ask('people', 'ask_person', { question: 'Which?', choices: ['A', 'B'] });
+  const { toolUseId, ...question } = await asked();
+  expect(question).toEqual({ kind: 'elicitation', body: 'Which?', choices: ['A', 'B'] });
+  expect([questions.oldest(), [...waiting]]).toEqual(['Which?', ['run']]);
+  const message = { ...from, messageId: 'm1', text: 'B', questionId: toolUseId!, approved: null };
+  expect(questions.take(message)).toEqual({ used: true });
+  expect(wordsOf(await answer)).toEqual(['Alice answers: B', false]);
+  // Delivered again, it is not a message to the agent.
+  expect(questions.take(message)).toEqual({ used: true });
+  expect(shown.at(-1)).toMatchObject({ kind: 'action', toolUseId, result: 'Alice: B', failed: false });
+  expect(waiting.size).toBe(0);
+});
+
+it('a message answers a question in words; without one it is for the agent', async () => {
+  const answer = ask('people', 'ask_person', { question: 'Which?' });
+  await asked();
+  const message = { ...from, messageId: 'm2', text: 'Neither', questionId: null, approved: null };
+  expect(questions.take(message)).toEqual({ used: true });
+  expect(wordsOf(await answer)).toEqual(['Alice answers: Neither', false]);
+  expect(questions.take({ ...message, messageId: 'm3' })).toBeNull();
+  expect(questions.take({ ...message, messageId: 'm4', questionId: 'of another step' })).toBeNull();
+  expect(questions.take({ ...message, messageId: 'm5', questionId: 'of another step', approved: true })).toEqual({
+    used: true,
+  });
+});
+
+it('a question ends when the agent goes away', async () => {
+  const left = new AbortController();
+  const answer = ask('people', 'ask_person', { question: 'Still there?' }, left.signal);
+  await asked();
+  left.abort();
+  await expect(answer).rejects.toThrow();
+  await vi.waitUntil(() => !questions.isWaiting());
+  expect(shown.at(-1)).toMatchObject({ kind: 'action', result: 'The agent waits no longer.', failed: true });
+});
+
+it.each([
+  [{}, 'question: must be a text of 1 to 4000 characters.'],
+  [{ question: 'x'.repeat(4_001) }, 'question: must be a text of 1 to 4000 characters.'],
+  [{ question: 'Q', choices: [] }, 'choices: must be at most 4 texts.'],
+  [{ question: 'Q', choices: ['a', 'b', 'c', 'd', 'e'] }, 'choices: must be at most 4 texts.'],
+])('the arguments %j are refused', async (args, words) => {
+  expect(wordsOf(await ask('people', 'ask_person', args))).toEqual([words, true]);
+  expect(shown).toEqual([]);
+});
+
+it.each([{ to: 'live' }, { to: 'live', stream: true }])(
+  'a tool that needs a person is called after an approval: %j',
+  async (args) => {
+    const answer = ask('ci', 'deploy', args);
+    const { toolUseId, ...question } = await asked();
+    const body = 'May I call deploy of the MCP server ci?';
+    expect(question).toEqual({ kind: 'elicitation', body, action: 'ci.deploy', parameter: JSON.stringify(args) });
+    // A message does not decide.
+    expect(questions.take({ ...from, messageId: 'm6', text: 'Yes', questionId: null, approved: null })).toBeNull();
+    expect(called).toEqual([]);
+    const approval = { ...from, messageId: `approve ${toolUseId}`, text: '', questionId: toolUseId!, approved: true };
+    // The platform uses the approval up.
+    expect(questions.take(approval)).toEqual({ used: false });
+    expect(wordsOf(await answer)).toEqual(['deployed', false]);
+    expect(called).toMatchObject([{ headers: { 'x-question-id': toolUseId, 'x-lease-id': 'lease' }, body: { id: 7 } }]);
+  },
+);
+
+it('a denied call is not made, and the agent reads the reason; other tools are called at once', async () => {
+  const answer = ask('ci', 'deploy', {});
+  const { toolUseId } = await asked();
+  questions.take({ ...from, messageId: 'm7', text: 'Not on a Friday', questionId: toolUseId!, approved: false });
+  expect(wordsOf(await answer)).toEqual(['Alice denied this call: Not on a Friday', true]);
+  expect(called).toEqual([]);
+  expect(wordsOf(await ask('ci', 'build', {}))).toEqual(['deployed', false]);
+  expect(wordsOf(await ask('ci', 'deploy', { text: 'x'.repeat(16_384) }))).toEqual([
+    'This tool needs a person, who is shown at most 16384 characters of arguments.',
+    true,
+  ]);
+});
+
+it('the time of a step does not pass while it waits for a person, whose time is bounded', async () => {
+  const { signal } = new AbortController();
+  const waiting = { ...questions, oldest: () => 'Which?' };
+  expect(await timeUp(1, 40, waiting, signal)).toBe('Nobody answered within 0 seconds: Which?');
+  expect(await timeUp(1, 40, questions, signal)).toBe('timeout');
+  expect(await timeUp(1, 40, null, signal)).toBe('timeout');
+});
