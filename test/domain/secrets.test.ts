@@ -56,6 +56,24 @@ const delivered = async (): Promise<Json> => {
 };
 
 describe('a secret', () => {
+  it('says who set its value last', async () => {
+    const bob = await world.person('Bob');
+    await world.join(alice.organization, bob, 'admin');
+    const { id } = await create({ name: 'SIGNED' });
+    const setBy = async () => {
+      const query = 'query ($id: String!) { secret(secretId: $id) { setBy } }';
+      return (await world.graphql(query, { session, variables: { id } })).body.data.secret.setBy;
+    };
+    expect(await setBy()).toBe('Alice');
+    const by = await world.session(bob, alice.organization.id);
+    const change = (body: object) => world.rest('PATCH', `/secrets/${id}`, { session: by, body });
+    await change({ hosts: ['other.example.com'] });
+    expect(await setBy()).toBe('Alice');
+    await change({ value: 'another-value' });
+    expect(await setBy()).toBe('Bob');
+    await rest('DELETE', `/secrets/${id}`);
+  });
+
   it('is answered and stored without its value, and delivered to the runtime, which is recorded', async () => {
     const made = await create({});
     const { value, ...told } = secret;

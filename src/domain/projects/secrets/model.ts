@@ -25,6 +25,7 @@ export class Secret extends BaseModel {
     'hosts',
     'setupOnly',
     'lastUsedAt',
+    'setByUserId',
     'createdAt',
     'updatedAt',
   ];
@@ -51,6 +52,8 @@ export class Secret extends BaseModel {
   declare setupOnly: boolean;
   /** When a runtime last got it. */
   declare lastUsedAt: number | null;
+  /** The person who set the value last; null for a program, and once the account is deleted. */
+  declare setByUserId: Id<'person'> | null;
   declare createdAt: number;
   declare updatedAt: number;
 }

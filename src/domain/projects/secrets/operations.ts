@@ -11,6 +11,7 @@ import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { conflict, invalid, notFound } from '#foundation/problem.ts';
 import { seal } from '#foundation/secrets/secrets.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { peopleOf } from '../../organization/people/operations.ts';
 import { holdProject } from '../projects/operations.ts';
 import { holdTemplate } from '../sandbox-templates/operations.ts';
 import { standardTemplateId } from '../sandbox-templates/settings.ts';
@@ -32,6 +33,8 @@ export async function listSecrets(
   const templateIs = templateId == null ? {} : { templateId: templateId as Secret['templateId'] };
   return Secret.page({ ...where, ...templateIs, scope: scope ?? undefined }, page);
 }
+
+export const settersOf = (userIds: readonly string[]): Promise<{ id: string; name: string }[]> => peopleOf(userIds);
 
 export const findSecret = (caller: Caller, secretId: string): Promise<Row<Secret>> =>
   Secret.get({ id: secretId, ...withinReach(caller) });
@@ -75,6 +78,7 @@ export async function createSecret(caller: Caller, input: NewSecret): Promise<Ro
       hosts,
       setupOnly,
       lastUsedAt: null,
+      setByUserId: caller.userId,
       createdAt: at,
       updatedAt: at,
     };
@@ -125,7 +129,8 @@ export function updateSecret(caller: Caller, secretId: string, changes: SecretCh
     if (!secret) return Secret.refuse();
     const { value, hosts = secret.hosts, setupOnly = secret.setupOnly } = changes;
     refuseUnfit({ kind: secret.kind, hosts, setupOnly }, value);
-    const sealed = value === undefined ? {} : { sealedValue: seal(sealContext(secretId), value) };
+    const sealed =
+      value === undefined ? {} : { sealedValue: seal(sealContext(secretId), value), setByUserId: caller.userId };
     const patch = { hosts, setupOnly, ...sealed, updatedAt: nowAfter(secret.updatedAt) };
     await Secret.patch(trx, { id: secret.id }, patch);
     return (await Secret.find({ id: secret.id }, trx))!;

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
 import { filter, pathId, request } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -21,6 +22,8 @@ const SecretKind = wordSet('SecretKind', secretKinds, 'Kind of value: an environ
   variable: 'Setup and agents, as an environment variable.',
   secret: 'The setup alone, or requests to named hosts; agents see a placeholder at most.',
 });
+
+const setters = toOne(operations.settersOf, ({ id }) => id);
 
 const SecretType = builder.modelType(Secret, 'Secret').implement({
   description: 'A secret or variable of the environment of agents. Its value can be written and not read.',
@@ -47,6 +50,13 @@ const SecretType = builder.modelType(Secret, 'Secret').implement({
       type: 'EpochMs',
       nullable: true,
       description: 'When a runtime last got it for a step; null before.',
+    }),
+    setBy: t.string({
+      nullable: true,
+      graphOnly: true,
+      description: 'Name of the person who set the value last; null for a program, and once the account is deleted.',
+      resolve: async ({ setByUserId }, _, context) =>
+        setByUserId === null ? null : ((await setters(context).load(setByUserId))?.name ?? null),
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
