@@ -42,6 +42,7 @@ const components: Record<PageAddress, ReturnType<typeof page>> = {
   '/connected-agents': page(async () => (await import('./organization/delegations.tsx')).Delegations),
   '/tokens': page(async () => (await import('./organization/tokens.tsx')).Tokens),
   '/notifications': page(async () => (await import('./organization/notifications.tsx')).Notifications),
+  '/secrets': page(async () => (await import('./secrets/secrets.tsx')).Secrets),
   '/billing': page(async () => (await import('./billing/billing.tsx')).Billing),
   '/billing/buy': page(async () => (await import('./billing/billing-buy.tsx')).Buy),
   '/billing/ledger': page(async () => (await import('./billing/billing-ledger.tsx')).Ledger),

@@ -24,7 +24,6 @@ function usedByApplication(): Map<string, string[]> {
   return used;
 }
 
-const templates = 'programs, `aep` and the REST API, until the console has a page';
 const runtime = 'of runtimes: a person does not report what an agent does';
 const child = 'read with its parent';
 const page = (address: string) => `page ${address}`;
@@ -38,11 +37,7 @@ const others: Record<string, string> = {
   closeOrganization: page('/console/closure'),
   completeMcpOAuth: page('/console/mcp/callback'),
   createArtifactUpload: runtime,
-  createSecret: templates,
-  deleteSecret: templates,
-  secret: templates,
-  secrets: templates,
-  updateSecret: templates,
+  secret: 'the list has all that a person needs',
   createMembership: 'people are invited: they agree before they are members',
   createOrganization: page('/console/account'),
   environment: 'the project shows its environments with all that a person needs',

@@ -207,4 +207,75 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('link', { name: 'Web shop' }).click();
     await page.getByRole('heading', { name: 'Web shop', level: 1 }).waitFor();
   });
+
+  it('a secret is added with errors at its fields, replaced and deleted; its value is nowhere on the page', async () => {
+    const page = await open('/secrets');
+    await page.getByText('None yet.').waitFor();
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByLabel('A secret for requests to hosts').check();
+    await page.getByLabel('Name', { exact: true }).fill('API_TOKEN');
+    await page.getByRole('textbox', { name: 'Host 1' }).fill('localhost');
+    const value = page.getByLabel('Value', { exact: true });
+    expect([await value.getAttribute('type'), await value.getAttribute('autocomplete')]).toEqual([
+      'password',
+      'new-password',
+    ]);
+    await value.fill('sealed-0123');
+    const form = page.getByRole('form', { name: 'Add' });
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('Must be a public name with a dot.').waitFor();
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('sealed-0123');
+    await pages.inspect(page, 'secret-new');
+    await page.getByRole('textbox', { name: 'Host 1' }).fill('api.example.com');
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('Added API_TOKEN.').waitFor();
+    await page.getByText('Secret for api.example.com').waitFor();
+    await page.getByText('Never used · Set by Alice').waitFor();
+
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByLabel('A secret for the setup').check();
+    await page.getByLabel('Name', { exact: true }).fill('DEPLOY_KEY');
+    await page.getByLabel('It has several lines').check();
+    await page.getByLabel('Value', { exact: true }).fill('first line\nsecond line');
+    await form.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByText('Secret for the setup').waitFor();
+    await pages.inspect(page, 'secrets');
+
+    await page.getByRole('button', { name: 'Change API_TOKEN' }).click();
+    await page.getByLabel('New value of API_TOKEN').fill('sealed-4567');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Changed API_TOKEN.').waitFor();
+    expect(await page.content()).not.toContain('sealed-');
+    const [{ data }, target] = [await read('/secrets'), { scope: 'organization', hosts: ['api.example.com'] }];
+    expect(data.find(({ name }: { name: string }) => name === 'API_TOKEN')).toMatchObject(target);
+    expect(data.find(({ name }: { name: string }) => name === 'DEPLOY_KEY')).toMatchObject({ setupOnly: true });
+    await page.getByRole('button', { name: 'Delete DEPLOY_KEY' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete DEPLOY_KEY' }).click();
+    await page.getByText('Deleted DEPLOY_KEY.').waitFor();
+    expect((await read('/secrets')).data).toHaveLength(1);
+  });
+
+  it('projects and templates have secrets of their own; members are told whom to ask', async () => {
+    const templateId = await create('/sandbox-templates', { name: 'With secrets' });
+    for (const path of [`/projects/${projectId}/settings`, `/templates/${templateId}`]) {
+      const page = await open(path);
+      const card = page.getByRole('region', { name: 'Secrets and variables' });
+      await card.getByRole('button', { name: 'Add' }).click();
+      await card.getByLabel('A variable').check();
+      await card.getByLabel('Name').fill('LEVEL');
+      await card.getByLabel('Value', { exact: true }).fill('high');
+      await card.getByRole('form').getByRole('button', { name: 'Add' }).click();
+      await card.getByText('Variable of setup and agents').waitFor();
+      await pages.inspect(page, path.startsWith('/projects') ? 'project-settings' : 'template-secrets');
+    }
+    expect((await read(`/secrets?projectId=${projectId}`)).data).toMatchObject([{ name: 'LEVEL', scope: 'project' }]);
+    expect((await read(`/secrets?templateId=${templateId}`)).data).toMatchObject([{ name: 'LEVEL' }]);
+
+    const bob = await world.person('Bob');
+    await world.join(acme, bob, 'member');
+    const page = await open('/secrets', await world.session(bob, acme.id));
+    await page.getByText('Admins set secrets and variables').waitFor();
+    expect(await page.getByRole('button', { name: 'Add' }).count()).toBe(0);
+    await pages.inspect(page, 'secrets-member');
+  });
 });

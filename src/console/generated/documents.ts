@@ -337,6 +337,26 @@ export type CreateScheduledTaskRequestTriggersSchedule = {
   weekday?: InputMaybe<Weekday>;
 };
 
+/** A new secret or variable. */
+export type CreateSecretRequest = {
+  /** Of a secret: hosts whose requests get it in their headers, at most 20; a policy must allow them too. */
+  hosts?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Kind of value: an environment variable or a secret. */
+  kind: SecretKind;
+  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  name: Scalars['String']['input'];
+  /** Required with the scope `project`. */
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  /** Whose missions get it. */
+  scope: SecretScope;
+  /** Whether the setup alone gets the secret; then it has no hosts. */
+  setupOnly?: InputMaybe<Scalars['Boolean']['input']>;
+  /** Required with the scope `template`. */
+  templateId?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
+  value: Scalars['String']['input'];
+};
+
 /** A new personal access token. */
 export type CreateTokenRequest = {
   /** Days until the token expires, 1 to 365; 90 when absent. */
@@ -792,6 +812,22 @@ export type ScopePreset =
   /** Every scope that only reads. */
   | 'read';
 
+/** Kind of value: an environment variable or a secret. */
+export type SecretKind =
+  /** The setup alone, or requests to named hosts; agents see a placeholder at most. */
+  | 'secret'
+  /** Setup and agents, as an environment variable. */
+  | 'variable';
+
+/** Whose missions get a secret or variable. */
+export type SecretScope =
+  /** All of the organization. */
+  | 'organization'
+  /** Those of one project; before the same name of the organization. */
+  | 'project'
+  /** Those in one sandbox template; before the same name of the project. */
+  | 'template';
+
 /** A group of milestones. */
 export type SetupGroupId =
   /** What else there is. */
@@ -1102,6 +1138,16 @@ export type UpdateScheduledTaskRequestTriggersSchedule = {
   timezone: Scalars['String']['input'];
   /** Required when `interval` is weekly. */
   weekday?: InputMaybe<Weekday>;
+};
+
+/** Members that are left out stay as they are. */
+export type UpdateSecretRequest = {
+  /** Of a secret: hosts whose requests get it in their headers, at most 20; a policy must allow them too. */
+  hosts?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Whether the setup alone gets the secret; then it has no hosts. */
+  setupOnly?: InputMaybe<Scalars['Boolean']['input']>;
+  /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
+  value?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** Progress of the caller in a guide. */
@@ -2078,6 +2124,39 @@ export type KillSandboxMutationVariables = Exact<{
 
 export type KillSandboxMutation = { killSandbox: { sandboxId: string } };
 
+export type SecretsQueryVariables = Exact<{
+  scope: SecretScope;
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  templateId?: InputMaybe<Scalars['String']['input']>;
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type SecretsQuery = { secrets: { nextCursor: string | null, data: Array<{ id: string, kind: SecretKind, name: string, hosts: Array<string>, setupOnly: boolean, lastUsedAt: number | null, setBy: string | null, updatedAt: number }> } };
+
+export type CreateSecretMutationVariables = Exact<{
+  input: CreateSecretRequest;
+}>;
+
+
+export type CreateSecretMutation = { createSecret: { id: string } };
+
+export type UpdateSecretMutationVariables = Exact<{
+  secretId: Scalars['String']['input'];
+  input: UpdateSecretRequest;
+}>;
+
+
+export type UpdateSecretMutation = { updateSecret: { id: string } };
+
+export type DeleteSecretMutationVariables = Exact<{
+  secretId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteSecretMutation = { deleteSecret: { id: string } };
+
 export type TemplateRowFragment = { id: string, name: string, description: string | null, base: TemplateBase, image: string | null, isBuiltin: boolean, updatedAt: number, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> }, projects: Array<{ id: string, name: string }> | null, agents: Array<{ id: string, name: string }> };
 
 export type SandboxTemplatesQueryVariables = Exact<{
@@ -2577,6 +2656,22 @@ export const sandboxLogSize: Operation<SandboxLogSizeQuery, SandboxLogSizeQueryV
 
 export const killSandbox: Operation<KillSandboxMutation, KillSandboxMutationVariables> = {
   text: 'mutation KillSandbox($sandboxId:String!){killSandbox(sandboxId:$sandboxId){sandboxId}}',
+};
+
+export const secrets: Operation<SecretsQuery, SecretsQueryVariables> = {
+  text: 'query Secrets($scope:SecretScope!$projectId:String$templateId:String$limit:Int!$cursor:String){secrets(scope:$scope projectId:$projectId templateId:$templateId limit:$limit cursor:$cursor){data{id kind name hosts setupOnly lastUsedAt setBy updatedAt}nextCursor}}',
+};
+
+export const createSecret: Operation<CreateSecretMutation, CreateSecretMutationVariables> = {
+  text: 'mutation CreateSecret($input:CreateSecretRequest!){createSecret(input:$input){id}}',
+};
+
+export const updateSecret: Operation<UpdateSecretMutation, UpdateSecretMutationVariables> = {
+  text: 'mutation UpdateSecret($secretId:String!$input:UpdateSecretRequest!){updateSecret(secretId:$secretId input:$input){id}}',
+};
+
+export const deleteSecret: Operation<DeleteSecretMutation, DeleteSecretMutationVariables> = {
+  text: 'mutation DeleteSecret($secretId:String!){deleteSecret(secretId:$secretId){id}}',
 };
 
 export const sandboxTemplates: Operation<SandboxTemplatesQuery, SandboxTemplatesQueryVariables> = {

@@ -9,6 +9,8 @@ interface FrameProperties<V> {
   action: string;
   /** Address of the cancel link. */
   cancel?: string;
+  /** Closes a form that is a part of its page, in place of the cancel link. */
+  close?(): void;
   children: ComponentChildren;
   /** Labels of the fields, for the list of another person's changes. */
   labels?: Record<string, string>;
@@ -18,7 +20,16 @@ interface FrameProperties<V> {
   isOff?: boolean;
 }
 
-export function FormFrame<V>({ form, action, cancel, children, labels = {}, isDangerous, isOff }: FrameProperties<V>) {
+export function FormFrame<V>({
+  form,
+  action,
+  cancel,
+  close,
+  children,
+  labels = {},
+  isDangerous,
+  isOff,
+}: FrameProperties<V>) {
   return (
     <form ref={form.element} class="fields" onSubmit={form.submit} aria-label={action}>
       {form.isRestored && (
@@ -59,6 +70,18 @@ export function FormFrame<V>({ form, action, cancel, children, labels = {}, isDa
           <a class="button quiet" href={cancel}>
             Cancel
           </a>
+        )}
+        {close && (
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => {
+              form.discard();
+              close();
+            }}
+          >
+            Cancel
+          </button>
         )}
       </div>
     </form>

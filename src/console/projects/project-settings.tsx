@@ -11,10 +11,11 @@ import { ask, mutate } from '../kit/client.ts';
 import { Check, FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
-import { pageAt } from '../kit/page.ts';
+import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { DeleteByName } from '../kit/typed-name.tsx';
+import { SecretsCard } from '../secrets/secrets.tsx';
 import { standard, TemplateChoice } from '../templates/template-choice.tsx';
 
 type Settings = ProjectSettingsQuery['project'];
@@ -43,6 +44,7 @@ export function ProjectSettings({ id: projectId }: { id: string }) {
       {project ? (
         <div class="stack">
           <Details project={project} read={read} />
+          {may('secrets:read') && <SecretsCard place={{ scope: 'project', projectId }} />}
           <Status project={project} read={read} />
           <End project={project} />
         </div>

@@ -14,6 +14,7 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
+import { SecretsCard } from '../secrets/secrets.tsx';
 import { networkWords } from './network-field.tsx';
 import { standard } from './template-choice.tsx';
 import { labels, TemplateFields } from './template-form.tsx';
@@ -96,6 +97,7 @@ export function SandboxTemplate({ id: templateId }: { id: string }) {
           {mayChange ? <Edit template={template} read={read} /> : <Facts template={template} />}
           <div class="column">
             <Uses template={template} />
+            {!template.isBuiltin && may('secrets:read') && <SecretsCard place={{ scope: 'template', templateId }} />}
           </div>
         </div>
       )}

@@ -84,6 +84,14 @@ export const organizationPages = {
     actions: [['integrations:write', 'Connect an integration']],
   },
   '/mcp': { title: 'MCP servers', scopes: ['mcp:read'], menu: 'organization' },
+  '/secrets': {
+    title: 'Secrets and variables',
+    // Members are told whom to ask.
+    scopes: ['secrets:read', 'agents:read'],
+    menu: 'organization',
+    label: 'Secrets',
+    actions: [['secrets:write', 'Add a secret or variable']],
+  },
   '/billing': {
     title: 'Billing',
     scopes: ['billing:read', 'missions:run'],
