@@ -1,18 +1,24 @@
 // Environments of missions, from their setup to the next mission that starts in them: in a cell and in a real engine, where a machine has
 // them. The platform is a record of what is reported; names lead to a registry on loopback.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Claimed, Step } from '../../src/runner/contract.ts';
 import { cappedByContainers, chooseCaps } from '../../src/runner/isolation/caps.ts';
+import { socketsOf } from '../../src/runner/isolation/cell.ts';
+import { newAccount } from '../../src/runner/isolation/confinement.ts';
 import { findContainers } from '../../src/runner/isolation/container.ts';
 import { chooseIsolation, isolationOfScripts, kindOf } from '../../src/runner/isolation/isolation.ts';
+import { makePlace } from '../../src/runner/isolation/place.ts';
 import type { RouteSettings } from '../../src/runner/network/dialer.ts';
+import { openEgressProxy } from '../../src/runner/network/egress-proxy.ts';
 import { masked } from '../../src/runner/protocol/masked.ts';
 import { type Platform, RequestRejected } from '../../src/runner/protocol/platform.ts';
 import { openRunWorkspace } from '../../src/runner/run-workspace.ts';
@@ -27,6 +33,7 @@ const git = (...args: string[]) =>
 let asked: string[] = [];
 const registry = createServer((request, response) => {
   asked.push(request.url!);
+  response.setHeader('x-host', request.headers.host!);
   response.end('module.exports = 42;\n');
 });
 let registryHost: string;
@@ -36,9 +43,12 @@ const api = createSecureServer(certificate, ({ headers }, response) => {
   response.end();
 });
 let apiHost: string;
+let leaked = 0;
+const leaks = createSocket('udp4').on('message', () => leaked++);
 beforeAll(async () => {
   await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve));
   await new Promise<void>((resolve) => api.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => leaks.bind(0, '0.0.0.0', resolve));
   registryHost = `registry.test:${(registry.address() as AddressInfo).port}`;
   apiHost = `api.test:${(api.address() as AddressInfo).port}`;
   git('init', '-q', '-b', 'main', 'site');
@@ -53,6 +63,7 @@ afterEach(() => {
 afterAll(() => {
   registry.close();
   api.close();
+  leaks.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -104,8 +115,12 @@ async function capabilitiesFor(level: string, store = level): Promise<RunnerCapa
   const caps = scripts.containers ? cappedByContainers : await chooseCaps(kindOf(scripts.level), async () => null);
   const mirrors = path.join(folder, 'mirrors');
   mkdirSync(mirrors, { recursive: true });
-  const resolve = ((_: string, __: object, done: (...found: unknown[]) => void) =>
-    done(null, [{ address: '127.0.0.1', family: 4 }])) as unknown as NonNullable<RouteSettings['resolve']>;
+  // A name that was public at the first look is private at the second.
+  const addresses: Record<string, string> = { 'private.test': '10.0.0.1', 'rebind.test': '169.254.169.254' };
+  const resolve = ((name: string, __: object, done: (...found: unknown[]) => void) =>
+    done(null, [{ address: addresses[name] ?? '127.0.0.1', family: 4 }])) as unknown as NonNullable<
+    RouteSettings['resolve']
+  >;
   return {
     scripts,
     isolation,
@@ -191,6 +206,45 @@ require('http').request({host: p.hostname, port: p.port, method: 'CONNECT', path
   require('https').get({createConnection: () => require('tls').connect({socket, servername: 'api.test'}), host: 'api.test', port: ${apiHost.split(':')[1]},
     headers: {authorization: 'Bearer ' + process.env.TOKEN}}, (r) => r.resume().on('end', () => process.exit(r.statusCode === 200 ? 0 : 1)))).end()"`;
 
+/** An attacker inside: prints the ways on which it has reached something. */
+const attack = (addresses: string[], neighbour: string, names: string[]) => `cat > attack.cjs <<'END'
+const { connect } = require('node:net'), { request } = require('node:http'), tls = require('node:tls');
+const { hostname: host, port } = new URL(process.env.HTTP_PROXY);
+const found = [];
+const direct = (to) => new Promise((done) => {
+  const socket = connect({ ...to, timeout: 1_000 }, () => { found.push('direct ' + JSON.stringify(to)); socket.destroy(); });
+  socket.on('error', () => {}).on('timeout', () => socket.destroy()).on('close', done);
+});
+const tunnel = (path, to = { host, port }) => new Promise((done) => {
+  const asked = request({ ...to, method: 'CONNECT', path }).on('error', () => done(null));
+  asked.on('connect', ({ statusCode }, socket) => {
+    if (statusCode === 200) found.push('CONNECT ' + path);
+    socket.on('error', () => {});
+    done(statusCode === 200 ? socket : socket.destroy() && null);
+  }).end();
+});
+(async () => {
+  for (const host of ${JSON.stringify(addresses)}) for (const port of [80, ${registryHost.split(':')[1]}]) await direct({ host, port });
+  await direct({ path: '${neighbour}' });
+  const udp = require('node:dgram').createSocket('udp4').on('error', () => {});
+  for (const host of ['127.0.0.1', '169.254.169.254']) await new Promise((done) => udp.send('leak', ${leaks.address().port}, host, done));
+  udp.close();
+  await require('node:dns').promises.lookup('registry.test').then(() => found.push('DNS'), () => {});
+  for (const name of ${JSON.stringify(names)}) (await tunnel(name))?.destroy();
+  const socket = await tunnel('${apiHost}');
+  await new Promise((done) => {
+    const inside = tls.connect({ socket, servername: 'other.test', rejectUnauthorized: false }, () => found.push('other SNI') && inside.destroy());
+    inside.on('error', done).on('close', done);
+  });
+  await new Promise((done) => request({ host, port, path: 'http://${registryHost}/', headers: { host: 'other.test' } }, (answer) => {
+    found.push('Host ' + answer.headers['x-host']);
+    answer.resume().on('end', done);
+  }).end());
+  console.log(JSON.stringify(found));
+})();
+END
+node attack.cjs`;
+
 const look =
   'node -p "require(\'answer\')"; echo $COLOR [$TOKEN]; ls ~/tool; [ -e /mission/work/node_modules ] && echo same';
 
@@ -243,6 +297,41 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect(asked).toEqual(Array(5).fill('Bearer the-real-value'));
   });
 
+  it('lets an attacker out through the proxy of its mission alone, to hosts of its policy alone', async ({ skip }) => {
+    const capabilities = await capabilitiesFor(level, `${level}-attacked`);
+    if (!capabilities) return skip(`there is no ${level} on this machine`);
+    const [ownAddress] = Object.values(networkInterfaces()).flatMap((all) => all!.filter(({ internal }) => !internal));
+    const addresses = ['127.0.0.1', '::1', '169.254.169.254', '192.0.2.1', ...(ownAddress ? [ownAddress.address] : [])];
+    const neighbour = await makePlace('', await newAccount());
+    const proxy = await openEgressProxy(socketsOf(neighbour).egress, () => {}, capabilities.routes);
+    proxy.set({ phase: 'agent', policy: { mode: 'open', hosts: [] } });
+    const port = registryHost.split(':')[1];
+    const own = ['127.0.0.1', '[::1]', 'localhost', 'localhost.', '2130706433', '0x7f.1', '[::ffff:7f00:1]'];
+    const refused = [
+      ...own.map((name) => `${name}:${port}`),
+      ...['169.254.169.254:80', '10.0.0.1:80', 'private.test:443', 'rebind.test:443', 'xn--bcher-kva.test:443'],
+    ];
+    const names = [...refused, `REGISTRY.test.:${port}`];
+    const hosts = [registryHost, apiHost, 'localhost', 'private.test', 'rebind.test', 'bücher.test'];
+    const script = attack(addresses, socketsOf(neighbour).egress, names);
+    const [custom, open] = await Promise.all(
+      [
+        { mode: 'custom' as const, hosts },
+        { mode: 'open' as const, hosts: [] },
+      ].map((agentNetwork) => run(capabilities, environmentOf({ setupScript: null, agentNetwork }), script)),
+    );
+    await proxy.close();
+    await neighbour.remove();
+    const allowed = [`CONNECT REGISTRY.test.:${port}`, `CONNECT ${apiHost}`];
+    expect(JSON.parse(custom!.printed)).toEqual([...allowed, `Host ${registryHost}`]);
+    // Under an open policy each name of the same host may be used.
+    expect(JSON.parse(open!.printed)).toEqual([...allowed, 'other SNI', `Host ${registryHost}`]);
+    expect(leaked).toBe(0);
+    const verdicts = open!.connections.map(({ verdict, host }) => [host, verdict]);
+    for (const name of ['127.0.0.1', 'localhost', '169.254.169.254', 'private.test', 'rebind.test'])
+      expect(verdicts).toContainEqual([name, 'not_public']);
+  });
+
   it('gives no variable to the programs that start it', async ({ skip }) => {
     const capabilities = await capabilitiesFor(level);
     if (!capabilities) return skip(`there is no ${level} on this machine`);
@@ -280,6 +369,10 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
       '',
     );
     expect(endless.failure).toContain('it took longer than');
+    const number = `${process.pid}${++count}`;
+    const daemons = environmentOf({ setupScript: `sleep ${number} & setsid sleep ${number} >/dev/null 2>&1 & exit 0` });
+    expect((await run(capabilities, daemons, 'echo works')).printed).toBe('works\n');
+    expect(spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).stdout).not.toContain(`sleep ${number}`);
     const loud = environmentOf({ setupScript: `head -c 3000000 /dev/zero | tr '\\0' y | fold -w 999` });
     expect((await run(capabilities, loud, 'true')).log.length).toBeLessThan(1_100_000);
   });
@@ -326,6 +419,68 @@ it('an image needs containers; a Dockerfile is built once, without a network', a
 });
 
 describe('what is kept', () => {
+  const placeFor = (name: string) => {
+    const at = path.join(folder, 'kept', name);
+    for (const one of ['work', 'home/.npm/_cacache']) mkdirSync(path.join(at, one), { recursive: true });
+    return { work: path.join(at, 'work'), home: path.join(at, 'home') };
+  };
+  const setup = { work: [], seconds: 1 };
+
+  it('has the downloads of an organization for its own setups alone, also of setups at the same time', async () => {
+    const store = path.join(folder, 'caches');
+    const prepared = openPrepared({ folder: store, keepMs: 60_000, maxBytes: 2 ** 30 });
+    const places = ['one', 'two', 'three'].map(placeFor);
+    for (const { home } of places) {
+      for (let i = 0; i < 40; i++) writeFileSync(path.join(home, `.npm/_cacache/${i}`), 'x');
+      execFileSync('ln', ['-s', '../_cacache', path.join(home, '.npm/_cacache/loop')]);
+    }
+    await prepared.keep('org_1', 'key', places[0]!, setup);
+    const fresh = Array.from({ length: 6 }, (_, i) => path.join(folder, 'kept', `fresh-${i}`));
+    for (const home of fresh) mkdirSync(home);
+    await Promise.all([
+      ...places.map((place, i) => prepared.keep('org_1', `key-${i}`, place, setup)),
+      ...fresh.map((home) => prepared.seed('org_1', home)),
+    ]);
+    for (const home of fresh) expect(readdirSync(path.join(home, '.npm/_cacache'))).toHaveLength(41);
+    await prepared.seed('org_2', places[0]!.work);
+    expect(readdirSync(places[0]!.work)).toEqual([]);
+    const caches = path.join(store, 'org_1/caches');
+    execFileSync('touch', ['-d', new Date(Date.now() - 3_600_000).toISOString(), caches]);
+    await prepared.sweep();
+    expect(readdirSync(path.join(store, 'org_1'))).not.toContain('caches');
+  });
+
+  it.skipIf(spawnSync('flock', ['--version']).error)('is prepared by one of several runners at a time', async () => {
+    const [store, told] = [path.join(folder, 'runners'), path.join(folder, 'told')];
+    const runner = `import { openPrepared } from './src/runner/workspace/prepared.ts';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+const prepared = openPrepared({ folder: '${store}', keepMs: 1e9, maxBytes: 2 ** 30 });
+await prepared.alone('org_1', 'key', async () => {
+  appendFileSync('${told}', 'begins ');
+  execFileSync('sleep', ['0.3']);
+  appendFileSync('${told}', 'ends ');
+});`;
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', runner];
+    await Promise.all([1, 2, 3].map(() => promisify(execFile)(process.execPath, args)));
+    expect(readFileSync(told, 'utf8')).toBe('begins ends '.repeat(3));
+  });
+
+  it('is nothing on a full disk, of which nothing is left there', async ({ skip }) => {
+    const store = path.join(folder, 'full');
+    mkdirSync(store);
+    if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', store]).status !== 0) return skip('needs root');
+    try {
+      const prepared = openPrepared({ folder: store, keepMs: 60_000, maxBytes: 2 ** 30 });
+      const place = placeFor('big');
+      writeFileSync(path.join(place.home, 'big'), Buffer.alloc(256 * 1024));
+      await expect(prepared.keep('org_1', 'key', place, setup)).rejects.toThrow('No space left on device');
+      expect(readdirSync(path.join(store, 'org_1'))).toEqual([]);
+    } finally {
+      execFileSync('umount', [store]);
+    }
+  });
+
   it('follows no link out of the checkout, and goes by age and size', async () => {
     const store = path.join(folder, 'store');
     const [from, to] = ['from', 'to'].map((name) => path.join(folder, name));

@@ -276,7 +276,7 @@ describe.each(programs)('%s', (program, args) => {
           .pipe(from),
     );
     await listenFor(inside, null);
-    const variables = proxyVariables((inside.address() as AddressInfo).port, trust);
+    const variables = proxyVariables((inside.address() as AddressInfo).port, trust, folder);
     const env = { PATH: process.env.PATH, HOME: folder, GIT_TERMINAL_PROMPT: '0', ...variables };
     const done = promisify(execFile)(program, args(`https://named.test:${port}/x`, token), { env, cwd: folder });
     const errors = await done.then(

@@ -16,6 +16,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { isOffered } from '../../src/runner/isolation/confinement.ts';
+import { cacheVariables } from '../../src/runner/isolation/package-caches.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { endLease, pace } from '../support/mission-world.ts';
 import { compiled, isRunning, projectFolder } from '../support/processes.ts';
@@ -265,8 +266,9 @@ describe('the local runner', () => {
         .split('\n')
         .filter((line: string) => /^[A-Z_]+$/.test(line));
       const ofProxy = ['HTTPS_PROXY', 'HTTP_PROXY', 'JAVA_TOOL_OPTIONS', 'NODE_USE_ENV_PROXY', 'NO_PROXY'];
+      const ofCell = [...ofProxy, ...Object.keys(cacheVariables(''))];
       expect(names.filter((name: string) => !/^(PWD|OLDPWD|SHLVL|_)$/.test(name))).toEqual(
-        ['ARTIFACTS', 'HOME', 'LANG', 'PATH', 'RUN_ID', ...(kind === 'bubblewrap' ? ofProxy : [])].sort(),
+        ['ARTIFACTS', 'HOME', 'LANG', 'PATH', 'RUN_ID', ...(kind === 'bubblewrap' ? ofCell : [])].sort(),
       );
       expect(run.artifacts).toMatchObject([{ caption: 'kept.txt', sizeBytes: 5 }]);
       expect((await log(run.sandboxes[0], 'system')).content).toContain(`confined by ${kind}: no network`);

@@ -6,10 +6,11 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
 import { proxyVariables } from '../network/variables.ts';
-import { inCell, packagesOf, ports, socketsOf } from './cell.ts';
+import { commonPaths, inCell, packagesOf, ports, socketsOf } from './cell.ts';
 import { chooseConfinement, commandFor, type Kind, newAccount } from './confinement.ts';
 import { askInContainer, type Container, findContainers, openContainer } from './container.ts';
 import type { Containers } from './engine.ts';
+import { cacheVariables } from './package-caches.ts';
 import { makePlace, type Place } from './place.ts';
 import type { HarnessLaunch, Launch } from './process.ts';
 import { type Ask, askDirectly, inPath } from './programs.ts';
@@ -189,7 +190,10 @@ export function launchOf(
     env: {
       PATH: process.env.PATH ?? '',
       LANG: 'C.UTF-8',
-      ...(hasEgress(level) && proxyVariables(ports.egress, place.trust)),
+      ...(hasEgress(level) && {
+        ...cacheVariables(commonPaths.home),
+        ...proxyVariables(ports.egress, place.trust, commonPaths.home),
+      }),
     },
     account,
     graceMs,

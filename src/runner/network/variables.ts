@@ -1,19 +1,21 @@
 // Variables by which programs in a cell or container find the proxy, and the authorities that they trust.
 import type { Trust } from './trust.ts';
 
-/** @param port On loopback, inside. @param trust Null: the authorities of the system or image alone. */
-export function proxyVariables(port: number, trust: Trust | null): Record<string, string> {
+/** @param port On loopback, inside. @param trust Null: the authorities of the system or image alone. @param home Of the mission: the JVM
+ * would take that of its account, with the cache of Maven. */
+export function proxyVariables(port: number, trust: Trust | null, home: string): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;
   const direct = '127.0.0.1,localhost,::1';
   const both = (name: string, value: string) => ({ [name]: value, [name.toLowerCase()]: value });
   // The JVM reads no such variables.
-  const java = ['http', 'https'].map((scheme) => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${port}`);
+  const schemes = ['http', 'https'].map((scheme) => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${port}`);
+  const java = [...schemes, '-Dhttp.nonProxyHosts=localhost|127.*', `-Duser.home=${home}`, ...(trust?.java ?? [])];
   return {
     ...both('HTTP_PROXY', proxy),
     ...both('HTTPS_PROXY', proxy),
     ...both('NO_PROXY', direct),
     NODE_USE_ENV_PROXY: '1',
-    JAVA_TOOL_OPTIONS: [...java, '-Dhttp.nonProxyHosts=localhost|127.*', ...(trust?.java ?? [])].join(' '),
+    JAVA_TOOL_OPTIONS: java.join(' '),
     ...trust?.variables,
   };
 }

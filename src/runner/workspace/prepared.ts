@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { lstat, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { packageCaches } from '../isolation/package-caches.ts';
 
 export interface PreparedSettings {
   /** A folder of the runner's. */
@@ -35,16 +36,6 @@ export type Setup = Pick<Manifest, 'work' | 'seconds' | 'placeholders'>;
 
 /** Files that harnesses and checkpoints keep in the home: of one mission. */
 const ofMission = ['tmp', '.codex', '.claude', 'checkpoint.git'];
-/** Downloads of package managers, in the home: kept from key to key. */
-const caches = [
-  '.npm/_cacache',
-  '.cache/pip',
-  '.cache/uv',
-  '.cache/yarn',
-  '.cargo/registry',
-  'go/pkg/mod',
-  '.m2/repository',
-];
 /** Entries that were used within this time are not dropped: somebody may be copying them. */
 const busyMs = 10 * 60_000;
 
@@ -113,26 +104,24 @@ export function openPrepared(settings: PreparedSettings) {
     /** @returns how it was prepared; null: it is not there */
     restore: (orgId: string, key: string, to: Workplace) => restore(entryOf(orgId, key), to),
     /** Downloads of earlier setups of the organization, for the next one. */
-    seed: (orgId: string, home: string) => copyPaths(cacheOf(orgId), home, caches),
+    seed: (orgId: string, home: string) =>
+      inTurn(cacheOf(orgId), async () => {
+        const now = new Date();
+        // A cache that is being copied is not dropped.
+        await utimes(cacheOf(orgId), now, now).catch(() => {});
+        await copyPaths(cacheOf(orgId), home, packageCaches);
+      }),
     /** Keeps what the setup has left, and its downloads. @returns its bytes */
     async keep(orgId: string, key: string, from: Workplace, setup: Setup) {
       const bytes = await keep(entryOf(orgId, key), from, setup);
-      await replace(cacheOf(orgId), (fresh) => copyPaths(from.home, fresh, caches));
+      await inTurn(cacheOf(orgId), () =>
+        replace(cacheOf(orgId), (fresh) => copyPaths(from.home, fresh, packageCaches)),
+      );
       return bytes;
     },
     sweep: () => sweep(settings),
     /** One after the other for the same key, also of several runners on this machine. */
-    async alone<T>(orgId: string, key: string, work: () => Promise<T>): Promise<T> {
-      await mkdir(path.join(settings.folder, orgId), { recursive: true, mode: 0o700 });
-      return inTurn(entryOf(orgId, key), async () => {
-        const release = await lock(`${entryOf(orgId, key)}.lock`);
-        try {
-          return await work();
-        } finally {
-          await release();
-        }
-      });
-    },
+    alone: <T>(orgId: string, key: string, work: () => Promise<T>): Promise<T> => inTurn(entryOf(orgId, key), work),
   };
 }
 
@@ -200,11 +189,22 @@ async function sweep({ folder, keepMs, maxBytes }: PreparedSettings): Promise<vo
 
 const last = new Map<string, Promise<unknown>>();
 
-function inTurn<T>(key: string, work: () => Promise<T>): Promise<T> {
-  const mine = (last.get(key) ?? Promise.resolve()).then(work, work);
-  const settled = mine.catch(() => {}).finally(() => last.get(key) === settled && last.delete(key));
-  last.set(key, settled);
+/** One after the other for an entry, in this process by its turn, among processes by a lock. */
+function inTurn<T>(entry: string, work: () => Promise<T>): Promise<T> {
+  const mine = (last.get(entry) ?? Promise.resolve()).then(() => locked(entry, work));
+  const settled = mine.catch(() => {}).finally(() => last.get(entry) === settled && last.delete(entry));
+  last.set(entry, settled);
   return mine;
+}
+
+async function locked<T>(entry: string, work: () => Promise<T>): Promise<T> {
+  await mkdir(path.dirname(entry), { recursive: true, mode: 0o700 });
+  const release = await lock(`${entry}.lock`);
+  try {
+    return await work();
+  } finally {
+    await release();
+  }
 }
 
 /** flock(1) holds the file until its input ends, also when this process is killed. Without it runners do not wait for each other. */
