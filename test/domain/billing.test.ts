@@ -197,7 +197,7 @@ describe('a pack', () => {
     expect(await get('/summary')).toMatchObject({ plan: 'pack', balance: 300, projects: { limit: 250 } });
   });
 
-  it('409 · cannot be paid after a day, nor by a person who may not', async () => {
+  it('cannot be paid: 409 after a day, 403 without the permission', async () => {
     const id = await checkout();
     const member = await world.person(`Member-${founded}`);
     await world.join(acme, member, 'member');
@@ -209,7 +209,7 @@ describe('a pack', () => {
     expect((await get('/orders')).orders).toEqual([]);
   });
 
-  it.each([-1, 0, 0.5, 101, 2 ** 53])('400 · not %s of them', async (quantity) => {
+  it.each([-1, 0, 0.5, 101, 2 ** 53])('400 · rejects a quantity of %s', async (quantity) => {
     const { status, body } = await post('/checkout-sessions', { offer: 'pack', quantity });
     expect([status, body.description]).toEqual([400, expect.stringMatching(/^quantity: must be/)]);
   });
@@ -222,7 +222,7 @@ describe('a pack', () => {
 });
 
 describe('payment events', () => {
-  it('200 · count once, also when they are repeated and concurrent', async () => {
+  it('200 · count once when they are repeated or concurrent', async () => {
     const id = await checkout();
     const answers = await Promise.all(Array.from({ length: 5 }, () => event(paid(id))));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -299,7 +299,7 @@ describe('a withdrawal', () => {
     [25_000, 300, 0, 0],
     [90_000, 1_200, 0.000001 * credit, 1],
     [1_000_000_00, 1_000_000, 1_000_000 * credit, 1_000_000_00],
-  ])('of %i cents for %i credits with %d unspent refunds %i', (amountCents, credits, unspent, cents) => {
+  ])('of %i cents for %i credits, %d unspent, refunds %i cents', (amountCents, credits, unspent, cents) => {
     expect(refundOf({ amountCents, credits }, Math.round(unspent))).toBe(cents);
   });
 
@@ -312,7 +312,7 @@ describe('a withdrawal', () => {
     expect([status, body.description]).toEqual([409, expect.stringContaining('could be withdrawn until 20')]);
   });
 
-  it('409 · finds nothing after all was spent; 404 for another organization', async () => {
+  it('409 · after all credits are spent; 404 for another organization', async () => {
     const order = await buy();
     await spend(200);
     expect((await withdraw(order)).status).toBe(409);

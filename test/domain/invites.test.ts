@@ -205,7 +205,7 @@ If you do not know "Alice Works", ignore this mail.
     ],
     ['an unknown role', { email: 'a@example.com', role: 'root' }, 'role: must be one of'],
     ['null', { email: null, role: 'viewer' }, 'email'],
-  ])('400 · %s is refused by name', async (_what, body, says) => {
+  ])('400 · %s is named in the error', async (_what, body, says) => {
     const answer = await world.rest('POST', '/invites', { token: await world.token(alice, org), body });
     expect(answer.status).toBe(400);
     expect(answer.body.description).toContain(says);

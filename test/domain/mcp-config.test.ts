@@ -104,11 +104,11 @@ describe('a declared server', () => {
     ]);
   });
 
-  it.each(['a', 'A1_-', '0', 'constructor', 'x'.repeat(64)])('ok · the name %s', (name) => {
+  it.each(['a', 'A1_-', '0', 'constructor', 'x'.repeat(64)])('ok · accepts the name %s', (name) => {
     expect(parse({ [name]: { url: 'https://a.example/' } }).servers[0]!.name).toBe(name);
   });
 
-  it.each(['', '_a', '-a', 'a b', 'ä', 'a.b', '__proto__', 'x'.repeat(65)])('invalid · the name %j', (name) => {
+  it.each(['', '_a', '-a', 'a b', 'ä', 'a.b', '__proto__', 'x'.repeat(65)])('invalid · rejects the name %j', (name) => {
     expect(wrong(`{"mcpServers": {${JSON.stringify(name)}: {"url": "https://a.example/"}}}`)).toContain(
       'a name must be',
     );
@@ -148,7 +148,7 @@ describe('an invalid file', () => {
     expect(message).toContain(words);
   });
 
-  it('51 servers; 50 are accepted', () => {
+  it('accepts 50 servers and rejects 51', () => {
     const servers = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, { url: 'https://a.example/' }]));
     expect(parse(servers(50)).servers).toHaveLength(50);

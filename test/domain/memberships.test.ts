@@ -191,7 +191,7 @@ describe('adding a member', () => {
     ],
     ['a userId that is no text', { userId: { $ne: '' }, role: 'viewer' }, 'userId: must be a string'],
     ['a NUL', { userId: 'usr_\0', role: 'viewer' }, 'userId: must be text without NUL characters'],
-  ])('400 · %s is refused by name', async (_what, body, says) => {
+  ])('400 · %s is named in the error', async (_what, body, says) => {
     const answer = await world.rest('POST', path, { token: await world.token(alice, org), body });
     expect(answer.status).toBe(400);
     expect(answer.body.description).toContain(says);

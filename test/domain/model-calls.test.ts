@@ -69,7 +69,7 @@ const setBudget = (runId: string, budgetUsd: number) =>
   world.rest('PUT', `/runs/${runId}/budget`, { token: alice, body: { budgetUsd } });
 
 describe('a model call', () => {
-  it('may answer as much as it asks for while that fits, and as much as is left when it does not', async () => {
+  it('gets the output limit that it requests, or less when the budget is nearly used up', async () => {
     const held = await startMission(0.1);
     // At most 0.0125 + 0.05 USD.
     expect(await reserve(held, 'a', 10_000, 10_000)).toEqual({ outputTokens: 10_000, reason: null });
@@ -78,7 +78,7 @@ describe('a model call', () => {
     expect((await look(held.runId)).needs).toBe(null);
   });
 
-  it('that is asked for again gets the same answer', async () => {
+  it('gets the same answer when its reservation is repeated', async () => {
     const held = await startMission(0.1);
     const calls = await Promise.all([0, 1, 2].map(() => reserve(held, 'a', 10_000, 10_000)));
     expect(calls).toEqual([0, 1, 2].map(() => ({ outputTokens: 10_000, reason: null })));
@@ -86,7 +86,7 @@ describe('a model call', () => {
     expect(await reserve(held, 'b', 10_000, 10_000)).toMatchObject({ outputTokens: 10_000 });
   });
 
-  it('that does not fit parks the run, which goes on when a person raises the budget', async () => {
+  it('waits when it exceeds the budget, and continues when a person raises the budget', async () => {
     const held = await startMission(0.02);
     await reserve(held, 'a', 1_000, 2_000);
     await settle(held, 'a', 1_000, 2_000);
@@ -122,7 +122,7 @@ describe('a model call', () => {
     expect(await reserve(held, 'b', 1_000_000, 1_000)).toEqual({ outputTokens: 1_000, reason: null });
   });
 
-  it('waits for the daily cost cap, which all missions of the organization share', async () => {
+  it('waits when it exceeds the daily cost cap of the organization', async () => {
     await world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd: 0.05 } });
     const [one, two] = [await startMission(null), await startMission(null)];
     expect(await reserve(one, 'a', 1_000, 9_000)).toMatchObject({ reason: null });
@@ -132,7 +132,7 @@ describe('a model call', () => {
     expect(await reserve(two, 'a', 1_000, 9_000)).toMatchObject({ outputTokens: 9_000 });
   });
 
-  it('of a canceled run, of another lease or of another organization is refused', async () => {
+  it('is refused for a canceled run, another lease or another organization', async () => {
     const held = await startMission(1);
     const refused = async (input: Held) => (await reserve(input, 'x', 1, 1).catch((error) => error.message)) as string;
     expect(await refused({ ...held, leaseId: 'lse_other' })).toContain('lease');
@@ -144,7 +144,7 @@ describe('a model call', () => {
     expect(await refused(held)).toContain('lease');
   });
 
-  it('that is never reported counts against the budget until the run ends, and marks its cost as incomplete', async () => {
+  it('counts against the budget until the run ends when it is never reported, and marks the cost as incomplete', async () => {
     const held = await startMission(0.1);
     await reserve(held, 'lost', 10_000, 15_000);
     expect(await reserve(held, 'b', 10_000, 1_024)).toMatchObject({ outputTokens: 0 });

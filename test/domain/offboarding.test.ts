@@ -300,7 +300,7 @@ describe('changing a role', () => {
     ['no body', undefined, 'body'],
     ['no role', {}, 'role: is required'],
     ['an unknown role', { role: 'king' }, 'role: must be one of "owner", "admin", "member", "viewer"'],
-  ])('400 · %s is refused by name', async (_what, body, says) => {
+  ])('400 · %s is named in the error', async (_what, body, says) => {
     const at = await place();
     const answer = await world.rest('PATCH', membershipPath(at, at.owner), { token: at.token, body });
     expect(answer.status).toBe(400);

@@ -107,7 +107,7 @@ describe('PATCH /orchestrator', () => {
     expect(await read()).toMatchObject({ isBuiltin: true });
   });
 
-  it('200 · a vendor alone selects its first model; beside a model it must be the model’s vendor', async () => {
+  it('200 · a vendor without a model selects its first model; with a model it must match', async () => {
     const { change } = await found();
     expect((await change({ vendor: 'openai' })).body).toMatchObject({ model: 'gpt-5.5', vendor: 'openai' });
     expect((await change({ vendor: 'openai', model: 'gpt-5-mini' })).body).toMatchObject({ model: 'gpt-5-mini' });
@@ -118,7 +118,7 @@ describe('PATCH /orchestrator', () => {
     ]);
   });
 
-  it('200 · a vendor beside a model of null is that vendor’s default model; null alone is the service’s', async () => {
+  it('200 · a null model selects the vendor’s default model, or the service’s without a vendor', async () => {
     const { change } = await found();
     await change({ model: 'claude-haiku-4-5' });
     expect((await change({ vendor: 'openai', model: null })).body).toMatchObject({
@@ -159,7 +159,7 @@ describe('PATCH /orchestrator', () => {
   });
 
   it.each(['another organization’s', 'an unknown', 'a tracker’s'])(
-    '400 · %s connector, and nothing is written',
+    '400 · rejects %s connector, and writes nothing',
     async (whose) => {
       const [home, other] = [await found(), await found()];
       const connect = (orgId: Place['orgId'], vendorKind: 'llm' | 'tracker') =>
@@ -252,7 +252,7 @@ describe('the daily cost cap', () => {
     expect(await mayStart(organization)).toMatchObject({ ok: true, missions: 100 });
   });
 
-  it('at 0 no mission starts', async () => {
+  it('stops every mission from starting at 0', async () => {
     const { organization, change } = await found();
     await change({ dailyCostCapUsd: 0 });
     expect((await mayStart(organization)).ok).toBe(false);

@@ -65,7 +65,7 @@ const environmentOfMission = async (agentId: string): Promise<Json> => {
 };
 
 describe('a template', () => {
-  it('begins as the built-in one, is listed before it, changed and deleted', async () => {
+  it('starts with the settings of the built-in one, is listed before it, changed and deleted', async () => {
     const made = await create({ name: 'Node' });
     expect(made).toEqual({
       id: expect.stringMatching(/^sbt_/),
@@ -96,7 +96,7 @@ describe('a template', () => {
     expect((await rest('GET', path)).status).toBe(404);
   });
 
-  it('400 · names what is wrong', async () => {
+  it('400 · names the invalid field and its bound', async () => {
     const reserved = ['PATH', 'https_proxy', 'GIT_SSH_COMMAND', 'ANTHROPIC_API_KEY', 'LD_PRELOAD'];
     for (const name of reserved) {
       expect(await refusal({ variables: [{ name, value: '' }] })).toBe(
@@ -132,7 +132,7 @@ describe('a template', () => {
     expect(await refusal({ memoryMb: 1 })).toContain('memoryMb: must be at least 64');
   });
 
-  it('409 · a name that is taken, and the built-in one, which stays', async () => {
+  it('409 · rejects a name that is taken, and changes of the built-in template', async () => {
     await create({ name: 'Taken' });
     expect((await rest('POST', '/sandbox-templates', { name: 'taken' })).status).toBe(409);
     for (const method of ['PATCH', 'DELETE']) {
@@ -140,7 +140,7 @@ describe('a template', () => {
     }
   });
 
-  it('of another organization does not exist, to be read or chosen', async () => {
+  it('of another organization is not found, and cannot be chosen', async () => {
     const { id } = await create();
     expect((await rest('GET', `/sandbox-templates/${id}`, undefined, mallory)).status).toBe(404);
     const theirs = await createProject(world, mallory, 'Theirs');
@@ -150,7 +150,7 @@ describe('a template', () => {
 });
 
 describe('the template of a step', () => {
-  it('is that of the agent, else that of the project, else the built-in one', async () => {
+  it('comes from the agent, else from the project, else is the built-in one', async () => {
     const hosts = ['api.example.com', '*.example.org:8443'];
     const custom = { mode: 'custom', hosts };
     const limits = { memoryMb: 2_048, diskMb: 4_096, processes: 200 };
@@ -179,7 +179,7 @@ describe('the template of a step', () => {
     await choose(null);
   });
 
-  it('409 · cannot be deleted: the answer says where it is used', async () => {
+  it('409 · cannot be deleted while in use: the error says where', async () => {
     const { id } = await create();
     const agentId = await agentWith(id);
     await choose(id);

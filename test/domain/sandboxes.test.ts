@@ -93,7 +93,7 @@ describe('GET /sandboxes', () => {
     }
   });
 
-  it('200 · a filter by status and the record agree, to the millisecond in which a silent one is stale', async () => {
+  it('200 · the status filter matches the record’s status, to the millisecond in which it turns stale', async () => {
     const place = { orgId: shop.orgId, projectId: other.projectId };
     const status = async (sandbox: Sandbox) => {
       const found = [];
@@ -228,7 +228,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
     for (const { cpuPct } of metrics) expect(Math.abs(cpuPct - 30)).toBeLessThan(1);
   });
 
-  it('200 · the last ones of very many fragments and sessions', async () => {
+  it('200 · returns only the newest fragments and sessions of very many', async () => {
     const sandbox = await startSandbox(shop);
     await showFragments(
       sandbox,
@@ -380,7 +380,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect(older).not.toHaveProperty('nextCursor');
   });
 
-  it('a cursor stays where it is while the log grows; 400 · that of another log, and nonsense', async () => {
+  it('a cursor keeps its position while the log grows; 400 · rejects cursors of other logs and malformed ones', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'grows' });
     await writeLog(session, 'session', ['first', 'x'.repeat(1024 * 1024)]);
@@ -448,7 +448,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
       add column bytes integer not null generated always as (octet_length(content)) stored`);
   });
 
-  it('200 · a span that arrived in pieces is one, and the prompt names its sources', async () => {
+  it('200 · fragments of a span are merged, and the prompt names its sources', async () => {
     const sandbox = await startSandbox(shop);
     const spans = async (sessionId: string, ...pieces: [span: string, content: string, scope: string | null][]) => {
       const session = await startSession(sandbox, { sessionId });
@@ -512,7 +512,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
     expect([desiredOf(sandbox.status), desiredOf(killed.status)]).toEqual(['run', 'stop']);
   });
 
-  it('200 · ends a stale one too; one that has already ended keeps its reason', async () => {
+  it('200 · ends a stale sandbox; an ended one keeps its reason', async () => {
     const silent = await startSandbox(shop, { lastHeartbeatAt: 0 });
     expect((await kill(silent)).status).toBe(200);
     expect((await record(silent)).terminationReason).toBe('killed');
@@ -521,14 +521,14 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
     expect(await record(late)).toMatchObject({ terminationReason: 'timeout', destroyedAt: 5 });
   });
 
-  it.each(['completed', 'failed'] as const)('409 · one that has %s stays so', async (status) => {
+  it.each(['completed', 'failed'] as const)('409 · a sandbox that has %s keeps its status', async (status) => {
     const sandbox = await startSandbox(shop, { status });
     const answer = await kill(sandbox);
     expect([answer.status, answer.body.description]).toEqual([409, `The sandbox has already ended (${status}).`]);
     expect((await record(sandbox)).status).toBe(status);
   });
 
-  it('concurrent kill and completion end it in one way', async () => {
+  it('concurrent kill and completion settle on one outcome', async () => {
     const sandbox = await startSandbox(shop);
     const complete = () =>
       world.knex('sandboxes').where({ id: sandbox.id, status: 'running' }).update({ status: 'completed' });

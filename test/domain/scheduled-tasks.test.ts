@@ -140,7 +140,7 @@ describe('POST /scheduled-tasks', () => {
     expect(answer.body.description).toContain(words);
   });
 
-  it('400 · the same in the graph', async () => {
+  it('400 · GraphQL rejects the same values', async () => {
     const query = 'mutation ($input: CreateScheduledTaskRequest!) { createScheduledTask(input: $input) { id } }';
     const input = body(schedule({ timezone: 'Mars/Olympus', weekday: null }));
     const { errors } = (await world.graphql(query, { token: owner.token, variables: { input } })).body;
@@ -339,7 +339,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     });
   });
 
-  it('one dispatching, nine skipped · ten concurrent calls when the previous run must be over', async () => {
+  it('ten concurrent calls start one run and skip nine, if skipIfPreviousOpen is set', async () => {
     const { id } = await task({ skipIfPreviousOpen: true });
     const answers = await Promise.all(Array.from({ length: 10 }, () => runNow(id)));
     expect(answers.map((answer) => answer.body.status).sort()).toEqual(['dispatching', ...Array(9).fill('skipped')]);
@@ -349,13 +349,13 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect(answers.filter((answer) => answer.body.issueId === null)).toHaveLength(9);
   });
 
-  it('ten dispatching · ten concurrent calls succeed', async () => {
+  it('ten concurrent calls start ten runs', async () => {
     const { id } = await task();
     const answers = await Promise.all(Array.from({ length: 10 }, () => runNow(id)));
     expect(new Set(answers.map((answer) => answer.body.issueId)).size).toBe(10);
   });
 
-  it('one run · two calls with the same Idempotency-Key', async () => {
+  it('two calls with the same Idempotency-Key start one run', async () => {
     const { id } = await task();
     const press = () =>
       world.rest('POST', `/scheduled-tasks/${id}/run`, {
@@ -575,7 +575,7 @@ describe('in the graph', () => {
   const upcoming = async (id: string, args = '') =>
     (await world.graphql(`{ scheduledTask(id: "${id}") { upcoming${args} } }`, { token: owner.token })).body;
 
-  it('upcoming: the next five, or as few as asked for; an overdue one first; none when disabled', async () => {
+  it('lists the next five occurrences or fewer on request, an overdue one first, none when disabled', async () => {
     const created = await task({ triggers: [hourly(12), hourly(18)] });
     const first = created.nextRunAt;
     const gaps = first % days(1) === hours(12) ? [6, 24, 30, 48] : [18, 24, 42, 48];
@@ -595,7 +595,7 @@ describe('in the graph', () => {
     }
   });
 
-  it('five tasks with their project, their newest runs and the issues of these cost as much as one', async () => {
+  it('five tasks with projects, runs and issues take as many statements as one task', async () => {
     const home = await project('Nested');
     const query = `{ scheduledTasks(projectId: "${home}") { data {
       name upcoming(count: 2) project { name }
@@ -631,7 +631,7 @@ describe('in the graph', () => {
     });
   });
 
-  it('a project with its scheduled tasks and its issues, newest first, to those who may see them', async () => {
+  it('a project lists its scheduled tasks and issues, newest first, for callers with the scopes', async () => {
     const home = await project('Dashboard');
     const { id } = await task({ projectId: home, name: 'First' });
     world.clock.turn(1);

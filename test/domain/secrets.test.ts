@@ -74,7 +74,7 @@ describe('a secret', () => {
     await rest('DELETE', `/secrets/${id}`);
   });
 
-  it('is answered and stored without its value, and delivered to the runtime, which is recorded', async () => {
+  it('is stored encrypted and never returned; its delivery to a runtime is recorded', async () => {
     const made = await create({});
     const { value, ...told } = secret;
     const expected = { ...told, id: made.id, orgId: alice.organization.id, projectId: null, templateId: null };
@@ -99,7 +99,7 @@ describe('a secret', () => {
     expect((await delivered()).secrets).toEqual([]);
   });
 
-  it('of the template comes before its plain variables, then that of the project, then that of the organization', async () => {
+  it('overrides in order: template secrets, template variables, project, organization', async () => {
     const variable = { kind: 'variable', hosts: [] };
     const ofOrganization = { ...variable, name: 'LEVEL', value: 'organization' };
     await create(ofOrganization);
@@ -114,7 +114,7 @@ describe('a secret', () => {
     expect(listed).toMatchObject([{ name: 'OTHER', scope: 'project' }]);
   });
 
-  it('400 · names what is wrong; 409 · a name that is taken in the scope', async () => {
+  it('400 · names the invalid field; 409 · rejects a name that is taken in the scope', async () => {
     expect(await refusal({ value: '1234567' })).toContain('value: must be at least 8 characters');
     expect(await refusal({ value: 'line one\nline two' })).toContain('value: must be one line');
     expect(await refusal({ hosts: [] })).toContain('hosts: must name the hosts');

@@ -245,7 +245,7 @@ describe('PATCH /setup/milestones/{milestoneId}', () => {
   });
 });
 
-it('PATCH /setup/groups/{groupId} · marks the open ones of a group; all groups settled is complete', async () => {
+it('PATCH /setup/groups/{groupId} · marks the open milestones of a group; setup is complete when every group is', async () => {
   const acme = await found();
   await project(acme);
   const mark = async (id: string, word: string) =>

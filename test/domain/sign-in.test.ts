@@ -169,7 +169,7 @@ describe('a mailed code', () => {
 });
 
 describe('a stranger', () => {
-  it('429 · uses up the mails of their own network to an address, and a person elsewhere still gets one', async () => {
+  it('429 · exhausts only the mail limit of their own network; the person elsewhere still gets mail', async () => {
     const [email, stranger, mine] = [someone(), browser(), browser()];
     const asked = await Promise.allSettled(
       Array.from({ length: 25 }, () => sendSignInCode(email, { ...browser(), address: stranger.address }, '/console')),

@@ -51,7 +51,7 @@ const held = async (): Promise<Json> => {
 const ofRun = ({ runId, leaseId }: Json) => ({ runId, leaseId });
 
 describe('the environment of a step', () => {
-  it('is that of the built-in template, which reaches package registries', async () => {
+  it('comes from the built-in template, which allows package registries', async () => {
     const { step } = await held();
     const network = { mode: 'packages', hosts: packageRegistries.flatMap(({ hosts }) => hosts) };
     expect(network.hosts).toContain('registry.npmjs.org');
@@ -99,7 +99,7 @@ describe('connections', () => {
     ]);
   });
 
-  it('beyond the bound of a run are counted together', async () => {
+  it('are counted together beyond the maximum of a run', async () => {
     const run = await held();
     for (let at = 0; at < connectionsPerRun + 100; at += 200) {
       const hosts = Array.from({ length: 200 }, (_, i) => ({ ...connection, host: `h${1_000 + at + i}.example` }));
@@ -113,7 +113,7 @@ describe('connections', () => {
     expect(found[1]).toMatchObject({ host: 'h1000.example', count: 2 });
   });
 
-  it('409 · of a lease that is lost, 404 · of another organization, 400 · beyond the bounds', async () => {
+  it('are rejected: 409 with a lost lease, 404 for another organization, 400 beyond the bounds', async () => {
     const run = await held();
     const input = { ...ofRun(run), reportId: 'one', connections: [connection] };
     expect(await report('reportConnections', { ...input, leaseId: 'lse_0' })).toMatchObject({ code: 'lease_lost' });
@@ -143,7 +143,7 @@ describe('a blocked host', () => {
     return (await graphql(query, { r: runId })).data;
   };
 
-  it('is added to a new template of the project in place of the built-in one, once by two presses', async () => {
+  it('is allowed in a new template of the project instead of the built-in one, once for two concurrent requests', async () => {
     await choose(null);
     const other = { ...blocked, host: 'other.example.com', port: 8443 };
     const [runId, later] = [await blockedIn(blocked, other), await blockedIn(blocked)];
@@ -163,7 +163,7 @@ describe('a blocked host', () => {
     expect((await allow(runId)).body.updatedAt).toBe(template.updatedAt);
   });
 
-  it('is added to the template of the step, and nothing is lost to concurrent presses', async () => {
+  it('is allowed in the template of the step; concurrent requests lose none', async () => {
     const own = { name: 'Closed', agentNetwork: { mode: 'none', hosts: [] } };
     const { id } = (await rest('POST', '/sandbox-templates', own)).body;
     await choose(id);
@@ -178,7 +178,7 @@ describe('a blocked host', () => {
     expect(await chosen()).toBe(null);
   });
 
-  it('400 · was not blocked or is an address, 403 · without a scope, 404 · of another organization', async () => {
+  it('400 · rejects hosts that were not blocked and IP addresses; 403 · without a scope; 404 · for another organization', async () => {
     await choose(null);
     const runId = await blockedIn({ ...blocked, host: '192.0.2.1' }, { ...blocked, verdict: 'failed' });
     const problem = 'host: must be one that was blocked in the run, with its port and phase.';
@@ -197,7 +197,7 @@ describe('a blocked host', () => {
 describe('a preparation', () => {
   const rows = (runId: string) => world.knex('preparations').where({ runId }).select('status', 'lastLines', 'seconds');
 
-  it('follows its reports, of which a late one of its beginning changes nothing', async () => {
+  it('shows the latest report; a late report of its start changes nothing', async () => {
     const run = await held();
     const input = { ...ofRun(run), key: 'k1', templateId: 'standard', status: 'preparing' };
     expect(await report('reportPreparation', input)).toEqual({ ok: true });
@@ -209,7 +209,7 @@ describe('a preparation', () => {
     expect(row).toMatchObject({ id: expect.stringMatching(/^pre_/), createdAt: present(), commit: 'a'.repeat(40) });
   });
 
-  it('409 · of a lease that is lost, and beyond those that a run has', async () => {
+  it('409 · with a lost lease, and beyond the maximum of a run', async () => {
     const run = await held();
     const input = { ...ofRun(run), key: 'k', templateId: 'standard', status: 'ready' };
     expect(await report('reportPreparation', { ...input, leaseId: 'lse_0' })).toMatchObject({ code: 'lease_lost' });

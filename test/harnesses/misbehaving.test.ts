@@ -14,11 +14,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose model', (name) => {
+describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a misbehaving model', (name) => {
   const missing = whyMissing(name);
   const start = async (...steps: object[]) => (await world.prepare(name))({ prompt: scripted(...steps) });
 
-  it('never ends, is cut at the limit of calls', async ({ skip }) => {
+  it('is stopped at the call limit when the model never finishes', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const begin = await world.prepare(name);
     world.models.seen.length = 0;
@@ -29,7 +29,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     expect(world.calls().length).toBeLessThanOrEqual(4);
   });
 
-  it('is busy (429, then 529 with Retry-After), is retried', async ({ skip }) => {
+  it('retries when the model is busy (429, then 529 with Retry-After)', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const busy = (status: number, type: string) => ({
       fail: { status, type, message: `${name} ${type}`, retryAfter: 1, times: 1 },
@@ -41,7 +41,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     await played.harness.end();
   });
 
-  it('stops half way, is retried, or the turn fails with the reason', async ({ skip }) => {
+  it('retries an answer that breaks off, or fails the turn with the reason', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const played = await start({ breakOff: 1 });
     const { status, error } = await played.turn(0);
@@ -49,14 +49,14 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     await played.harness.end();
   });
 
-  it('sends ten megabytes, is cut off by the gateway, and the turn fails with that reason', async ({ skip }) => {
+  it('fails the turn with the reason when the gateway cuts off ten megabytes', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const played = await start({ characters: 10_000_000 });
     expect(await played.turn(0)).toMatchObject({ status: 'failed', error: expect.stringContaining(tooLong) });
     await played.harness.end();
   });
 
-  it('calls a tool with half of its JSON, continues or fails with the reason', async ({ skip }) => {
+  it('continues, or fails with the reason, after a tool call with truncated JSON', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const begin = await world.prepare(name);
     const played = begin({ prompt: scripted({ broken: '{"command": "ec' }, { say: 'done' }), maxCalls: 8 });
@@ -65,7 +65,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     await played.harness.end();
   });
 
-  it('sends broken JSON, gives no structured answer', async ({ skip }) => {
+  it('returns no structured answer for malformed JSON', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const schema = {
       type: 'object',
@@ -80,9 +80,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     await played.harness.end();
   });
 
-  it('obeys a repository file and reads what is not its own, sees neither the machine nor any key', async ({
-    skip,
-  }) => {
+  it('sees neither the machine nor any key when the model follows a malicious repository file', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     skip(isolation.level !== 'cell', 'bubblewrap does not work here');
     const secret = path.join(tmpdir(), `secret-${name}`);

@@ -268,7 +268,7 @@ describe('missions of agents', () => {
     });
   });
 
-  it('wait when their next model call does not fit into the budget, and go on when a person raises it', async () => {
+  it('wait when the next model call exceeds the budget, and continue when a person raises it', async () => {
     await team('builder');
     missions.startRunner();
     const query = `mutation ($projectId: String!) {

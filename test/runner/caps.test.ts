@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterEach(() => missions.killRunners());
 afterAll(() => missions.close());
 
-it('the first sample of a process that has already worked is not a burst: CPU is in percent of all cores', async () => {
+it('the first sample of a running process shows no CPU burst; CPU is in percent of all cores', async () => {
   const sample = meter(process.pid);
   expect((await sample()).cpuPct).toBe(0);
 });
@@ -58,7 +58,7 @@ describe('a mission', () => {
     expect(await missions.ended(slow)).toMatchObject({ status: 'failed', lastError });
   });
 
-  it('harms neither the machine nor other missions when it is a fork bomb', async () => {
+  it('cannot harm the machine or other missions with a fork bomb', async () => {
     const kind = (await isOffered('bubblewrap')) ? 'bubblewrap' : (await isOffered('unshare')) ? 'unshare' : 'none';
     const caps = await chooseCaps(kind);
     // Nothing limits processes on such a machine, which the runner reports.

@@ -87,7 +87,7 @@ describe('a mission in a container', () => {
 });
 
 describe('containers', () => {
-  it('are refused with the reason where they do not work', async () => {
+  it('are rejected with a reason on machines where they do not work', async () => {
     const asked = (env: Record<string, string>) =>
       chooseIsolation('container', 'http://localhost:4000', undefined, () => findContainers(env));
     await expect(asked({ PATH: '/nowhere' })).rejects.toThrow(
@@ -100,7 +100,7 @@ describe('containers', () => {
     delete process.env.DOCKER_HOST;
   });
 
-  it('refuse a harness that they cannot reach, with the reason', async () => {
+  it('reject a harness that they cannot run, with a reason', async () => {
     process.env.DOCKER_HOST = settings.DOCKER_HOST;
     const ask = askIn({ level: 'container', description: '', containers: { program: docker, image: 'node:22' } });
     const put = (name: string, script: string, mode: number) => {

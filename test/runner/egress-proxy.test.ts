@@ -110,7 +110,7 @@ describe('the proxy', () => {
     expect(Math.min(seen[0]!.sentBytes, seen[0]!.receivedBytes)).toBeGreaterThan(100);
   });
 
-  it('sends plain requests on under the name of their address', async () => {
+  it('forwards plain requests with the host name of their URL', async () => {
     const { socket, seen } = await start(custom(`registry.test:${ports.site}`));
     const ask = (target: string) =>
       new Promise<[number, string]>((resolve, reject) => {
@@ -150,7 +150,7 @@ describe('the proxy', () => {
     expect([status, seen.map((one) => one.verdict)]).toEqual([403, [verdict]]);
   });
 
-  it('refuses private addresses under an open policy too, and a name whose second answer is one', async () => {
+  it('refuses private addresses under an open policy, also when a later DNS answer is private', async () => {
     let asked = 0;
     const resolve = ((_: string, __: object, done: (...found: unknown[]) => void) =>
       done(null, [{ address: asked++ === 0 ? '93.184.216.34' : '10.0.0.1', family: 4 }])) as never;
@@ -179,7 +179,7 @@ describe('the proxy', () => {
     expect(seen[0]!.sentBytes).toBe(0);
   });
 
-  it('has no way out without a policy, and takes another one at once', async () => {
+  it('blocks everything without a policy, and applies a new policy at once', async () => {
     const { socket, proxy } = await start({ mode: 'none', hosts: ['registry.test'] });
     const target = `registry.test:${ports.registry}`;
     expect((await tunnel(socket, target)).status).toBe(403);
@@ -187,7 +187,7 @@ describe('the proxy', () => {
     expect(await overTls(socket, target, 'registry.test')).toBe('hello registry.test');
   });
 
-  it('ends clients whose headers do not end', async () => {
+  it('disconnects clients whose headers never end', async () => {
     const { socket } = await start({ mode: 'open', hosts: [] }, {}, 200);
     const ended = (text: string) =>
       new Promise<string>((resolve) => {
@@ -218,7 +218,7 @@ describe('the proxy', () => {
     upstream.close();
   });
 
-  it('gives up a host that does not answer, without its address', async () => {
+  it('gives up on a host that does not answer, without revealing its address', async () => {
     const closed = createTcpServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as AddressInfo;
@@ -230,7 +230,7 @@ describe('the proxy', () => {
   });
 });
 
-it('reads the name of a client that splits its first message into many records, and bounds it', () => {
+it('reads the server name from a ClientHello split into many records, within a bound', () => {
   const hello = execFileSync(process.execPath, [
     '--eval',
     `const { Duplex } = require('node:stream');

@@ -275,7 +275,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect((await run(capabilities, changed, 'ls node_modules')).printed).toContain('No such file');
   });
 
-  it('puts a secret into requests to its hosts, of a token too that the setup of an earlier mission has written', async ({
+  it('puts a secret into requests to its hosts, also through a placeholder written by an earlier setup', async ({
     skip,
   }) => {
     const capabilities = await capabilitiesFor(level, `${level}-hosts`);
@@ -340,7 +340,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect(log).toBe('Variables that programs of the runner read are left out: PATH, LD_PRELOAD, BASH_ENV.\n');
   });
 
-  it('prepares once for missions at the same time', async ({ skip }) => {
+  it('is prepared once for concurrent missions', async ({ skip }) => {
     const capabilities = await capabilitiesFor(level, `${level}-together`);
     if (!capabilities) return skip(`there is no ${level} on this machine`);
     const runs = await Promise.all([1, 2, 3].map(() => run(capabilities, environmentOf(), look)));
@@ -348,7 +348,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect(asked).toEqual(['/answer']);
   });
 
-  it('whose setup fails says so with its last lines, and is not kept', async ({ skip }) => {
+  it('reports the last lines of a failed setup, and is not kept', async ({ skip }) => {
     const capabilities = await capabilitiesFor(level, `${level}-failing`);
     if (!capabilities) return skip(`there is no ${level} on this machine`);
     const failing = environmentOf({ setupScript: 'echo installing; echo no such package $TOKEN >&2; exit 3' });
@@ -378,7 +378,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
   });
 });
 
-it('a devcontainer.json of the repository is part of it, and names what it cannot do', async ({ skip }) => {
+it('devcontainer.json of the repository is applied, and its unsupported members are logged', async ({ skip }) => {
   const capabilities = await capabilitiesFor('cell', 'devcontainer');
   if (!capabilities) return skip('there is no cell on this machine');
   mkdirSync(path.join(folder, 'site/.devcontainer'));
@@ -481,7 +481,7 @@ await prepared.alone('org_1', 'key', async () => {
     }
   });
 
-  it('follows no link out of the checkout, and goes by age and size', async () => {
+  it('excludes links out of the checkout, and is removed by age and size', async () => {
     const store = path.join(folder, 'store');
     const [from, to] = ['from', 'to'].map((name) => path.join(folder, name));
     for (const at of [from!, to!])
@@ -523,7 +523,7 @@ describe('the mask of secrets', () => {
     for (const part of value.split('\n')) expect(mask(text)).not.toContain(part);
   });
 
-  it('leaves words alone that are as short as a character', () => {
+  it('ignores values of one character', () => {
     expect(createMask(['a', '', 'ab '])('a banana')).toBe('a banana');
   });
 });

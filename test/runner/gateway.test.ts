@@ -141,13 +141,13 @@ describe('answers of models', () => {
     ['/anthropic/v1/messages', /^event: first\ndata: {"n":1}\n\n\nevent: error\ndata: {"type":"error",.*\n\n$/],
     ['/openai/v1/responses', /\n\nevent: response.failed\ndata: {"type":"response.failed",.*"invalid_prompt".*\n\n$/],
     ['/openai/v1/chat/completions', /\n\ndata: {"error":{"type":"invalid_request_error",.*\n\n$/],
-  ])('with an event of ten megabytes end with an error that clients of %s understand', async (path, pattern) => {
+  ])('with an event of ten megabytes end with an error in the format of %s', async (path, pattern) => {
     const text = (await (await say('event', path)).text()).replace('event: second\n', '');
     expect(text).toMatch(pattern);
     expect(text).toContain(tooLong);
   });
 
-  it('without end are cut off', async () => {
+  it('that never end are cut off at the limit', async () => {
     bounds.stream = 6_000_000;
     const text = await (await say('endless')).text();
     expect(text.length).toBeLessThan(bounds.stream + 1_000);
@@ -185,7 +185,7 @@ describe('addresses that an organization has chosen', () => {
   };
   const port = () => (vendor.address() as AddressInfo).port;
 
-  it('are used when they are public: names are resolved first', async () => {
+  it('are used only when their names resolve to public addresses', async () => {
     for (const base of [
       'https://10.0.0.1',
       'https://169.254.169.254/v1',
@@ -203,7 +203,7 @@ describe('addresses that an organization has chosen', () => {
     expect(await reach('http://inside', true)).toMatch(/is not at a public address$/);
   });
 
-  it('are those that the platform allows', async () => {
+  it('are allowed and refused by the same rules as at the platform', async () => {
     // Another file of the same worker may have allowed loopback.
     openOutbound({ allowLoopback: false });
     const addresses =

@@ -65,7 +65,7 @@ describe.each(harnesses)('%s', (name) => {
     expect(played.session()).toBeTruthy();
   });
 
-  it('fails with the words of a vendor that refuses', async () => {
+  it('fails with the vendor’s error message', async () => {
     const played = await play(name, 'refused');
     const turn = await played.turn(0);
     expect(turn).toMatchObject({ status: 'failed', error: expect.stringContaining('no such thing') });
@@ -128,7 +128,7 @@ describe('the events of claude-code', () => {
     });
   const replayed = { type: 'user', isReplay: true, message: { content: [] } };
 
-  it('is_error decides, whatever the subtype', async () => {
+  it('a result fails by is_error, whatever its subtype', async () => {
     const events = await take(replayed, { ...result, is_error: true, result: 'Refused' });
     expect(events.at(-1)).toEqual({
       turn: { status: 'failed', text: 'Refused', structured: undefined, error: 'Refused' },
@@ -161,7 +161,7 @@ describe('the events of claude-code', () => {
     ]);
   });
 
-  it('a tool call that failed carries its error and its exit code', async () => {
+  it('a failed tool call has its error and exit code', async () => {
     const use = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'npm test' } };
     const failure = { type: 'tool_result', tool_use_id: 'toolu_1', is_error: true };
     const output = `Exit code 2\n${'x'.repeat(20_000)}\n1 of 16 tests failed`;

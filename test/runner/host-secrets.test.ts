@@ -125,7 +125,7 @@ async function client(socketPath: string, host: string) {
 const basic = (login: string) => `Basic ${Buffer.from(login).toString('base64')}`;
 
 describe('a request to a named host', () => {
-  it('has the value in the place of the placeholder, in each header and in Basic', async () => {
+  it('carries the value instead of the placeholder, in every header and in Basic credentials', async () => {
     const { socketPath, seen, token, second } = await start();
     const { ask, tls } = await client(socketPath, 'named.test');
     expect(token).toMatch(/^npm_placeholder[0-9a-f]{40}$/);
@@ -145,7 +145,7 @@ describe('a request to a named host', () => {
     expect(Math.min(seen[0]!.sentBytes, seen[0]!.receivedBytes)).toBeGreaterThan(500);
   });
 
-  it('streams bodies with and without a length, and answers requests that are sent at once in turn', async () => {
+  it('streams bodies with and without a length; pipelined requests are answered in order', async () => {
     const { socketPath, token } = await start();
     const { ask, tls } = await client(socketPath, 'named.test');
     const body = randomBytes(4 * 1024 * 1024);
@@ -200,7 +200,7 @@ describe('a request to a named host', () => {
     expect(got[1]!.headers).toMatchObject({ authorization: 'replaced', other: secrets.placeholders.SECOND });
   });
 
-  it('is not sent when it names another host, or asks for itself', async () => {
+  it('is not sent when it names another host, or is a TRACE', async () => {
     const { socketPath, token } = await start();
     const head = (line: string, host: string) => `${line} HTTP/1.1\r\n${host}\r\nAuthorization: ${token}\r\n\r\n`;
     const own = `Host: named.test:${port}`;
@@ -264,33 +264,36 @@ const programs: [name: string, args: (url: string, token: string) => string[]][]
 ];
 
 describe.each(programs)('%s', (program, args) => {
-  it.skipIf(spawnSync(program, ['--version']).status !== 0)('finds proxy and authority by its variables', async () => {
-    const { socketPath, token } = await start();
-    // In a cell, the program inside opens this port.
-    const inside = createTcpServer(
-      (from) =>
-        void from
-          .on('error', () => {})
-          .pipe(connect(socketPath))
-          .on('error', () => {})
-          .pipe(from),
-    );
-    await listenFor(inside, null);
-    const variables = proxyVariables((inside.address() as AddressInfo).port, trust, folder);
-    const env = { PATH: process.env.PATH, HOME: folder, GIT_TERMINAL_PROMPT: '0', ...variables };
-    const done = promisify(execFile)(program, args(`https://named.test:${port}/x`, token), { env, cwd: folder });
-    const errors = await done.then(
-      () => '',
-      (error) => error.message,
-    );
-    expect(got.at(-1)?.headers.authorization, errors).toBe(
-      program === 'git' ? basic(`me:${value}`) : `Bearer ${value}`,
-    );
-    inside.close();
-  });
+  it.skipIf(spawnSync(program, ['--version']).status !== 0)(
+    'finds the proxy and the certificate authority by its variables',
+    async () => {
+      const { socketPath, token } = await start();
+      // In a cell, the program inside opens this port.
+      const inside = createTcpServer(
+        (from) =>
+          void from
+            .on('error', () => {})
+            .pipe(connect(socketPath))
+            .on('error', () => {})
+            .pipe(from),
+      );
+      await listenFor(inside, null);
+      const variables = proxyVariables((inside.address() as AddressInfo).port, trust, folder);
+      const env = { PATH: process.env.PATH, HOME: folder, GIT_TERMINAL_PROMPT: '0', ...variables };
+      const done = promisify(execFile)(program, args(`https://named.test:${port}/x`, token), { env, cwd: folder });
+      const errors = await done.then(
+        () => '',
+        (error) => error.message,
+      );
+      expect(got.at(-1)?.headers.authorization, errors).toBe(
+        program === 'git' ? basic(`me:${value}`) : `Bearer ${value}`,
+      );
+      inside.close();
+    },
+  );
 });
 
-it.skipIf(spawnSync('keytool', ['-help']).error)('Java reads the authorities', async () => {
+it.skipIf(spawnSync('keytool', ['-help']).error)('Java trusts the certificate authorities', async () => {
   const store = trust.java[0]!.split('=')[1]!;
   const listing = promisify(execFile)('keytool', ['-list', '-keystore', store, '-storetype', 'JKS']);
   // No password.

@@ -81,7 +81,7 @@ it.skipIf(spawnSync('bash', ['-c', 'true']).status !== 0)(
 );
 
 describe('an agent that plants traps', () => {
-  it('runs nothing outside its own processes, and hands in nothing behind its links', async () => {
+  it('runs nothing outside its own processes, and uploads nothing through symbolic links', async () => {
     const { folder, alice } = missions;
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });

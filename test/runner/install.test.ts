@@ -86,7 +86,7 @@ const broken = (): Pinned => {
 };
 
 describe('the pinned harnesses', () => {
-  it('are releases that the drivers were tested with', () => {
+  it('are the releases that the drivers are tested with', () => {
     const linux = { name: 'linux-x64', isMusl: false, hasAvx2: true };
     for (const harness of ['opencode', 'codex'] as const) {
       const { version: own, files } = pinned(harness, linux) as Pinned;
@@ -122,7 +122,7 @@ describe('the pinned harnesses', () => {
 });
 
 describe('an installation', () => {
-  it('leaves the program alone, readable for everybody, replaces other releases, and repairs a program that cannot be used', async () => {
+  it('leaves only the program, readable by all accounts, replaces other releases, and repairs a broken one', async () => {
     for (const left of ['.installing-1', 'opencode-0.0.1', 'codex-0.0.1']) mkdirSync(path.join(folder, left));
     const program = await run();
     expect(program).toBe(programIn(folder, opencode));
@@ -200,7 +200,7 @@ describe('the command of the runner', () => {
     return { code, output };
   };
 
-  it('installs what the registry has, says where it is or why it is not, and names what there is', async () => {
+  it('installs a harness from the registry, prints its path or the error, and lists the harnesses', async () => {
     const there = programIn(folder, pinned('codex', { ...thisMachine(), name: 'linux-x64' }) as Pinned);
     mkdirSync(path.dirname(there), { recursive: true });
     const codex = testedVersions.codex[0]!;
@@ -254,7 +254,7 @@ describe('an installation that fails', () => {
   });
 });
 
-it('an installed harness comes after those in PATH, and never replaces one that a setting names', async () => {
+it('a harness in PATH or named by a setting wins over an installed one', async () => {
   const at = pinned('opencode');
   if (typeof at === 'string') return;
   const program = programIn(folder, at);

@@ -132,7 +132,7 @@ describe('a service', () => {
     return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
   }
 
-  it('has each mission done once although it loses each answer once', async () => {
+  it('completes each mission once although every answer is lost once', async () => {
     const lost = new Set<string>();
     const { server, url } = await openWire((kind) => {
       const isLost = !lost.has(kind);
@@ -163,7 +163,7 @@ describe('a service', () => {
     server.close();
   });
 
-  it('that answers 503 for longer than a lease lasts has its mission go on under that lease', async () => {
+  it('keeps the mission and its lease through 503s that last longer than the lease', async () => {
     let isAway = false;
     let isNoticed = false;
     const { server, url } = await openWire((kind) => {
@@ -186,7 +186,7 @@ describe('a service', () => {
     server.close();
   });
 
-  it('is waited for after a kill, and the mission continues in the same step', async () => {
+  it('can be killed and restarted, and the mission continues in the same step', async () => {
     const service = startService(missions.world.connection, await freePort());
     await service.ready;
     let { url } = service;

@@ -193,7 +193,7 @@ describe('the local runner', () => {
     expect(data).toMatchObject([{ status: 'destroyed', workerName: expect.stringMatching(/^127\.0\.0\.1:\d+$/) }]);
   });
 
-  it('accepts odd output and files of a script', async () => {
+  it('accepts binary output and unusual file names of a script', async () => {
     startRunner();
     const script = `
       echo "::cost 99999"; echo "::cost 1e999"; echo "::cost 0.1"; echo "::cost 0.2"; echo "::action"; echo "::plan |"
@@ -450,7 +450,7 @@ describe('the local runner', () => {
   it.each<[string, (runner: ChildProcess) => unknown]>([
     ['is asked to leave', (runner) => runner.kill('SIGTERM')],
     ['has lost the platform that started it', (runner) => runner.stdin!.end()],
-  ])('hands its run back when it %s', async (_, leave) => {
+  ])('returns its run to the queue when it %s', async (_, leave) => {
     const runner = startRunner(service, { EXIT_WITH_PARENT: 'on' });
     const runId = await mission('echo "::preview ."; sleep 600');
     const environments = async () => (await world.rest('GET', '/environments', { token: alice })).body.data;

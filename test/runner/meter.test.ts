@@ -133,7 +133,7 @@ describe('a metered call', () => {
     expect(meter.isUsed()).toBe(true);
   });
 
-  it('answers no more than the platform lets it, with thoughts that fit', async () => {
+  it('shortens the output limit and the thinking budget to what the platform allows', async () => {
     grants = [{ outputTokens: 3_000, reason: null }];
     answer = (response) => response.end('{}');
     await post('/anthropic/v1/messages', {
@@ -151,7 +151,7 @@ describe('a metered call', () => {
     expect(reserved.map(({ outputTokens }) => outputTokens)).toEqual([9_000, 32_000, 4_000]);
   });
 
-  it('that does not fit is counted exactly, and waits until the platform lets it through', async () => {
+  it('is counted exactly when it does not fit, and waits until the platform admits it', async () => {
     const refused = { outputTokens: 0, reason: 'The budget is used up.' };
     grants = [refused, refused, refused, { outputTokens: 10, reason: null }];
     answer = (response) => response.end('{"usage":{"input_tokens":1,"output_tokens":1}}');
@@ -162,7 +162,7 @@ describe('a metered call', () => {
     expect(asked.map(({ url }) => url)).toEqual(['/v1/messages/count_tokens', '/v1/messages']);
   });
 
-  it('that its agent gives up while it waits is never made', async () => {
+  it('is not sent when its agent aborts while it waits', async () => {
     grants = [{ outputTokens: 0, reason: 'The budget is used up.' }];
     const left = new AbortController();
     const waiting = post('/openai/v1/responses', { model: 'm' }, left.signal).catch((error) => error.name);
@@ -179,7 +179,7 @@ describe('a metered call', () => {
     expect([asked, reported]).toEqual([[], []]);
   });
 
-  it('that the vendor refuses has cost nothing; one that breaks off costs what has come of it', async () => {
+  it('costs nothing when the vendor refuses it, and the tokens received when it breaks off', async () => {
     grants = [{ outputTokens: 1_000, reason: null }];
     answer = (response) => response.writeHead(529).end('{"error":{}}');
     expect((await post('/openai/v1/responses', { model: 'm' })).status).toBe(529);
@@ -198,7 +198,7 @@ describe('a metered call', () => {
     expect(tokens(reported[1])).toEqual([7, 0, 0, 12]);
   });
 
-  it('whose usage is not told keeps its reservation', async () => {
+  it('keeps its reservation when the vendor reports no usage', async () => {
     grants = [{ outputTokens: 1_000, reason: null }];
     answer = (response) => response.end('{"output":[]}');
     await (await post('/openai/v1/responses', { model: 'm' })).text();
@@ -232,7 +232,7 @@ describe('a metered call', () => {
     await other.close();
   });
 
-  it('that is no JSON is refused', async () => {
+  it('is refused when its body is not JSON', async () => {
     expect((await post('/openai/v1/responses', '{"model":')).status).toBe(400);
     expect(asked).toEqual([]);
   });

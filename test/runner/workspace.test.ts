@@ -61,7 +61,7 @@ async function open(account?: { uid: number; gid: number }) {
   return { checkout, ...workspace };
 }
 
-it('a commit with a secret is not pushed, also when a later one takes it out', async () => {
+it('a commit with a secret is not pushed, even when a later commit removes it', async () => {
   const { checkout, deliver } = await open();
   write(checkout, 'key.txt', 'token=top-secret-token\n');
   write(checkout, 'key.txt', 'token=\n');
@@ -87,7 +87,7 @@ it('the commits of the branch are pushed, again after more of them; without comm
   expect(git(origin.url, 'rev-parse', 'main')).not.toBe(second!.headSha);
 });
 
-it('an interrupted mission continues with what it had pushed', async () => {
+it('an interrupted mission continues from its pushed commits', async () => {
   const first = await open();
   write(first.checkout, 'b.txt', 'b\n');
   const pushed = await first.deliver();
@@ -142,7 +142,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 );
 
-it('sessions of a checkpoint are written where a harness looks for its folder’s sessions, and nothing else is', async () => {
+it('only the sessions of a checkpoint are written to the session folder of a harness', async () => {
   const [repository, home] = ['sessions', 'home'].map((name) => path.join(folder, name)) as [string, string];
   const thread = '01a20362-3bf2-7e10-89e7-fcd099a892af';
   const rollout = `.codex/sessions/2026/11/22/rollout-2026-11-22T13-11-39-${thread}.jsonl`;

@@ -18,7 +18,7 @@ const wrongCodes = async (registrationId: string): Promise<number> =>
   (await world.knex('claim_attempts').where({ registrationId, supersededAt: null }).first()).wrongCount;
 const repeated = Array.from({ length: 6 }, (_, i) => i + 1);
 
-describe('an agent signs up by itself, and its person makes it theirs', () => {
+describe('an agent signs up by itself, and its person claims it', () => {
   // One story in order: each test builds on the one before.
   const name = 'Release notes agent';
   let alice: Awaited<ReturnType<AgentWorld['human']>>;
@@ -27,19 +27,19 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
   let ceremony: { user_code: string; verification_uri: string };
   let collected: Record<string, string>;
 
-  it('200 · it registers with nothing but a name', async () => {
+  it('200 · registers with only a name', async () => {
     alice = await world.human('alice');
     agent = (await world.identity({ type: 'anonymous', agent_name: name })).body;
     early = (await world.exchange(agent.identity_assertion!)).body.access_token;
     expect((await world.me(early)).body.principalType).toBe('agent');
   });
 
-  it('400 · polling before a person was asked: authorization_pending', async () => {
+  it('400 · polling before the claim starts is authorization_pending', async () => {
     const answer = await world.poll(agent.claim_token!);
     expect([answer.status, answer.body]).toEqual([400, fault('authorization_pending')]);
   });
 
-  it('200 · it asks for its person by email address: a six-digit code and an address to show, for ten minutes', async () => {
+  it('200 · starts a claim for an email address, and gets a six-digit code and a link for ten minutes', async () => {
     const answer = await world.startClaim({ claim_token: agent.claim_token, email: 'ALICE@example.com' });
     ceremony = answer.body.claim_attempt;
     const end = isoTime(present() + minutes(10));
@@ -64,7 +64,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     ]);
   });
 
-  it('303 · its person, not signed in, is sent to sign in and back to this very page', async () => {
+  it('303 · its person signs in and returns to the same page', async () => {
     const answer = await world.openPage(null, ceremony);
     const path = world.pathOf(ceremony);
     expect([answer.status, answer.headers.get('location')]).toEqual([
@@ -73,7 +73,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     ]);
   });
 
-  it('200 · signed in, she sees who asks, from which address, and what she may grant: only reading is ticked', async () => {
+  it('200 · the page shows the agent, its address and the scopes, with only read scopes selected', async () => {
     const { status, body } = await world.openPage(alice, ceremony);
     expect(status).toBe(200);
     expect(body).toContain(`<bdi>${name}</bdi> <span class="muted small">unverified</span>`);
@@ -88,7 +88,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect(body).not.toContain(ceremony.user_code);
   });
 
-  it('401 · she mistypes the code; her ticks stay as they were', async () => {
+  it('401 · a wrong code keeps the selected scopes', async () => {
     for (let n = 1; n <= 4; n++) {
       const answer = await world.decide(alice, ceremony, { code: otherCode(ceremony.user_code), days: 7 });
       expect(answer.status).toBe(401);
@@ -99,7 +99,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     }
   });
 
-  it('200 · at the fifth try she types it right, with a blank in it, and lets it read missions and projects for 30 days', async () => {
+  it('200 · the fifth try with the right code, typed with a space, grants two scopes for 30 days', async () => {
     const { user_code } = ceremony;
     const code = `${user_code.slice(0, 3)} ${user_code.slice(3)}`;
     const answer = await world.decide(alice, ceremony, { code, scopes: ['missions:read', 'projects:read'], days: 30 });
@@ -107,7 +107,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect(answer.body).toContain('The agent has access.');
   });
 
-  it('200 · the same poll now brings a token with the chosen scopes, and a new assertion that lasts as long', async () => {
+  it('200 · the next poll returns a token with these scopes, and a new assertion of the same lifetime', async () => {
     const answer = await world.poll(agent.claim_token!);
     collected = answer.body;
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -124,7 +124,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     ]);
   });
 
-  it('200 · it acts for her from now on, within what she granted', async () => {
+  it('200 · the agent acts for the person within the granted scopes', async () => {
     const { body } = await world.me(collected.access_token!);
     expect(body).toMatchObject({
       principalType: 'user',
@@ -136,7 +136,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect((await world.rest('GET', '/projects', { token: collected.access_token! })).status).toBe(200);
   });
 
-  it('400 · the claim token is used up', async () => {
+  it('400 · the claim token works once', async () => {
     const answer = await world.poll(agent.claim_token!);
     expect([answer.status, answer.body]).toEqual([400, fault('invalid_grant')]);
   });
@@ -146,7 +146,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect((await world.me(early)).status).toBe(401);
   });
 
-  it('200 · the new assertion gives tokens, again and again; 403 names the scope that they lack', async () => {
+  it('200 · the new assertion returns tokens repeatedly; 403 names a missing scope', async () => {
     const first = await world.exchange(collected.identity_assertion!);
     const second = await world.exchange(collected.identity_assertion!);
     expect([first.status, second.status]).toEqual([200, 200]);
@@ -161,7 +161,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect(answer.body.description).toContain('missing-scope:integrations:read');
   });
 
-  it('200 · the page says that it is done; 409 · so does the claim endpoint', async () => {
+  it('200 and 409 · the page and the claim endpoint say that the claim is complete', async () => {
     const page = await world.openPage(alice, ceremony);
     expect([page.status, page.body.includes('is already claimed')]).toEqual([200, true]);
     const again = await world.startClaim({ claim_token: agent.claim_token, email: 'alice@example.com' });
@@ -182,7 +182,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
 });
 
 describe('starting a claim', () => {
-  it('200 · again: a new attempt with a new code; the old address is gone, and the old code is invalid', async () => {
+  it('200 · starting again creates a new code and link, and ends the old ones', async () => {
     const bob = await world.human();
     const { agent, ceremony, attemptId } = await world.begun(bob);
     const second = await world.startClaim({ claim_token: agent.claim_token, email: bob.person.email });
@@ -234,7 +234,7 @@ describe('starting a claim', () => {
     expect((await world.startClaim(body)).status).toBe(200);
   });
 
-  it('410 · after 24 hours; the code ends too', async () => {
+  it('410 · after 24 hours, when the code expires too', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(4));
@@ -291,7 +291,7 @@ describe('polling', () => {
     }
   });
 
-  it('400 · slow_down for one that comes too early; five seconds more for all that follow', async () => {
+  it('400 · slow_down for an early poll, which adds five seconds to the interval', async () => {
     const { agent } = await world.begun(await world.human());
     const poll = async () => (await world.poll(agent.claim_token)).body.error;
     expect([await poll(), await poll()]).toEqual(['authorization_pending', 'slow_down']);
@@ -331,7 +331,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('authorization_pending'));
   });
 
-  it('410 · five wrong codes lock the attempt: the page says so, the poll too, the right code is refused; a new one works', async () => {
+  it('410 · five wrong codes lock the attempt on the page and for polls; a new attempt works', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const wrong = () => world.decide(bob, ceremony, { code: otherCode(ceremony.user_code) });
@@ -345,7 +345,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · access_denied once the person has denied it, which takes no code; the agent may ask again', async () => {
+  it('400 · access_denied once the person has denied it, which needs no code; the agent may start again', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const denied = await world.decide(bob, ceremony, { decision: 'deny', code: '' });
@@ -370,7 +370,7 @@ describe('polling', () => {
     }
   });
 
-  it('200 · done a minute before the window closes, collected nine minutes later', async () => {
+  it('200 · a claim completed in its last minute can be collected nine minutes later', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(2));
@@ -418,7 +418,7 @@ describe('polling', () => {
 });
 
 describe('completing', () => {
-  it('403 · signed in as somebody else: no form, no try counted, nothing denied', async () => {
+  it('403 · another person sees no form, and neither uses up a try nor denies the claim', async () => {
     const [bob, mallory] = [await world.human(), await world.human()];
     const { agent, ceremony } = await world.begun(bob);
     const page = await world.openPage(mallory, ceremony);
@@ -437,7 +437,7 @@ describe('completing', () => {
   });
 
   it.each(['//evil.example/claim', '/\\evil.example/claim', 'https://evil.example/claim'])(
-    '303 · after sign-in nobody is redirected to %s',
+    '303 · sign-in does not redirect to %s',
     async (target) => {
       const bob = await world.human();
       const answer = await world.request('GET', `/sign-in?return_to=${encodeURIComponent(target)}`, {
@@ -500,7 +500,7 @@ describe('completing', () => {
     expect((await world.decide(bob, ceremony)).status).toBe(200);
   });
 
-  it('200 · a role that is lost later takes effect at once, on the same token', async () => {
+  it('200 · losing the role later narrows the same token at once', async () => {
     const bob = await world.human(undefined, 'member');
     const { access_token } = await world.claimed(bob, { scopes: ['missions:read', 'missions:run'] });
     await world.knex('memberships').where({ userId: bob.person.id }).update({ role: 'viewer' });
@@ -509,7 +509,7 @@ describe('completing', () => {
     expect((await world.me(access_token)).status).toBe(401);
   });
 
-  it('200 · bound to a project: the agent is, and it ends with the project', async () => {
+  it('200 · an agent bound to a project loses access when the project is deleted', async () => {
     const bob = await world.human();
     const { body: project } = await world.rest('POST', '/projects', {
       session: bob.session,
@@ -555,7 +555,7 @@ describe('completing', () => {
     expect(poll.status === 200 || poll.body.error).toBe(isClaimed || 'access_denied');
   });
 
-  it('401 · the address of one agent with the code of another', async () => {
+  it('401 · rejects the code of another agent', async () => {
     const bob = await world.human();
     const [a, b] = [await world.begun(bob), await world.begun(bob)];
     if (a.ceremony.user_code === b.ceremony.user_code) return;
@@ -594,7 +594,7 @@ describe('completing', () => {
     expect(await page(body.claim)).toContain('<dt>Network address</dt><dd>Unknown</dd>');
   });
 
-  it('400 · more scopes than one credential may hold; no try is counted', async () => {
+  it('400 · rejects more scopes than one credential may hold, without counting a try', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const scopes = catalog.slice(0, 26).map(({ scope }) => scope);
@@ -604,14 +604,14 @@ describe('completing', () => {
     expect((await world.decide(bob, ceremony, { scopes: scopes.slice(0, 25) })).status).toBe(200);
   });
 
-  it('404 · for an unknown address, and for none', async () => {
+  it('404 · for an unknown or missing claim id', async () => {
     const bob = await world.human();
     for (const path of ['/claim?claim_attempt_token=cvt_unknown', '/claim']) {
       expect((await world.request('GET', path, { session: bob.session })).status).toBe(404);
     }
   });
 
-  it('200 · accepts the path that auth.md knows; 405 · which is not a page', async () => {
+  it('200 · accepts the claim path of auth.md; 405 · GET on it', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const path = '/v1/agent/identity/claim/complete';

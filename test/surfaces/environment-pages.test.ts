@@ -51,7 +51,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   };
   const lastSegment = (page: Page): string => new URL(page.url()).pathname.split('/').at(-1)!;
 
-  it('a sandbox template is created with errors at its fields, changed, and deleted where it is not used', async () => {
+  it('a sandbox template is created after field errors, changed, and deleted when unused', async () => {
     const page = await open('/templates');
     await page.getByRole('link', { name: 'Standard' }).waitFor();
     await pages.inspect(page, 'templates');
@@ -150,7 +150,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     return { runId, ...place };
   }
 
-  it('a mission shows its environment and network; a blocked host is allowed by one press', async () => {
+  it('a mission shows its environment and network; one button allows a blocked host', async () => {
     const { runId, projectId: ofMission } = await mission('Blog');
     const page = await open(`/runs/${runId}`);
     const environment = page.getByRole('region', { name: 'Environment' });
@@ -184,7 +184,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect((await read(`/sandbox-templates/${id}`)).agentNetwork).toEqual({ mode: 'packages', hosts });
   });
 
-  it('a project and an agent choose a template, which says where it is used, and stays', async () => {
+  it('a template lists the project and agent that use it, and cannot be deleted', async () => {
     const templateId = await create('/sandbox-templates', { name: 'Used' });
     const page = await open(`/projects/${projectId}/settings`);
     await page.getByLabel('Sandbox template').selectOption('Used');

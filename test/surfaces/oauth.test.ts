@@ -113,7 +113,7 @@ describe('discovery', () => {
     expect(protectedHeader).toEqual({ alg: 'ES256', kid: body.keys[1].kid, typ: 'test+jwt' });
   });
 
-  it.each(['/auth.md', '/AUTH.md'])('GET %s tells the same in prose, with the six steps in order', async (path) => {
+  it.each(['/auth.md', '/AUTH.md'])('GET %s describes the same in prose, in six ordered steps', async (path) => {
     const { status, headers, body } = await get(path);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/markdown; charset=utf-8');
@@ -142,7 +142,7 @@ describe('discovery', () => {
     expect(body).not.toMatch(/\{\{|<your|\[YOUR|undefined|NaN|\[object/);
   });
 
-  it('405 · a document is read, an endpoint is posted to; each says so in Allow', async () => {
+  it('405 · documents accept GET only, endpoints POST only; Allow says so', async () => {
     const documents = await Promise.all(
       ['/.well-known/jwks.json', '/auth.md'].map((path) => world.request('POST', path, { body: {} })),
     );
@@ -174,7 +174,7 @@ describe('discovery', () => {
     expect(page.headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('RFC 9728 · 401 · a call without a token is told where the metadata is, one with a bad token what is wrong', async () => {
+  it('RFC 9728 · 401 · the challenge links to the metadata, and names the error when the token is invalid', async () => {
     const metadata = `resource_metadata="${world.url}/.well-known/oauth-protected-resource"`;
     const none = await get('/v1/projects');
     expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, `Bearer ${metadata}`]);

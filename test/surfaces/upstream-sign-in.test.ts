@@ -163,7 +163,7 @@ describe('through the provider', () => {
   );
 });
 
-describe('what is refused', () => {
+describe('a refused sign-in', () => {
   const refusal = async (answer: Answer) => {
     expect(cookieIn(answer, 'session')).toBe(undefined);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -186,7 +186,7 @@ describe('what is refused', () => {
     expect(await people()).toBe(before);
   });
 
-  it('400 · an answer without the cookie, with another one, with another state, or a second time', async () => {
+  it('400 · a callback without its cookie, with another cookie or state, or a second time', async () => {
     const { address, cookie } = await startSignIn();
     const back = await signInThere(address);
     expect(await refusal(await world.request('GET', back))).toEqual([400, again]);
@@ -207,7 +207,7 @@ describe('what is refused', () => {
     ]);
   });
 
-  it('400 · an answer after ten minutes', async () => {
+  it('400 · a callback after ten minutes', async () => {
     const { address, cookie } = await startSignIn();
     const back = await signInThere(address);
     world.clock.turn(minutes(10));
