@@ -207,8 +207,7 @@ const cases: Record<string, Case> = {
   'a statement names the tables of its noun': [
     layering.tablesAreNamedByTheirNoun,
     {
-      'src/domain/projects/projects/model.ts':
-        "class Project extends BaseModel {\n  static override tableName = 'projects';",
+      'src/domain/projects/projects/model.ts': "class Project extends table('projects', {",
       'src/domain/projects/projects/operations.ts': 'select id from projects',
       'src/domain/organization/invites/operations.ts':
         '// from projects\nselect i.id from invites i join projects p on true',
@@ -218,8 +217,7 @@ const cases: Record<string, Case> = {
   'a table as an argument counts as named': [
     layering.tablesAreNamedByTheirNoun,
     {
-      'src/domain/projects/projects/model.ts':
-        "class Project extends BaseModel {\n  static override tableName = 'projects';",
+      'src/domain/projects/projects/model.ts': "class Project extends table('projects', {",
       'src/surfaces/console/home.ts': "await trx('projects').insert({});",
     },
     'src/surfaces/console/home.ts names the table projects: call the operations of projects.',
@@ -227,8 +225,7 @@ const cases: Record<string, Case> = {
   'the table name of a model counts as named': [
     layering.tablesAreNamedByTheirNoun,
     {
-      'src/domain/projects/projects/model.ts':
-        "class Project extends BaseModel {\n  static override tableName = 'projects';",
+      'src/domain/projects/projects/model.ts': "class Project extends table('projects', {",
       'src/domain/organization/invites/operations.ts': 'await trx(Project.tableName).insert({});',
     },
     'src/domain/organization/invites/operations.ts names the table projects: call the operations of projects.',

@@ -404,7 +404,7 @@ const namedTable =
 /** A table without a model is named only in the folder of the noun that writes it. */
 export const tablesWithoutAModelHaveOneHome: Rule = (tree) => {
   const models = new Set(
-    Object.values(tree).flatMap((text) => [...text.matchAll(/\btableName = '(\w+)'/g)].map((match) => match[1]!)),
+    Object.values(tree).flatMap((text) => [...text.matchAll(/\bextends table\('(\w+)'/g)].map((match) => match[1]!)),
   );
   const texts = sourceFiles(tree).map(([file, text]) => ({ file, text: uncommented(text) }));
   const written = texts.flatMap(({ text }) =>
@@ -423,9 +423,12 @@ export const tablesWithoutAModelHaveOneHome: Rule = (tree) => {
 /** Only the noun of a table's model reads and writes the table; other modules call the functions and finders of that noun. */
 export const tablesAreNamedByTheirNoun: Rule = (tree) => {
   const models = domainFiles(tree).flatMap(([file, text]) =>
-    [...text.matchAll(/\bclass (\w+) extends \w+ \{\s+static override tableName = '(\w+)'/g)].map(
-      ([, model, table]) => ({ model: model!, table: table!, home: roleOf(file).noun, folder: folderOf(file) }),
-    ),
+    [...text.matchAll(/\bclass (\w+) extends table\('(\w+)'/g)].map(([, model, table]) => ({
+      model: model!,
+      table: table!,
+      home: roleOf(file).noun,
+      folder: folderOf(file),
+    })),
   );
   const found = sourceFiles(tree).flatMap(([file, text]) => {
     const named = [...uncommented(text).matchAll(namedTable)].flatMap(([, table, quoted, name]) =>
@@ -621,6 +624,7 @@ function functionsOf(text: string): { name: string; lines: number }[] {
     if (/^\s*[)}]/.test(line))
       do first -= 1;
       while (first > 0 && (lines[first] === '' || lines[first]!.search(/\S/) > indentation));
+    if (lines[first]!.includes(' extends table(')) return [];
     const length = lines.slice(start + 1).findIndex((next) => next !== '' && next.search(/\S/) <= indentation);
     const name = /(?:function\*?|const|let) (\w+)|(\w+)[(:]/.exec(lines[first]!);
     return [{ name: name?.[1] ?? name?.[2] ?? 'function', lines: start - first + length + 2 }];

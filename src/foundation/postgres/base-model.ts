@@ -215,3 +215,24 @@ export class BaseModel extends Model {
     return changed as unknown as Promise<Row<M>[]>;
   }
 }
+
+/** The TypeScript type of a column. The value carries nothing: types do not exist at run time. */
+interface Column<T> {
+  readonly type?: T;
+}
+const untyped = {};
+export const column = <T>(): Column<T> => untyped;
+
+type Columns = Readonly<Record<string, Column<unknown>>>;
+type Typed<C extends Columns> = { [Name in keyof C]: C[Name] extends Column<infer T> ? T : never };
+/** The statics of `BaseModel`, without its constructor. */
+type Statics = Pick<typeof BaseModel, keyof typeof BaseModel>;
+
+/** The base of a model of this table. Its columns are in wire order: each is a property of the rows, and every read returns it. */
+export function table<C extends Columns>(name: string, columns: C): Statics & (new () => BaseModel & Typed<C>) {
+  class Table extends BaseModel {
+    static override tableName = name;
+    static override columns = Object.keys(columns);
+  }
+  return Table as Statics & (new () => BaseModel & Typed<C>);
+}

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { Run } from '../../work/runs/model.ts';
@@ -33,35 +33,41 @@ export interface ApprovedTool {
   alwaysAsk?: boolean | undefined;
 }
 
-export class McpBinding extends BaseModel {
-  static override tableName = 'mcp_bindings';
+export class McpBinding extends table('mcp_bindings', {
+  id: column<Id<'mcpBinding'>>(),
+  orgId: column<Id<'organization'>>(),
+  projectId: column<Id<'project'>>(),
+  /** The name in the config file. */
+  serverName: column<string>(),
+  transport: column<(typeof transports)[number]>(),
+  enabled: column<boolean>(),
+  /** The roles whose agents may use the server. */
+  roles: column<AgentRole[]>(),
+  authKind: column<AuthKind>(),
+  /** The address at the time of binding: the only one that requests are sent to. */
+  pinnedUrl: column<string | null>(),
+  packageSpec: column<string | null>(),
+  /** Digest of the declaration at the time of binding; null: it was not declared. */
+  declaredDigest: column<string | null>(),
+  secretRefs: column<string[]>(),
+  /** How the declaration differs from the bound one. */
+  drift: column<Drift | null>(),
+  /** Hosts that requests may reach in addition to that of `pinnedUrl`. */
+  allowedEgressHosts: column<string[]>(),
+  credentialFields: column<string[]>(),
+  /** Whether the server rejected the credentials. */
+  needsAuthorization: column<boolean>(),
+  lastError: column<string | null>(),
+  toolSnapshot: column<ToolDefinition[]>(),
+  toolsRefreshedAt: column<number | null>(),
+  /** The digest of each definition at the time when tools were last approved, by name. */
+  reviewedTools: column<Record<string, string>>(),
+  approvedTools: column<ApprovedTool[]>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+}) {
   static override noun = 'MCP server binding';
   static override order = '"project_id", "server_name"';
-  static override columns = [
-    'id',
-    'orgId',
-    'projectId',
-    'serverName',
-    'transport',
-    'enabled',
-    'roles',
-    'authKind',
-    'pinnedUrl',
-    'packageSpec',
-    'declaredDigest',
-    'secretRefs',
-    'drift',
-    'allowedEgressHosts',
-    'credentialFields',
-    'needsAuthorization',
-    'lastError',
-    'toolSnapshot',
-    'toolsRefreshedAt',
-    'reviewedTools',
-    'approvedTools',
-    'createdAt',
-    'updatedAt',
-  ];
   static override jsonAttributes = ['toolSnapshot', 'reviewedTools', 'reviewedDefinitions', 'approvedTools'];
 
   static visibleTo = withinReach;
@@ -69,37 +75,6 @@ export class McpBinding extends BaseModel {
     this.belongsTo('project', Project, 'projectId');
   }
 
-  declare id: Id<'mcpBinding'>;
-  declare orgId: Id<'organization'>;
-  declare projectId: Id<'project'>;
-  /** The name in the config file. */
-  declare serverName: string;
-  declare transport: (typeof transports)[number];
-  declare enabled: boolean;
-  /** The roles whose agents may use the server. */
-  declare roles: AgentRole[];
-  declare authKind: AuthKind;
-  /** The address at the time of binding: the only one that requests are sent to. */
-  declare pinnedUrl: string | null;
-  declare packageSpec: string | null;
-  /** Digest of the declaration at the time of binding; null: it was not declared. */
-  declare declaredDigest: string | null;
-  declare secretRefs: string[];
-  /** How the declaration differs from the bound one. */
-  declare drift: Drift | null;
-  /** Hosts that requests may reach in addition to that of `pinnedUrl`. */
-  declare allowedEgressHosts: string[];
-  declare credentialFields: string[];
-  /** Whether the server rejected the credentials. */
-  declare needsAuthorization: boolean;
-  declare lastError: string | null;
-  declare toolSnapshot: ToolDefinition[];
-  declare toolsRefreshedAt: number | null;
-  /** The digest of each definition at the time when tools were last approved, by name. */
-  declare reviewedTools: Record<string, string>;
-  declare approvedTools: ApprovedTool[];
-  declare createdAt: number;
-  declare updatedAt: number;
   /** The definitions behind `reviewedTools`; large, so that only the review reads them. Null in bindings from before they were stored. */
   declare reviewedDefinitions: ToolDefinition[] | null;
   /** The declared headers, and the values of the credentials: not among the columns, so that no read returns them. */
@@ -163,33 +138,21 @@ export function toolsFor(binding: Row<McpBinding>, role: AgentRole): ToolDefinit
 export const callOutcomes = ['ok', 'tool_error', 'refused', 'failed'] as const;
 
 /** One call of a tool, by a run. */
-export class McpCall extends BaseModel {
-  static override tableName = 'mcp_calls';
+export class McpCall extends table('mcp_calls', {
+  id: column<Id<'mcpCall'>>(),
+  orgId: column<Id<'organization'>>(),
+  projectId: column<Id<'project'>>(),
+  runId: column<Id<'run'>>(),
+  serverName: column<string>(),
+  tool: column<string>(),
+  outcome: column<(typeof callOutcomes)[number]>(),
+  durationMs: column<number>(),
+  createdAt: column<number>(),
+}) {
   static override noun = 'MCP call';
-  static override columns = [
-    'id',
-    'orgId',
-    'projectId',
-    'runId',
-    'serverName',
-    'tool',
-    'outcome',
-    'durationMs',
-    'createdAt',
-  ];
 
   static visibleTo = withinReach;
   static {
     this.belongsTo('run', Run, 'runId', 'mcpCalls');
   }
-
-  declare id: Id<'mcpCall'>;
-  declare orgId: Id<'organization'>;
-  declare projectId: Id<'project'>;
-  declare runId: Id<'run'>;
-  declare serverName: string;
-  declare tool: string;
-  declare outcome: (typeof callOutcomes)[number];
-  declare durationMs: number;
-  declare createdAt: number;
 }

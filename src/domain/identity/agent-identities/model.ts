@@ -2,7 +2,7 @@
 // person's grant. Its state is derived, never stored.
 
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import { lifetimesMs, tries } from '#limits.ts';
 
 /** `anonymous`: names nobody. `service_auth`: names its person's email address. `identity_assertion`: a provider vouches for the agent. */
@@ -21,94 +21,60 @@ export interface LentGrant {
 
 type Unless<Members> = { [Name in keyof Members]: Members[Name] | null };
 
-export class Registration extends BaseModel {
-  static override tableName = 'agent_registrations';
-  static override noun = 'registration';
-  static override columns = [
-    'id',
-    'kind',
-    'agentName',
-    'email',
-    'issuer',
-    'subject',
-    'createdAt',
-    'claimExpiresAt',
-    'pollInterval',
-    'lastPolledAt',
-    'generation',
-    'claimedAt',
-    'collectedAt',
-    'userId',
-    'orgId',
-    'projectId',
-    'scopes',
-    'grantExpiresAt',
-    'lastUsedAt',
-    'revokedAt',
-  ];
-
-  declare id: Id<'registration'>;
-  declare kind: RegistrationKind;
+export class Registration extends table('agent_registrations', {
+  id: column<Id<'registration'>>(),
+  kind: column<RegistrationKind>(),
   /** The name that the agent gave itself. */
-  declare agentName: string | null;
+  agentName: column<string | null>(),
   /**
    * The email address of the account that may claim the agent, lower case; null for an anonymous agent, which names it with each attempt.
    */
-  declare email: string | null;
+  email: column<string | null>(),
   /** The provider, and its id of the user; null unless `identity_assertion`. */
-  declare issuer: string | null;
-  declare subject: string | null;
-  declare createdAt: number;
-  declare claimTokenDigest: Buffer;
-  declare claimExpiresAt: number;
+  issuer: column<string | null>(),
+  subject: column<string | null>(),
+  createdAt: column<number>(),
+  claimExpiresAt: column<number>(),
   /** Seconds. */
-  declare pollInterval: number;
-  declare lastPolledAt: number | null;
+  pollInterval: column<number>(),
+  lastPolledAt: column<number | null>(),
   /** Assertions contain the generation in which they were issued; only those of the present one are valid. */
-  declare generation: number;
-  declare claimedAt: number | null;
+  generation: column<number>(),
+  claimedAt: column<number | null>(),
   /** When the agent collected the tokens of its claim. */
-  declare collectedAt: number | null;
-  declare userId: Unless<LentGrant>['userId'];
-  declare orgId: Unless<LentGrant>['orgId'];
-  declare projectId: Unless<LentGrant>['projectId'];
-  declare scopes: Unless<LentGrant>['scopes'];
-  declare grantExpiresAt: Unless<LentGrant>['grantExpiresAt'];
+  collectedAt: column<number | null>(),
+  userId: column<Unless<LentGrant>['userId']>(),
+  orgId: column<Unless<LentGrant>['orgId']>(),
+  projectId: column<Unless<LentGrant>['projectId']>(),
+  scopes: column<Unless<LentGrant>['scopes']>(),
+  grantExpiresAt: column<Unless<LentGrant>['grantExpiresAt']>(),
   /** To the minute. */
-  declare lastUsedAt: number | null;
-  declare revokedAt: number | null;
+  lastUsedAt: column<number | null>(),
+  revokedAt: column<number | null>(),
+}) {
+  static override noun = 'registration';
+
+  declare claimTokenDigest: Buffer;
 }
 
-export class ClaimAttempt extends BaseModel {
-  static override tableName = 'claim_attempts';
+export class ClaimAttempt extends table('claim_attempts', {
+  id: column<Id<'claimAttempt'>>(),
+  registrationId: column<Id<'registration'>>(),
+  /** The only account that may complete the attempt, by email address in lower case. */
+  email: column<string>(),
+  /** The network address that requested the attempt; null for an attempt of an earlier release. */
+  address: column<string | null>(),
+  wrongCount: column<number>(),
+  createdAt: column<number>(),
+  expiresAt: column<number>(),
+  supersededAt: column<number | null>(),
+  deniedAt: column<number | null>(),
+  completedAt: column<number | null>(),
+}) {
   static override noun = 'claim';
-  static override columns = [
-    'id',
-    'registrationId',
-    'email',
-    'address',
-    'wrongCount',
-    'createdAt',
-    'expiresAt',
-    'supersededAt',
-    'deniedAt',
-    'completedAt',
-  ];
 
-  declare id: Id<'claimAttempt'>;
-  declare registrationId: Id<'registration'>;
   declare tokenDigest: Buffer;
   declare codeDigest: Buffer;
-  /** The only account that may complete the attempt, by email address in lower case. */
-  declare email: string;
-  /** The network address that requested the attempt; null for an attempt of an earlier release. */
-  declare address: string | null;
-  declare wrongCount: number;
-  declare createdAt: number;
-  declare expiresAt: number;
-  declare supersededAt: number | null;
-  declare deniedAt: number | null;
-  declare completedAt: number | null;
 }
 
 export type RegistrationState = 'revoked' | 'claimed' | 'expired' | 'unclaimed';

@@ -3,7 +3,7 @@
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { findCredential, type Transaction } from '#foundation/postgres/database.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
@@ -11,34 +11,21 @@ import { joinMembershipSql } from '../../organization/memberships/join.ts';
 import { type Bearer, callerOfBearer } from '../credentials/bearer.ts';
 import type { Resource } from './resources.ts';
 
-export class AccessToken extends BaseModel {
-  static override tableName = 'access_tokens';
-  static override columns = [
-    'id',
-    'kind',
-    'resource',
-    'registrationId',
-    'signInId',
-    'scopes',
-    'createdAt',
-    'expiresAt',
-    'lastUsedAt',
-    'revokedAt',
-  ];
-
-  declare id: Id<'accessToken'>;
-  declare digest: Buffer;
-  declare kind: 'agent' | 'oauth';
-  declare resource: Resource;
-  declare registrationId: string | null;
-  declare signInId: Id<'signIn'> | null;
+export class AccessToken extends table('access_tokens', {
+  id: column<Id<'accessToken'>>(),
+  kind: column<'agent' | 'oauth'>(),
+  resource: column<Resource>(),
+  registrationId: column<string | null>(),
+  signInId: column<Id<'signIn'> | null>(),
   /** The granted scopes; each use is limited to those that the person's role still holds. */
-  declare scopes: string[];
-  declare createdAt: number;
-  declare expiresAt: number;
+  scopes: column<string[]>(),
+  createdAt: column<number>(),
+  expiresAt: column<number>(),
   /** To the minute. */
-  declare lastUsedAt: number | null;
-  declare revokedAt: number | null;
+  lastUsedAt: column<number | null>(),
+  revokedAt: column<number | null>(),
+}) {
+  declare digest: Buffer;
 }
 
 /** The owner of the token. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { freshnessMs } from '#foundation/http/http-cache.ts';
 import { type Fetched, fetchJson, OutboundError } from '#foundation/http/outbound.ts';
-import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 import { redirectUrisPerClient, text } from '#limits.ts';
@@ -17,16 +17,13 @@ const timeoutMs = seconds(5);
 /** Bounds of the time for which a document is cached, whatever its `Cache-Control`. */
 const cacheMs = { min: minutes(1), max: hours(24) } as const;
 
-export class ClientDocument extends BaseModel {
-  static override tableName = 'client_documents';
-  static override columns = ['url', 'name', 'redirectUris', 'fetchedAt', 'freshUntil'];
-
-  declare url: string;
-  declare name: string;
-  declare redirectUris: string[];
-  declare fetchedAt: number;
-  declare freshUntil: number;
-}
+export class ClientDocument extends table('client_documents', {
+  url: column<string>(),
+  name: column<string>(),
+  redirectUris: column<string[]>(),
+  fetchedAt: column<number>(),
+  freshUntil: column<number>(),
+}) {}
 
 /** Whether a client_id is the URL of a document; ids of registered clients are not URLs. */
 export const isDocumentAddress = (clientId: string): boolean => /^https:/i.test(clientId);

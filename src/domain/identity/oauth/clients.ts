@@ -3,34 +3,22 @@
 
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import { findClientDocument, isDocumentAddress, readClientDocument } from './client-documents.ts';
 import { invalidClient, invalidClientMetadata, invalidRedirectUri } from './errors.ts';
 import { redirectUriError } from './redirect-uris.ts';
 
-export class OAuthClient extends BaseModel {
-  static override tableName = 'oauth_clients';
-  static override columns = [
-    'id',
-    'name',
-    'redirectUris',
-    'grantTypes',
-    'clientUri',
-    'logoUri',
-    'applicationType',
-    'createdAt',
-  ];
-
-  declare id: Id<'client'>;
+export class OAuthClient extends table('oauth_clients', {
+  id: column<Id<'client'>>(),
   /** The client's name for itself, unverified. */
-  declare name: string | null;
-  declare redirectUris: string[];
-  declare grantTypes: string[];
-  declare clientUri: string | null;
-  declare logoUri: string | null;
-  declare applicationType: string | null;
-  declare createdAt: number;
-}
+  name: column<string | null>(),
+  redirectUris: column<string[]>(),
+  grantTypes: column<string[]>(),
+  clientUri: column<string | null>(),
+  logoUri: column<string | null>(),
+  applicationType: column<string | null>(),
+  createdAt: column<number>(),
+}) {}
 
 export interface NewClient {
   redirectUris: readonly string[];

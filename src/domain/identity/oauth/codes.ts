@@ -3,7 +3,7 @@
 
 import { days, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
@@ -12,44 +12,26 @@ import { type Lender, lendChosen } from '../credentials/lend.ts';
 import { type AuthorizationRequest, offlineAccess } from './authorization-request.ts';
 import type { Resource } from './resources.ts';
 
-export class AuthorizationCode extends BaseModel {
-  static override tableName = 'authorization_codes';
-  static override idColumn = 'digest';
-  static override columns = [
-    'digest',
-    'clientId',
-    'clientName',
-    'redirectUri',
-    'codeChallenge',
-    'userId',
-    'orgId',
-    'projectId',
-    'resource',
-    'scopes',
-    'accessExpiresAt',
-    'createdAt',
-    'expiresAt',
-    'usedAt',
-    'signInId',
-  ];
-
-  declare digest: Buffer;
-  declare clientId: string;
-  declare clientName: string | null;
+export class AuthorizationCode extends table('authorization_codes', {
+  digest: column<Buffer>(),
+  clientId: column<string>(),
+  clientName: column<string | null>(),
   /** The redirect URI of the request, with the port of a program on the person's machine. */
-  declare redirectUri: string;
-  declare codeChallenge: string;
-  declare userId: Id<'person'>;
-  declare orgId: Id<'organization'>;
-  declare projectId: Id<'project'> | null;
-  declare resource: Resource;
-  declare scopes: string[];
+  redirectUri: column<string>(),
+  codeChallenge: column<string>(),
+  userId: column<Id<'person'>>(),
+  orgId: column<Id<'organization'>>(),
+  projectId: column<Id<'project'> | null>(),
+  resource: column<Resource>(),
+  scopes: column<string[]>(),
   /** When the access ends, as chosen by the person. */
-  declare accessExpiresAt: number;
-  declare createdAt: number;
-  declare expiresAt: number;
-  declare usedAt: number | null;
-  declare signInId: Id<'signIn'> | null;
+  accessExpiresAt: column<number>(),
+  createdAt: column<number>(),
+  expiresAt: column<number>(),
+  usedAt: column<number | null>(),
+  signInId: column<Id<'signIn'> | null>(),
+}) {
+  static override idColumn = 'digest';
 }
 
 /** The person's choice on the page. */

@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
@@ -13,48 +13,32 @@ import { revokeAccessTokens } from './access-tokens.ts';
 import { offlineAccess } from './authorization-request.ts';
 import type { Resource } from './resources.ts';
 
-export class SignIn extends BaseModel {
-  static override tableName = 'sign_ins';
-  static override noun = 'sign-in';
-  static override columns = [
-    'id',
-    'clientId',
-    'clientName',
-    'userId',
-    'orgId',
-    'projectId',
-    'resource',
-    'scopes',
-    'createdAt',
-    'expiresAt',
-    'revokedAt',
-  ];
-
-  declare id: Id<'signIn'>;
-  declare clientId: string;
+export class SignIn extends table('sign_ins', {
+  id: column<Id<'signIn'>>(),
+  clientId: column<string>(),
   /** The client's name when the person consented. */
-  declare clientName: string | null;
-  declare userId: Id<'person'>;
-  declare orgId: Id<'organization'>;
-  declare projectId: Id<'project'> | null;
-  declare resource: Resource;
+  clientName: column<string | null>(),
+  userId: column<Id<'person'>>(),
+  orgId: column<Id<'organization'>>(),
+  projectId: column<Id<'project'> | null>(),
+  resource: column<Resource>(),
   /** The granted scopes, with `offline_access` when there are refresh tokens. */
-  declare scopes: string[];
-  declare createdAt: number;
+  scopes: column<string[]>(),
+  createdAt: column<number>(),
   /** Unchanged by a refresh. */
-  declare expiresAt: number;
-  declare revokedAt: number | null;
+  expiresAt: column<number>(),
+  revokedAt: column<number | null>(),
+}) {
+  static override noun = 'sign-in';
 }
 
-export class RefreshToken extends BaseModel {
-  static override tableName = 'refresh_tokens';
+export class RefreshToken extends table('refresh_tokens', {
+  digest: column<Buffer>(),
+  signInId: column<Id<'signIn'>>(),
+  createdAt: column<number>(),
+  usedAt: column<number | null>(),
+}) {
   static override idColumn = 'digest';
-  static override columns = ['digest', 'signInId', 'createdAt', 'usedAt'];
-
-  declare digest: Buffer;
-  declare signInId: Id<'signIn'>;
-  declare createdAt: number;
-  declare usedAt: number | null;
 }
 
 /** Creates the next token of the family; its secret is returned only here. */

@@ -4,27 +4,26 @@ import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { findCredential, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { joinOrganizationSql } from '../../organization/organizations/join.ts';
 import { recordUse } from '../credentials/last-used.ts';
 import type { OwnerFilter } from '../credentials/owner.ts';
 
-export class ServiceToken extends BaseModel {
-  static override tableName = 'service_tokens';
-  static override noun = 'service token';
-  static override columns = ['id', 'orgId', 'name', 'scopes', 'createdAt', 'lastUsedAt', 'revokedAt'];
-
-  declare id: Id<'service'>;
-  declare digest: Buffer;
+export class ServiceToken extends table('service_tokens', {
+  id: column<Id<'service'>>(),
   /** Null: the token serves every organization. */
-  declare orgId: Id<'organization'> | null;
-  declare name: string;
-  declare scopes: Scope[];
-  declare createdAt: number;
-  declare lastUsedAt: number | null;
-  declare revokedAt: number | null;
+  orgId: column<Id<'organization'> | null>(),
+  name: column<string>(),
+  scopes: column<Scope[]>(),
+  createdAt: column<number>(),
+  lastUsedAt: column<number | null>(),
+  revokedAt: column<number | null>(),
+}) {
+  static override noun = 'service token';
+
+  declare digest: Buffer;
 }
 
 export interface NewServiceToken {

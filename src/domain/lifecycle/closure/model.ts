@@ -2,7 +2,7 @@
 import { orgWide } from '#access/reach.ts';
 import { days } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 
 /** How long a closed organization can be read before it is erased. */
 export const closedRetentionMs = days(30);
@@ -19,45 +19,41 @@ export interface Settlement {
   amountUsd: number | null;
 }
 
-export class OrgClosure extends BaseModel {
-  static override tableName = 'org_closures';
+export class OrgClosure extends table('org_closures', {
+  orgId: column<Id<'organization'>>(),
+  /** The role of the person who closed it: an owner, or the operator of the service. */
+  basis: column<ClosureBasis>(),
+  closedAt: column<number>(),
+  closedByUserId: column<Id<'person'> | null>(),
+  /** Number of completed `steps`. */
+  stepsDone: column<number>(),
+  /** Settlements of the completed steps. */
+  settlements: column<Settlement[]>(),
+  /** When the last step was completed. */
+  settledAt: column<number | null>(),
+}) {
   static override noun = 'closure';
   static override idColumn = 'orgId';
-  static override columns = ['orgId', 'basis', 'closedAt', 'closedByUserId', 'stepsDone', 'settlements', 'settledAt'];
   static override jsonAttributes = ['settlements'];
   static visibleTo = orgWide;
-
-  declare orgId: Id<'organization'>;
-  /** The role of the person who closed it: an owner, or the operator of the service. */
-  declare basis: ClosureBasis;
-  declare closedAt: number;
-  declare closedByUserId: Id<'person'> | null;
-  /** Number of completed `steps`. */
-  declare stepsDone: number;
-  /** Settlements of the completed steps. */
-  declare settlements: Settlement[];
-  /** When the last step was completed. */
-  declare settledAt: number | null;
 }
 
 export const exportStatuses = ['preparing', 'ready', 'failed'] as const;
 
 /** The archive with the data of a closed organization. */
-export class OrgExport extends BaseModel {
-  static override tableName = 'org_exports';
+export class OrgExport extends table('org_exports', {
+  orgId: column<Id<'organization'>>(),
+  /** `failed` while the next attempt is pending, and after the last. */
+  status: column<(typeof exportStatuses)[number]>(),
+  requestedAt: column<number>(),
+  /** Key of the latest attempt's content in the storage. */
+  contentKey: column<string | null>(),
+  /** Size of the archive in bytes; null unless the export is ready. */
+  sizeBytes: column<number | null>(),
+  finishedAt: column<number | null>(),
+  /** Why the last attempt failed. */
+  failure: column<string | null>(),
+}) {
   static override noun = 'export';
   static override idColumn = 'orgId';
-  static override columns = ['orgId', 'status', 'requestedAt', 'contentKey', 'sizeBytes', 'finishedAt', 'failure'];
-
-  declare orgId: Id<'organization'>;
-  /** `failed` while the next attempt is pending, and after the last. */
-  declare status: (typeof exportStatuses)[number];
-  declare requestedAt: number;
-  /** Key of the latest attempt's content in the storage. */
-  declare contentKey: string | null;
-  /** Size of the archive in bytes; null unless the export is ready. */
-  declare sizeBytes: number | null;
-  declare finishedAt: number | null;
-  /** Why the last attempt failed. */
-  declare failure: string | null;
 }

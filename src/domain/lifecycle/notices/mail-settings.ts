@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 
 /** Subject of a notice: the beginning of its id. */
 export const mailKinds = [
@@ -20,17 +20,15 @@ export type MailKind = (typeof mailKinds)[number];
 export const mailKindOf = (noticeId: string): MailKind | undefined =>
   mailKinds.find((kind) => noticeId.startsWith(kind));
 
-export class NoticeMailSetting extends BaseModel {
-  static override tableName = 'notice_mail_settings';
+export class NoticeMailSetting extends table('notice_mail_settings', {
+  userId: column<Id<'person'>>(),
+  kind: column<MailKind>(),
+  isEnabled: column<boolean>(),
+  updatedAt: column<number>(),
+}) {
   static override noun = 'notice mail setting';
   static override idColumn = ['userId', 'kind'];
   static override order = '"kind"';
-  static override columns = ['userId', 'kind', 'isEnabled', 'updatedAt'];
-
-  declare userId: Id<'person'>;
-  declare kind: MailKind;
-  declare isEnabled: boolean;
-  declare updatedAt: number;
 }
 
 export interface MailChoice {

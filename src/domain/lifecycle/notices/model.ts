@@ -1,7 +1,7 @@
 // A notice tells a person about a fact or a necessary action. Computed when read; only its dismissals are stored.
 
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 
 export const noticeKinds = ['info', 'warning', 'action'] as const;
 
@@ -15,15 +15,13 @@ export interface Notice {
   createdAt: number;
 }
 
-export class NoticeDismissal extends BaseModel {
-  static override tableName = 'notice_dismissals';
+export class NoticeDismissal extends table('notice_dismissals', {
+  orgId: column<Id<'organization'>>(),
+  userId: column<Id<'person'>>(),
+  noticeId: column<string>(),
+  dismissedAt: column<number>(),
+}) {
   static override noun = 'notice';
   static override idColumn = ['orgId', 'userId', 'noticeId'];
   static override order = '"notice_id"';
-  static override columns = ['orgId', 'userId', 'noticeId', 'dismissedAt'];
-
-  declare orgId: Id<'organization'>;
-  declare userId: Id<'person'>;
-  declare noticeId: string;
-  declare dismissedAt: number;
 }

@@ -1,7 +1,7 @@
 // Setup of an organization: milestones reached or marked, and the progress of its people in the guides.
 
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import type { GuideId, MilestoneId } from './milestones.ts';
 
 export const marks = ['done', 'skipped', 'reset'] as const;
@@ -9,31 +9,27 @@ export type SetupMark = (typeof marks)[number];
 export const milestoneStates = ['open', 'done', 'skipped'] as const;
 export type MilestoneState = (typeof milestoneStates)[number];
 
-export class SetupMilestone extends BaseModel {
-  static override tableName = 'setup_milestones';
+export class SetupMilestone extends table('setup_milestones', {
+  orgId: column<Id<'organization'>>(),
+  milestoneId: column<MilestoneId>(),
+  /** Written by database triggers in the transaction that reaches the milestone; null: only marked. */
+  reachedAt: column<number | null>(),
+  mark: column<Exclude<SetupMark, 'reset'> | null>(),
+  markedAt: column<number | null>(),
+}) {
   static override noun = 'setup milestone';
   static override idColumn = ['orgId', 'milestoneId'];
   static override order = '"milestone_id"';
-  static override columns = ['orgId', 'milestoneId', 'reachedAt', 'mark', 'markedAt'];
-
-  declare orgId: Id<'organization'>;
-  declare milestoneId: MilestoneId;
-  /** Written by database triggers in the transaction that reaches the milestone; null: only marked. */
-  declare reachedAt: number | null;
-  declare mark: Exclude<SetupMark, 'reset'> | null;
-  declare markedAt: number | null;
 }
 
-export class SetupGuide extends BaseModel {
-  static override tableName = 'setup_guides';
+export class SetupGuide extends table('setup_guides', {
+  orgId: column<Id<'organization'>>(),
+  userId: column<Id<'person'>>(),
+  guideId: column<GuideId>(),
+  step: column<number>(),
+  completedAt: column<number | null>(),
+}) {
   static override noun = 'setup guide';
   static override idColumn = ['orgId', 'userId', 'guideId'];
   static override order = '"guide_id"';
-  static override columns = ['orgId', 'userId', 'guideId', 'step', 'completedAt'];
-
-  declare orgId: Id<'organization'>;
-  declare userId: Id<'person'>;
-  declare guideId: GuideId;
-  declare step: number;
-  declare completedAt: number | null;
 }

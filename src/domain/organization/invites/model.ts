@@ -2,7 +2,7 @@
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { Organization } from '../organizations/model.ts';
 import { Person } from '../people/model.ts';
@@ -10,21 +10,21 @@ import { Person } from '../people/model.ts';
 export const inviteStatuses = ['pending', 'accepted', 'revoked', 'expired'] as const;
 export type InviteStatus = (typeof inviteStatuses)[number];
 
-export class Invite extends BaseModel {
-  static override tableName = 'invites';
+export class Invite extends table('invites', {
+  id: column<Id<'invite'>>(),
+  orgId: column<Id<'organization'>>(),
+  /** Lower case. Only the account with this address can accept the invite. */
+  email: column<string>(),
+  role: column<OrgRole>(),
+  invitedByUserId: column<Id<'person'> | null>(),
+  createdAt: column<number>(),
+  /** Epoch milliseconds; the API reports seconds. */
+  expiresAt: column<number>(),
+  acceptedAt: column<number | null>(),
+  revokedAt: column<number | null>(),
+}) {
   static override noun = 'invite';
   static override order = '"created_at" desc, "id" desc';
-  static override columns = [
-    'id',
-    'orgId',
-    'email',
-    'role',
-    'invitedByUserId',
-    'createdAt',
-    'expiresAt',
-    'acceptedAt',
-    'revokedAt',
-  ];
 
   static {
     this.belongsTo('organization', Organization, 'orgId');
@@ -34,18 +34,6 @@ export class Invite extends BaseModel {
   /** The pending invites: those that can be accepted or revoked. */
   static pending = (trx?: Transaction) =>
     this.query(trx).where({ acceptedAt: null, revokedAt: null }).where('expiresAt', '>', now());
-
-  declare id: Id<'invite'>;
-  declare orgId: Id<'organization'>;
-  /** Lower case. Only the account with this address can accept the invite. */
-  declare email: string;
-  declare role: OrgRole;
-  declare invitedByUserId: Id<'person'> | null;
-  declare createdAt: number;
-  /** Epoch milliseconds; the API reports seconds. */
-  declare expiresAt: number;
-  declare acceptedAt: number | null;
-  declare revokedAt: number | null;
 }
 
 /** pending → accepted | revoked | expired, each final. Only time expires an invite, so no status is stored. */

@@ -2,14 +2,19 @@
 import { orgWide } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { Person } from '../people/model.ts';
 
-export class Membership extends BaseModel {
-  static override tableName = 'memberships';
+export class Membership extends table('memberships', {
+  orgId: column<Id<'organization'>>(),
+  userId: column<Id<'person'>>(),
+  role: column<OrgRole>(),
+  createdAt: column<number>(),
+  /** When the organization was closed; a trigger copies the time to a new membership. */
+  closedAt: column<number | null>(),
+}) {
   static override noun = 'membership';
   static override idColumn = ['orgId', 'userId'];
-  static override columns = ['orgId', 'userId', 'role', 'createdAt', 'closedAt'];
   /** The oldest first: the members of an organization, or the organizations of a person. */
   static override order = '"created_at", "org_id", "user_id"';
 
@@ -18,13 +23,6 @@ export class Membership extends BaseModel {
   static {
     this.belongsTo('person', Person, 'userId');
   }
-
-  declare orgId: Id<'organization'>;
-  declare userId: Id<'person'>;
-  declare role: OrgRole;
-  declare createdAt: number;
-  /** When the organization was closed; a trigger copies the time to a new membership. */
-  declare closedAt: number | null;
 }
 
 /** A person in one organization; without `orgId`, in all of theirs. */

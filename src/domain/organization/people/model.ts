@@ -1,21 +1,19 @@
 // A person who signs in to the console. Other records refer to the id as `userId`.
 
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 
-export class Person extends BaseModel {
-  static override tableName = 'people';
+export class Person extends table('people', {
+  id: column<Id<'person'>>(),
+  /** Lower case; the only claim that a person proves at sign-in. */
+  email: column<string>(),
+  name: column<string>(),
+  createdAt: column<number>(),
+  /** When the operator disabled the account; null: it may sign in. */
+  disabledAt: column<number | null>(),
+}) {
   static override noun = 'person';
-  static override columns = ['id', 'email', 'name', 'createdAt', 'disabledAt'];
 
   /** A caller who can read a record can read the person that it names. */
   static visibleTo = () => ({});
-
-  declare id: Id<'person'>;
-  /** Lower case; the only claim that a person proves at sign-in. */
-  declare email: string;
-  declare name: string;
-  declare createdAt: number;
-  /** When the operator disabled the account; null: it may sign in. */
-  declare disabledAt: number | null;
 }

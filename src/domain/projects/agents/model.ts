@@ -1,7 +1,7 @@
 // An agent: a role, a harness and a model under one name, with the sandbox template it runs in (docs/contract.md#agents).
 
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { columnsOf, type Source } from '#foundation/postgres/reads.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 
@@ -15,23 +15,25 @@ export type InstanceTypeId = (typeof instanceTypeIds)[number];
 export const efforts = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof efforts)[number];
 
-export class Agent extends BaseModel {
-  static override tableName = 'agents';
+export class Agent extends table('agents', {
+  id: column<Id<'agent'>>(),
+  orgId: column<Id<'organization'>>(),
+  /** Unique in the organization, ignoring case. */
+  name: column<string>(),
+  role: column<AgentRole>(),
+  harness: column<HarnessId>(),
+  /** A model of the harness. */
+  model: column<string>(),
+  effort: column<Effort | null>(),
+  sandboxTemplateId: column<string>(),
+  /** Instructions to the agent in addition to the issue. */
+  userPrompt: column<string | null>(),
+  /** `<owner>/<repo>` of repositories with skills available to the agent. */
+  skillRepos: column<string[]>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+}) {
   static override noun = 'agent';
-  static override columns = [
-    'id',
-    'orgId',
-    'name',
-    'role',
-    'harness',
-    'model',
-    'effort',
-    'sandboxTemplateId',
-    'userPrompt',
-    'skillRepos',
-    'createdAt',
-    'updatedAt',
-  ];
 
   static {
     this.belongsTo('organization', Organization, 'orgId');
@@ -42,22 +44,6 @@ export class Agent extends BaseModel {
     return { select: `select ${columnsOf(this)}, false as is_builtin from agents`, conditions: [], values: [] };
   }
 
-  declare id: Id<'agent'>;
-  declare orgId: Id<'organization'>;
-  /** Unique in the organization, ignoring case. */
-  declare name: string;
-  declare role: AgentRole;
-  declare harness: HarnessId;
-  /** A model of the harness. */
-  declare model: string;
-  declare effort: Effort | null;
-  declare sandboxTemplateId: string;
-  /** Instructions to the agent in addition to the issue. */
-  declare userPrompt: string | null;
-  /** `<owner>/<repo>` of repositories with skills available to the agent. */
-  declare skillRepos: string[];
-  declare createdAt: number;
-  declare updatedAt: number;
   /** Computed: true for an agent of the catalog. */
   declare isBuiltin: boolean;
 }

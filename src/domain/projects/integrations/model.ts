@@ -2,7 +2,7 @@
 
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 
 /** The vendors of each kind of connector. */
@@ -24,25 +24,29 @@ export type Vendor = (typeof vendorNames)[number];
 export const kindsOf = (vendor: Vendor): VendorKind[] =>
   vendorKinds.filter((kind) => (vendors[kind] as readonly Vendor[]).includes(vendor));
 
-export class Integration extends BaseModel {
-  static override tableName = 'integrations';
+export class Integration extends table('integrations', {
+  id: column<Id<'integration'>>(),
+  orgId: column<Id<'organization'>>(),
+  vendor: column<Vendor>(),
+  vendorKind: column<VendorKind>(),
+  /** The organization, workspace or account on the vendor's side. */
+  externalOrgId: column<string | null>(),
+  displayName: column<string>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+  /** When the vendor was first known to reject the credentials; null: it is not known to reject them. */
+  brokenSince: column<number | null>(),
+  /** The address of a compatible server or of GitHub Enterprise Server, without a trailing slash; null: the vendor's own. */
+  baseUrl: column<string | null>(),
+  /** False until credentials are set, and after they are revoked. */
+  hasCredentials: column<boolean>(),
+  /** When the credentials were last checked with the vendor; null: never since they were set. */
+  checkedAt: column<number | null>(),
+  /** The reason that the check failed; null: it passed. */
+  checkFailure: column<string | null>(),
+}) {
   static override noun = 'integration';
   static override order = '"created_at", "id"';
-  static override columns = [
-    'id',
-    'orgId',
-    'vendor',
-    'vendorKind',
-    'externalOrgId',
-    'displayName',
-    'createdAt',
-    'updatedAt',
-    'brokenSince',
-    'baseUrl',
-    'hasCredentials',
-    'checkedAt',
-    'checkFailure',
-  ];
 
   static visibleTo = orgWide;
 
@@ -50,25 +54,6 @@ export class Integration extends BaseModel {
     this.belongsTo('organization', Organization, 'orgId');
   }
 
-  declare id: Id<'integration'>;
-  declare orgId: Id<'organization'>;
-  declare vendor: Vendor;
-  declare vendorKind: VendorKind;
-  /** The organization, workspace or account on the vendor's side. */
-  declare externalOrgId: string | null;
-  declare displayName: string;
   /** The vendor's API credentials, sealed. Not a column: no read returns them. */
   declare sealedCredentials?: string | null;
-  declare createdAt: number;
-  declare updatedAt: number;
-  /** When the vendor was first known to reject the credentials; null: it is not known to reject them. */
-  declare brokenSince: number | null;
-  /** The address of a compatible server or of GitHub Enterprise Server, without a trailing slash; null: the vendor's own. */
-  declare baseUrl: string | null;
-  /** False until credentials are set, and after they are revoked. */
-  declare hasCredentials: boolean;
-  /** When the credentials were last checked with the vendor; null: never since they were set. */
-  declare checkedAt: number | null;
-  /** The reason that the check failed; null: it passed. */
-  declare checkFailure: string | null;
 }

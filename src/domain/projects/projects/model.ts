@@ -2,7 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { Integration, type VendorKind } from '../integrations/model.ts';
 
@@ -11,28 +11,32 @@ export type ProjectStatus = (typeof projectStatuses)[number];
 export const projectTrackers = ['builtin', 'linear', 'github'] as const;
 export type ProjectTracker = (typeof projectTrackers)[number];
 
-export class Project extends BaseModel {
-  static override tableName = 'projects';
+export class Project extends table('projects', {
+  id: column<Id<'project'>>(),
+  orgId: column<Id<'organization'>>(),
+  /** Derived from the first name, unique in the organization; unchanged by a rename. */
+  slug: column<string>(),
+  name: column<string>(),
+  status: column<ProjectStatus>(),
+  tracker: column<ProjectTracker>(),
+  trackerConnectorId: column<Id<'integration'> | null>(),
+  /** The tracker's team: its key, until the tracker's own id is known. */
+  trackerTeamId: column<string | null>(),
+  /** Not used yet: always null. */
+  trackerProjectId: column<string | null>(),
+  scmConnectorId: column<Id<'integration'> | null>(),
+  scmOwner: column<string>(),
+  scmRepo: column<string>(),
+  llmConnectorId: column<Id<'integration'> | null>(),
+  /** Whether an approved change merges without a person; sent to the runtime with each run. */
+  autoMerge: column<boolean>(),
+  /** The prefix of issue keys, such as `WEB` in WEB-12. */
+  issueCode: column<string | null>(),
+  /** The sandbox template of agents that have chosen none of their own; null: the built-in one. */
+  defaultSandboxTemplateId: column<string | null>(),
+  createdAt: column<number>(),
+}) {
   static override noun = 'project';
-  static override columns = [
-    'id',
-    'orgId',
-    'slug',
-    'name',
-    'status',
-    'tracker',
-    'trackerConnectorId',
-    'trackerTeamId',
-    'trackerProjectId',
-    'scmConnectorId',
-    'scmOwner',
-    'scmRepo',
-    'llmConnectorId',
-    'autoMerge',
-    'issueCode',
-    'defaultSandboxTemplateId',
-    'createdAt',
-  ];
 
   /**
    * Project records stay readable across the organization, including to a project-bound credential
@@ -46,30 +50,6 @@ export class Project extends BaseModel {
     this.belongsTo('scmConnector', Integration, 'scmConnectorId');
     this.belongsTo('llmConnector', Integration, 'llmConnectorId');
   }
-
-  declare id: Id<'project'>;
-  declare orgId: Id<'organization'>;
-  /** Derived from the first name, unique in the organization; unchanged by a rename. */
-  declare slug: string;
-  declare name: string;
-  declare status: ProjectStatus;
-  declare tracker: ProjectTracker;
-  declare trackerConnectorId: Id<'integration'> | null;
-  /** The tracker's team: its key, until the tracker's own id is known. */
-  declare trackerTeamId: string | null;
-  /** Not used yet: always null. */
-  declare trackerProjectId: string | null;
-  declare scmConnectorId: Id<'integration'> | null;
-  declare scmOwner: string;
-  declare scmRepo: string;
-  declare llmConnectorId: Id<'integration'> | null;
-  /** Whether an approved change merges without a person; sent to the runtime with each run. */
-  declare autoMerge: boolean;
-  /** The prefix of issue keys, such as `WEB` in WEB-12. */
-  declare issueCode: string | null;
-  /** The sandbox template of agents that have chosen none of their own; null: the built-in one. */
-  declare defaultSandboxTemplateId: string | null;
-  declare createdAt: number;
 }
 
 /** The column of the connector of each kind. */

@@ -1,33 +1,32 @@
 // A sandbox template: the environment that agents work in, chosen by a project or an agent.
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { columnsOf, type Source } from '#foundation/postgres/reads.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import type { NetworkPolicy, TemplateBase, Variable } from './settings.ts';
 
-export class SandboxTemplate extends BaseModel {
-  static override tableName = 'sandbox_templates';
+export class SandboxTemplate extends table('sandbox_templates', {
+  id: column<Id<'sandboxTemplate'>>(),
+  orgId: column<Id<'organization'>>(),
+  /** Unique in the organization, ignoring case. */
+  name: column<string>(),
+  description: column<string | null>(),
+  base: column<TemplateBase>(),
+  image: column<string | null>(),
+  dockerfile: column<string | null>(),
+  setupScript: column<string | null>(),
+  variables: column<Variable[]>(),
+  setupNetwork: column<NetworkPolicy>(),
+  agentNetwork: column<NetworkPolicy>(),
+  memoryMb: column<number | null>(),
+  diskMb: column<number | null>(),
+  processes: column<number | null>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+}) {
   static override noun = 'sandbox template';
   static override jsonAttributes = ['variables', 'setupNetwork', 'agentNetwork'];
-  static override columns = [
-    'id',
-    'orgId',
-    'name',
-    'description',
-    'base',
-    'image',
-    'dockerfile',
-    'setupScript',
-    'variables',
-    'setupNetwork',
-    'agentNetwork',
-    'memoryMb',
-    'diskMb',
-    'processes',
-    'createdAt',
-    'updatedAt',
-  ];
   static visibleTo = orgWide;
 
   static {
@@ -43,23 +42,6 @@ export class SandboxTemplate extends BaseModel {
     };
   }
 
-  declare id: Id<'sandboxTemplate'>;
-  declare orgId: Id<'organization'>;
-  /** Unique in the organization, ignoring case. */
-  declare name: string;
-  declare description: string | null;
-  declare base: TemplateBase;
-  declare image: string | null;
-  declare dockerfile: string | null;
-  declare setupScript: string | null;
-  declare variables: Variable[];
-  declare setupNetwork: NetworkPolicy;
-  declare agentNetwork: NetworkPolicy;
-  declare memoryMb: number | null;
-  declare diskMb: number | null;
-  declare processes: number | null;
-  declare createdAt: number;
-  declare updatedAt: number;
   /** Computed: true for the built-in template. */
   declare isBuiltin: boolean;
 }

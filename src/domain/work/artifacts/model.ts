@@ -2,7 +2,7 @@
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { type Source, selectionOf } from '#foundation/postgres/reads.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -12,28 +12,31 @@ import { Sandbox } from '../sandboxes/model.ts';
 export const artifactKinds = ['screenshot', 'video', 'trace', 'log', 'report', 'file'] as const;
 export type ArtifactKind = (typeof artifactKinds)[number];
 
-export class Artifact extends BaseModel {
-  static override tableName = 'artifacts';
+export class Artifact extends table('artifacts', {
+  id: column<Id<'artifact'>>(),
+  orgId: column<Id<'organization'>>(),
+  projectId: column<Id<'project'>>(),
+  issueId: column<string | null>(),
+  /** The session in the sandbox. */
+  sessionId: column<string | null>(),
+  sandboxId: column<Sandbox['id'] | null>(),
+  role: column<AgentRole>(),
+  kind: column<ArtifactKind>(),
+  /** As reported by the runtime; browsers get a safe type instead (surfaces/artifacts). */
+  contentType: column<string>(),
+  sizeBytes: column<number>(),
+  caption: column<string | null>(),
+  /** The acceptance criterion that the artifact verifies, and whether it is met. */
+  criterion: column<string | null>(),
+  criterionPassed: column<boolean | null>(),
+  /** Address of a viewer for a trace. */
+  traceViewerUrl: column<string | null>(),
+  contentKey: column<Id<'content'>>(),
+  createdAt: column<number>(),
+  /** From this time on the artifact no longer exists. */
+  expiresAt: column<number>(),
+}) {
   static override noun = 'artifact';
-  static override columns = [
-    'id',
-    'orgId',
-    'projectId',
-    'issueId',
-    'sessionId',
-    'sandboxId',
-    'role',
-    'kind',
-    'contentType',
-    'sizeBytes',
-    'caption',
-    'criterion',
-    'criterionPassed',
-    'traceViewerUrl',
-    'contentKey',
-    'createdAt',
-    'expiresAt',
-  ];
 
   static visibleTo = withinReach;
   static {
@@ -46,44 +49,19 @@ export class Artifact extends BaseModel {
   static override source(): Source {
     return { select: selectionOf(this), conditions: ['"expires_at" > $1'], values: [now()] };
   }
-
-  declare id: Id<'artifact'>;
-  declare orgId: Id<'organization'>;
-  declare projectId: Id<'project'>;
-  declare issueId: string | null;
-  /** The session in the sandbox. */
-  declare sessionId: string | null;
-  declare sandboxId: Sandbox['id'] | null;
-  declare role: AgentRole;
-  declare kind: ArtifactKind;
-  /** As reported by the runtime; browsers get a safe type instead (surfaces/artifacts). */
-  declare contentType: string;
-  declare sizeBytes: number;
-  declare caption: string | null;
-  /** The acceptance criterion that the artifact verifies, and whether it is met. */
-  declare criterion: string | null;
-  declare criterionPassed: boolean | null;
-  /** Address of a viewer for a trace. */
-  declare traceViewerUrl: string | null;
-  declare contentKey: Id<'content'>;
-  declare createdAt: number;
-  /** From this time on the artifact no longer exists. */
-  declare expiresAt: number;
 }
 
 /** A content in the storage. One without an artifact is removed after a day. */
-export class StoredContent extends BaseModel {
-  static override tableName = 'stored_contents';
+export class StoredContent extends table('stored_contents', {
+  key: column<Id<'content'>>(),
+  /** The organization whose runtime may register it as an artifact; null for the service's own contents. */
+  orgId: column<Id<'organization'> | null>(),
+  createdAt: column<number>(),
+  /** Null until the upload is complete. */
+  sizeBytes: column<number | null>(),
+  /** The end of the current upload's exclusive hold. */
+  uploadingUntil: column<number | null>(),
+}) {
   static override noun = 'content';
   static override idColumn = 'key';
-  static override columns = ['key', 'orgId', 'createdAt', 'sizeBytes', 'uploadingUntil'];
-
-  declare key: Id<'content'>;
-  /** The organization whose runtime may register it as an artifact; null for the service's own contents. */
-  declare orgId: Id<'organization'> | null;
-  declare createdAt: number;
-  /** Null until the upload is complete. */
-  declare sizeBytes: number | null;
-  /** The end of the current upload's exclusive hold. */
-  declare uploadingUntil: number | null;
 }

@@ -1,7 +1,7 @@
 // Connections of a run: which hosts its environment and its agents asked for, and what became of it.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import type { Run } from '../runs/model.ts';
 
 /** `setup` prepares the environment, `agent` is all that follows. */
@@ -10,41 +10,25 @@ export type ConnectionPhase = (typeof connectionPhases)[number];
 export const connectionVerdicts = ['allowed', 'blocked', 'not_public', 'unknown_host', 'failed'] as const;
 export type ConnectionVerdict = (typeof connectionVerdicts)[number];
 
-export class Connection extends BaseModel {
-  static override tableName = 'connections';
+export class Connection extends table('connections', {
+  runId: column<Run['id']>(),
+  orgId: column<Id<'organization'>>(),
+  projectId: column<Id<'project'>>(),
+  /** Template of the step that was worked on when the connection was first reported. */
+  templateId: column<string>(),
+  host: column<string>(),
+  port: column<number>(),
+  phase: column<ConnectionPhase>(),
+  verdict: column<ConnectionVerdict>(),
+  count: column<number>(),
+  sentBytes: column<number>(),
+  receivedBytes: column<number>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+}) {
   static override noun = 'connection';
   static override idColumn = ['runId', 'host', 'port', 'phase', 'verdict'];
   static override order =
     `"verdict" <> 'blocked', "verdict" = 'allowed', "count" desc, "host", "port", "phase", "verdict"`;
-  static override columns = [
-    'runId',
-    'orgId',
-    'projectId',
-    'templateId',
-    'host',
-    'port',
-    'phase',
-    'verdict',
-    'count',
-    'sentBytes',
-    'receivedBytes',
-    'createdAt',
-    'updatedAt',
-  ];
   static visibleTo = withinReach;
-
-  declare runId: Run['id'];
-  declare orgId: Id<'organization'>;
-  declare projectId: Id<'project'>;
-  /** Step that was worked on when the connection was first reported. */
-  declare templateId: string;
-  declare host: string;
-  declare port: number;
-  declare phase: ConnectionPhase;
-  declare verdict: ConnectionVerdict;
-  declare count: number;
-  declare sentBytes: number;
-  declare receivedBytes: number;
-  declare createdAt: number;
-  declare updatedAt: number;
 }

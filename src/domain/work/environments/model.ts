@@ -1,7 +1,7 @@
 // A preview environment: a deployment that shows a change before it is merged (docs/contract.md#environments).
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { Project } from '../../projects/projects/model.ts';
 
 export const environmentStatuses = ['provisioning', 'active', 'destroying', 'destroyed', 'failed'] as const;
@@ -21,38 +21,25 @@ export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly Envir
 export const statusesBefore = (next: EnvironmentStatus): EnvironmentStatus[] =>
   environmentStatuses.filter((status) => environmentMoves[status].includes(next));
 
-export class Environment extends BaseModel {
-  static override tableName = 'environments';
+export class Environment extends table('environments', {
+  id: column<Id<'environment'>>(),
+  orgId: column<Id<'organization'>>(),
+  projectId: column<Id<'project'>>(),
+  /** The issue whose change is shown, by the tracker's id. */
+  issueId: column<string | null>(),
+  /** The pull request of the change. */
+  prNumber: column<number | null>(),
+  /** The name of the environment at the platform that runs it. */
+  workerName: column<string | null>(),
+  status: column<EnvironmentStatus>(),
+  createdAt: column<number>(),
+  expiresAt: column<number | null>(),
+  destroyedAt: column<number | null>(),
+}) {
   static override noun = 'environment';
-  static override columns = [
-    'id',
-    'orgId',
-    'projectId',
-    'issueId',
-    'prNumber',
-    'workerName',
-    'status',
-    'createdAt',
-    'expiresAt',
-    'destroyedAt',
-  ];
 
   static visibleTo = withinReach;
   static {
     this.belongsTo('project', Project, 'projectId', 'environments');
   }
-
-  declare id: Id<'environment'>;
-  declare orgId: Id<'organization'>;
-  declare projectId: Id<'project'>;
-  /** The issue whose change is shown, by the tracker's id. */
-  declare issueId: string | null;
-  /** The pull request of the change. */
-  declare prNumber: number | null;
-  /** The name of the environment at the platform that runs it. */
-  declare workerName: string | null;
-  declare status: EnvironmentStatus;
-  declare createdAt: number;
-  declare expiresAt: number | null;
-  declare destroyedAt: number | null;
 }

@@ -2,7 +2,7 @@
 // differ in name, id prefix and scopes.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { type Source, selectionOf } from '#foundation/postgres/reads.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { Run } from '../runs/model.ts';
@@ -14,30 +14,38 @@ export interface Trigger {
   schedule: Schedule;
 }
 
-export class RecurringMission extends BaseModel {
-  static override tableName = 'recurring_missions';
+export class RecurringMission extends table('recurring_missions', {
+  id: column<Id<'scheduledTask' | 'automation'>>(),
+  kind: column<'scheduled_task' | 'automation'>(),
+  orgId: column<Id<'organization'>>(),
+  projectId: column<Id<'project'>>(),
+  name: column<string>(),
+  /** The task in words, for the agent. */
+  prompt: column<string>(),
+  /** The template that the mission was created from. */
+  templateKey: column<string | null>(),
+  triggers: column<Trigger[]>(),
+  /** Labels of each issue. */
+  labels: column<string[]>(),
+  /** Whether an occurrence is skipped while an earlier run is open. */
+  skipIfPreviousOpen: column<boolean>(),
+  enabled: column<boolean>(),
+  /** The only agent that may work on the runs, also a built-in one; null: any. */
+  agentId: column<string | null>(),
+  /** Null while the mission is disabled. Moves only when it is due, or when the triggers or `enabled` change. */
+  nextRunAt: column<number | null>(),
+  /** When a mission last started; a skipped run does not count. */
+  lastRunAt: column<number | null>(),
+  createdByUserId: column<Id<'person'>>(),
+  /**
+   * The person who last changed the task, project, agent or schedule; null while that is the creator. Scheduled runs are billed to them.
+   */
+  updatedByUserId: column<Id<'person'> | null>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+}) {
   static override noun = 'recurring mission';
   static visibleTo = withinReach;
-  static override columns = [
-    'id',
-    'kind',
-    'orgId',
-    'projectId',
-    'name',
-    'prompt',
-    'templateKey',
-    'triggers',
-    'labels',
-    'skipIfPreviousOpen',
-    'enabled',
-    'agentId',
-    'nextRunAt',
-    'lastRunAt',
-    'createdByUserId',
-    'updatedByUserId',
-    'createdAt',
-    'updatedAt',
-  ];
   static override jsonAttributes = ['triggers'];
   /** The kind that reads are limited to; absent: both. */
   static kind?: RecurringMission['kind'];
@@ -46,35 +54,6 @@ export class RecurringMission extends BaseModel {
     const conditions = this.kind ? [`"kind" = '${this.kind}'`] : [];
     return { select: selectionOf(this), conditions, values: [] };
   }
-
-  declare id: Id<'scheduledTask' | 'automation'>;
-  declare kind: 'scheduled_task' | 'automation';
-  declare orgId: Id<'organization'>;
-  declare projectId: Id<'project'>;
-  declare name: string;
-  /** The task in words, for the agent. */
-  declare prompt: string;
-  /** The template that the mission was created from. */
-  declare templateKey: string | null;
-  declare triggers: Trigger[];
-  /** Labels of each issue. */
-  declare labels: string[];
-  /** Whether an occurrence is skipped while an earlier run is open. */
-  declare skipIfPreviousOpen: boolean;
-  declare enabled: boolean;
-  /** The only agent that may work on the runs, also a built-in one; null: any. */
-  declare agentId: string | null;
-  /** Null while the mission is disabled. Moves only when it is due, or when the triggers or `enabled` change. */
-  declare nextRunAt: number | null;
-  /** When a mission last started; a skipped run does not count. */
-  declare lastRunAt: number | null;
-  declare createdByUserId: Id<'person'>;
-  /**
-   * The person who last changed the task, project, agent or schedule; null while that is the creator. Scheduled runs are billed to them.
-   */
-  declare updatedByUserId: Id<'person'> | null;
-  declare createdAt: number;
-  declare updatedAt: number;
 }
 
 export class ScheduledTask extends RecurringMission {

@@ -1,7 +1,7 @@
 // A run: one mission that a schedule or a person started, and its outcome (docs/contract.md#runs).
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import type { NamedCondition } from '#foundation/postgres/reads.ts';
 import type { Agent, AgentRole, HarnessId } from '../../projects/agents/model.ts';
 import type { ModelVendor } from '../../projects/integrations/model.ts';
@@ -48,57 +48,79 @@ export interface AgentChoice {
 export const parkingLimits = ['budget', 'credits', 'cap'] as const;
 export type ParkingLimit = (typeof parkingLimits)[number];
 
-export class Run extends BaseModel {
-  static override tableName = 'runs';
+export class Run extends table('runs', {
+  id: column<Id<'run'>>(),
+  orgId: column<Id<'organization'>>(),
+  projectId: column<Id<'project'>>(),
+  /** The recurring mission that the run belongs to; null once that is deleted, and for a run without one. */
+  recurringId: column<Id<'scheduledTask' | 'automation'> | null>(),
+  /** The time of the occurrence. Several missed occurrences become one run, with the time of the first. */
+  scheduledFor: column<number>(),
+  kind: column<RunKind>(),
+  status: column<RunStatus>(),
+  /** The tracker's id of the issue; null until the issue exists. */
+  issueId: column<string | null>(),
+  issueUrl: column<string | null>(),
+  /** Why the run was skipped, was canceled or has failed; while it is dispatching, the reason that it waits. */
+  reason: column<string | null>(),
+  lastError: column<string | null>(),
+  missionTitle: column<string | null>(),
+  /** Percent. */
+  missionProgress: column<number | null>(),
+  missionActivity: column<string | null>(),
+  missionCostUsd: column<number>(),
+  /** Whether costs are known to be missing from the sum. */
+  missionCostIncomplete: column<boolean>(),
+  /** The person who started the run manually, else the person who last changed its task or schedule. */
+  billingActorUserId: column<Id<'person'> | null>(),
+  /** The task of a run without a recurring mission; null otherwise. */
+  prompt: column<string | null>(),
+  /** The only agent that may work on the run, also a built-in one; null: any. */
+  agentId: column<string | null>(),
+  /** The branch that the runtime has pushed, and the base to merge it into; null before. */
+  branch: column<string | null>(),
+  baseBranch: column<string | null>(),
+  /** The newest commit of the branch. */
+  headSha: column<string | null>(),
+  /** Whether a runtime has opened the project's repository for the run. */
+  openedRepository: column<boolean>(),
+  /** Size of the branch relative to its base, in this and the next three columns; null before, and from runtimes that do not count. */
+  commits: column<number | null>(),
+  changedFiles: column<number | null>(),
+  insertions: column<number | null>(),
+  deletions: column<number | null>(),
+  /** Why the pull request is not merged automatically though its project asks for it; null otherwise. */
+  mergeBlocker: column<string | null>(),
+  /** The pull request; null where the source host has none. */
+  prNumber: column<number | null>(),
+  prUrl: column<string | null>(),
+  prState: column<(typeof pullRequestStates)[number] | null>(),
+  /** Whether the plan waits for a person's approval. */
+  awaitsApproval: column<boolean>(),
+  /** When a person interrupted the agent; null: not interrupted. */
+  interruptedAt: column<number | null>(),
+  /** US dollars; null: limited by the plan of the organization only. */
+  budgetUsd: column<number | null>(),
+  /** Limit that its next model call does not fit into; null: it does not wait for money. */
+  parkedBy: column<ParkingLimit | null>(),
+  /** Sentence for people: amounts and limit. */
+  parkedReason: column<string | null>(),
+  parkedAt: column<number | null>(),
+  /** Null before the first claim by a runtime. */
+  agentChoice: column<AgentChoice | null>(),
+  /** The step of another run whose checkpoint this run began from; null: none. */
+  continuesStepId: column<Id<'runStep'> | null>(),
+  /** Number of attempts to create the issue: only the latest of them may record a failure. */
+  attempts: column<number>(),
+  /** Times of the first claim by a runtime, and of the end. */
+  startedAt: column<number | null>(),
+  finishedAt: column<number | null>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+}) {
   static override noun = 'run';
   static visibleTo = withinReach;
   static override jsonAttributes = ['team', 'agentChoice'];
-  static override columns = [
-    'id',
-    'orgId',
-    'projectId',
-    'recurringId',
-    'scheduledFor',
-    'kind',
-    'status',
-    'issueId',
-    'issueUrl',
-    'reason',
-    'lastError',
-    'missionTitle',
-    'missionProgress',
-    'missionActivity',
-    'missionCostUsd',
-    'missionCostIncomplete',
-    'billingActorUserId',
-    'prompt',
-    'agentId',
-    'branch',
-    'baseBranch',
-    'headSha',
-    'openedRepository',
-    'commits',
-    'changedFiles',
-    'insertions',
-    'deletions',
-    'mergeBlocker',
-    'prNumber',
-    'prUrl',
-    'prState',
-    'awaitsApproval',
-    'interruptedAt',
-    'budgetUsd',
-    'parkedBy',
-    'parkedReason',
-    'parkedAt',
-    'agentChoice',
-    'continuesStepId',
-    'attempts',
-    'startedAt',
-    'finishedAt',
-    'createdAt',
-    'updatedAt',
-  ];
 
   static {
     this.belongsTo('project', Project, 'projectId', 'runs');
@@ -111,91 +133,28 @@ export class Run extends BaseModel {
     return { name: status, condition: `"status" = '${status}'` };
   }
 
-  declare id: Id<'run'>;
-  declare orgId: Id<'organization'>;
-  declare projectId: Id<'project'>;
-  /** The recurring mission that the run belongs to; null once that is deleted, and for a run without one. */
-  declare recurringId: Id<'scheduledTask' | 'automation'> | null;
-  /** The time of the occurrence. Several missed occurrences become one run, with the time of the first. */
-  declare scheduledFor: number;
-  declare kind: RunKind;
-  declare status: RunStatus;
-  /** The tracker's id of the issue; null until the issue exists. */
-  declare issueId: string | null;
-  declare issueUrl: string | null;
-  /** Why the run was skipped, was canceled or has failed; while it is dispatching, the reason that it waits. */
-  declare reason: string | null;
-  declare lastError: string | null;
-  declare missionTitle: string | null;
-  /** Percent. */
-  declare missionProgress: number | null;
-  declare missionActivity: string | null;
-  declare missionCostUsd: number;
-  /** Whether costs are known to be missing from the sum. */
-  declare missionCostIncomplete: boolean;
-  /** The person who started the run manually, else the person who last changed its task or schedule. */
-  declare billingActorUserId: Id<'person'> | null;
-  /** The branch that the runtime has pushed, and the base to merge it into; null before. */
-  declare branch: string | null;
-  declare baseBranch: string | null;
-  /** The newest commit of the branch. */
-  declare headSha: string | null;
-  /** Whether a runtime has opened the project's repository for the run. */
-  declare openedRepository: boolean;
-  /** Size of the branch relative to its base, in this and the next three columns; null before, and from runtimes that do not count. */
-  declare commits: number | null;
-  declare changedFiles: number | null;
-  declare insertions: number | null;
-  declare deletions: number | null;
   /** The commit of the branch that the reviewer has approved; null: none. */
   declare approvedSha: string | null;
-  /** Why the pull request is not merged automatically though its project asks for it; null otherwise. */
-  declare mergeBlocker: string | null;
-  /** The pull request; null where the source host has none. */
-  declare prNumber: number | null;
-  declare prUrl: string | null;
-  declare prState: (typeof pullRequestStates)[number] | null;
   /** When the source host is next checked for an open pull request. */
   declare prCheckAt: number | null;
   /** The process that creates the issue, then the runtime. */
   declare claimedBy: string | null;
   /** End of the lease: nobody else claims the run before this time. */
   declare leaseUntil: number | null;
-  /** Number of attempts to create the issue: only the latest of them may record a failure. */
-  declare attempts: number;
   /** Created at each claim by a runtime, which sends it with its reports. */
   declare leaseId: Id<'lease'> | null;
-  /** The task of a run without a recurring mission; null otherwise. */
-  declare prompt: string | null;
-  /** The only agent that may work on the run, also a built-in one; null: any. */
-  declare agentId: string | null;
   /** Role of the present agent; decides which tools of MCP servers it may call. Null before the first claim. */
   declare agentRole: AgentRole | null;
-  /** Null before the first claim by a runtime. */
-  declare agentChoice: AgentChoice | null;
   /** The agents of the run, in order, as they were when the run was first claimed. */
   declare team: RunAgent[] | null;
   /** The harness of the next step; null: that of any agent. */
   declare nextHarness: HarnessId | null;
   /** The vendor of the next step's model; null: none, or that of any agent. */
   declare nextVendor: ModelVendor | null;
-  /** Whether the plan waits for a person's approval. */
-  declare awaitsApproval: boolean;
   /** Whether the plan needs an approval; null: the organization's setting. */
   declare planApproval: boolean | null;
-  /** When a person interrupted the agent; null: not interrupted. */
-  declare interruptedAt: number | null;
-  /** US dollars; null: limited by the plan of the organization only. */
-  declare budgetUsd: number | null;
   /** Whether its runtime reserves each model call before it is made. */
   declare isMetered: boolean;
-  /** Limit that its next model call does not fit into; null: it does not wait for money. */
-  declare parkedBy: ParkingLimit | null;
-  /** Sentence for people: amounts and limit. */
-  declare parkedReason: string | null;
-  declare parkedAt: number | null;
-  /** The step of another run whose checkpoint this run began from; null: none. */
-  declare continuesStepId: Id<'runStep'> | null;
   /** Why the steps have failed, until the runtime has finished the run. */
   declare failure: string | null;
   /** Number of claims of the present step whose runtime was lost. */
@@ -204,11 +163,6 @@ export class Run extends BaseModel {
   declare waitingSince: number | null;
   /** The last heartbeat before its lease expired; null while its runtime sends heartbeats. */
   declare silentSince: number | null;
-  /** Times of the first claim by a runtime, and of the end. */
-  declare startedAt: number | null;
-  declare finishedAt: number | null;
-  declare createdAt: number;
-  declare updatedAt: number;
 }
 
 /** Columns needed to deliver a run. */

@@ -3,7 +3,7 @@
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { type NamedCondition, type Source, snake } from '#foundation/postgres/reads.ts';
 import { silenceMs } from '#limits.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../../projects/agents/model.ts';
@@ -16,31 +16,34 @@ export type SandboxStatus = (typeof sandboxStatuses)[number];
 /** Condition for a running sandbox without a heartbeat since `$1`, the first value of every read of sandboxes. */
 const isStale = `"status" = 'running' and "last_heartbeat_at" <= $1`;
 
-export class Sandbox extends BaseModel {
-  static override tableName = 'sandboxes';
+export class Sandbox extends table('sandboxes', {
+  id: column<Id<'sandbox'>>(),
+  orgId: column<Id<'organization'>>(),
+  /** The issue that the mission works on, by the tracker's id. */
+  issueId: column<string | null>(),
+  projectId: column<Id<'project'>>(),
+  role: column<AgentRole>(),
+  harness: column<HarnessId>(),
+  harnessVersion: column<string | null>(),
+  /** The run that the sandbox belongs to. */
+  runId: column<string | null>(),
+  /** `stale` is never stored. */
+  status: column<SandboxStatus>(),
+  terminationReason: column<string | null>(),
+  instanceType: column<InstanceTypeId>(),
+  createdAt: column<number>(),
+  /** The latest time at which the sandbox is ended. */
+  timeoutAt: column<number | null>(),
+  lastHeartbeatAt: column<number>(),
+  destroyedAt: column<number | null>(),
+  /** The last sample of `sandbox_metrics`, copied here so that a list reads no other table. */
+  lastCpuPct: column<number | null>(),
+  lastMemUsedMb: column<number | null>(),
+  lastMemTotalMb: column<number | null>(),
+  lastDiskUsedPct: column<number | null>(),
+  lastMetricAt: column<number | null>(),
+}) {
   static override noun = 'sandbox';
-  static override columns = [
-    'id',
-    'orgId',
-    'issueId',
-    'projectId',
-    'role',
-    'harness',
-    'harnessVersion',
-    'runId',
-    'status',
-    'terminationReason',
-    'instanceType',
-    'createdAt',
-    'timeoutAt',
-    'lastHeartbeatAt',
-    'destroyedAt',
-    'lastCpuPct',
-    'lastMemUsedMb',
-    'lastMemTotalMb',
-    'lastDiskUsedPct',
-    'lastMetricAt',
-  ];
 
   static visibleTo = withinReach;
   static {
@@ -61,31 +64,6 @@ export class Sandbox extends BaseModel {
     return { name: status, condition: `"status" = '${status}'${alive}` };
   }
 
-  declare id: Id<'sandbox'>;
-  declare orgId: Id<'organization'>;
-  declare projectId: Id<'project'>;
-  /** The issue that the mission works on, by the tracker's id. */
-  declare issueId: string | null;
-  /** The run that the sandbox belongs to. */
-  declare runId: string | null;
-  declare role: AgentRole;
-  declare harness: HarnessId;
-  declare harnessVersion: string | null;
-  /** `stale` is never stored. */
-  declare status: SandboxStatus;
-  declare terminationReason: string | null;
-  declare instanceType: InstanceTypeId;
-  declare createdAt: number;
-  /** The latest time at which the sandbox is ended. */
-  declare timeoutAt: number | null;
-  declare lastHeartbeatAt: number;
-  declare destroyedAt: number | null;
-  /** The last sample of `sandbox_metrics`, copied here so that a list reads no other table. */
-  declare lastCpuPct: number | null;
-  declare lastMemUsedMb: number | null;
-  declare lastMemTotalMb: number | null;
-  declare lastDiskUsedPct: number | null;
-  declare lastMetricAt: number | null;
   /** The lease on the run under which the runtime registered it. */
   declare leaseId: Id<'lease'> | null;
 }
@@ -95,19 +73,17 @@ export const desiredOf = (status: SandboxStatus): 'run' | 'stop' =>
   status === 'running' || status === 'stale' ? 'run' : 'stop';
 
 /** One conversation of a role with its model. */
-export class SandboxSession extends BaseModel {
-  static override tableName = 'sandbox_sessions';
+export class SandboxSession extends table('sandbox_sessions', {
+  sandboxId: column<Id<'sandbox'>>(),
+  role: column<AgentRole>(),
+  sessionId: column<string>(),
+  startedAt: column<number>(),
+  /** Null until it ends. */
+  outcome: column<string | null>(),
+  totalCostUsd: column<number>(),
+}) {
   static override noun = 'session';
   static override idColumn = ['sandboxId', 'role', 'sessionId'];
-  static override columns = ['sandboxId', 'role', 'sessionId', 'startedAt', 'outcome', 'totalCostUsd'];
-
-  declare sandboxId: Id<'sandbox'>;
-  declare role: AgentRole;
-  declare sessionId: string;
-  declare startedAt: number;
-  /** Null until it ends. */
-  declare outcome: string | null;
-  declare totalCostUsd: number;
 }
 
 export const logParts = ['session', 'system', 'prompt'] as const;
@@ -118,98 +94,67 @@ export const promptScopes = ['repo-contributed', 'mission'] as const;
 export type PromptScope = (typeof promptScopes)[number];
 
 /** A chunk of a log, ordered by `seq` from 0. */
-export class SandboxLogPart extends BaseModel {
-  static override tableName = 'sandbox_log_parts';
+export class SandboxLogPart extends table('sandbox_log_parts', {
+  sandboxId: column<Id<'sandbox'>>(),
+  role: column<AgentRole>(),
+  sessionId: column<string>(),
+  part: column<LogPart>(),
+  seq: column<number>(),
+  content: column<string>(),
+  /** Length of the content in UTF-8 bytes; computed by the database. */
+  bytes: column<number>(),
+  /** The span of the prompt; null in the other parts. */
+  spanId: column<string | null>(),
+  /** Null: `repo-contributed`, or a part other than the prompt. */
+  promptScope: column<PromptScope | null>(),
+  /** Arrival time; null for parts stored before it was recorded. */
+  appendedAt: column<number | null>(),
+}) {
   static override noun = 'log part';
   static override idColumn = ['sandboxId', 'role', 'sessionId', 'part', 'seq'];
-  static override columns = [
-    'sandboxId',
-    'role',
-    'sessionId',
-    'part',
-    'seq',
-    'content',
-    'bytes',
-    'spanId',
-    'promptScope',
-    'appendedAt',
-  ];
-
-  declare sandboxId: Id<'sandbox'>;
-  declare role: AgentRole;
-  declare sessionId: string;
-  declare part: LogPart;
-  declare seq: number;
-  declare content: string;
-  /** Length of the content in UTF-8 bytes; computed by the database. */
-  declare bytes: number;
-  /** The span of the prompt; null in the other parts. */
-  declare spanId: string | null;
-  /** Null: `repo-contributed`, or a part other than the prompt. */
-  declare promptScope: PromptScope | null;
-  /** Arrival time; null for parts stored before it was recorded. */
-  declare appendedAt: number | null;
 }
 
 export const fragmentKinds = ['thought', 'action', 'elicitation', 'response', 'error', 'prompt', 'plan'] as const;
 
 /** One thought, action or message of an agent (the activities of Linear's agent interface). */
-export class SandboxFragment extends BaseModel {
-  static override tableName = 'sandbox_fragments';
+export class SandboxFragment extends table('sandbox_fragments', {
+  sandboxId: column<Id<'sandbox'>>(),
+  /** Position in the order of arrival, from 0. */
+  seq: column<number>(),
+  kind: column<(typeof fragmentKinds)[number]>(),
+  at: column<number>(),
+  body: column<string | null>(),
+  /** For an action: the tool, its input, its output, and the model's id of the call. */
+  action: column<string | null>(),
+  parameter: column<string | null>(),
+  result: column<string | null>(),
+  toolUseId: column<string | null>(),
+  /** The steps of a plan. */
+  items: column<{ content: string; status: string }[]>(),
+  /** Whether the call failed; null while it runs, or when the runtime does not report it. */
+  failed: column<boolean | null>(),
+  /** For a command. */
+  exitCode: column<number | null>(),
+  /** Answers that a question suggests; null: it suggests none. */
+  choices: column<string[] | null>(),
+}) {
   static override noun = 'fragment';
   static override idColumn = ['sandboxId', 'seq'];
   static override jsonAttributes = ['items'];
-  static override columns = [
-    'sandboxId',
-    'seq',
-    'kind',
-    'at',
-    'body',
-    'action',
-    'parameter',
-    'result',
-    'toolUseId',
-    'items',
-    'failed',
-    'exitCode',
-    'choices',
-  ];
-
-  declare sandboxId: Id<'sandbox'>;
-  /** Position in the order of arrival, from 0. */
-  declare seq: number;
-  declare kind: (typeof fragmentKinds)[number];
-  declare at: number;
-  declare body: string | null;
-  /** For an action: the tool, its input, its output, and the model's id of the call. */
-  declare action: string | null;
-  declare parameter: string | null;
-  declare result: string | null;
-  declare toolUseId: string | null;
-  /** Whether the call failed; null while it runs, or when the runtime does not report it. */
-  declare failed: boolean | null;
-  /** For a command. */
-  declare exitCode: number | null;
-  /** Answers that a question suggests; null: it suggests none. */
-  declare choices: string[] | null;
-  /** The steps of a plan. */
-  declare items: { content: string; status: string }[];
 }
 
 /**
  * One sample of a sandbox's use of the machine. Written in batches (`insert … on conflict do nothing`), so that a repeated report changes
  * nothing.
  */
-export class SandboxMetric extends BaseModel {
-  static override tableName = 'sandbox_metrics';
+export class SandboxMetric extends table('sandbox_metrics', {
+  sandboxId: column<Id<'sandbox'>>(),
+  at: column<number>(),
+  cpuPct: column<number>(),
+  memUsedMb: column<number>(),
+  memTotalMb: column<number>(),
+  diskUsedPct: column<number>(),
+}) {
   static override noun = 'metric';
   static override idColumn = ['sandboxId', 'at'];
-  static override columns = ['sandboxId', 'at', 'cpuPct', 'memUsedMb', 'memTotalMb', 'diskUsedPct'];
-
-  declare sandboxId: Id<'sandbox'>;
-  declare at: number;
-  declare cpuPct: number;
-  declare memUsedMb: number;
-  declare memTotalMb: number;
-  declare diskUsedPct: number;
 }
