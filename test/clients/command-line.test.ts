@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { sealContext } from '#domain/projects/secrets/operations.ts';
+import { unseal } from '#foundation/secrets/secrets.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { locationOf, type OAuthWorld, openOAuthWorld, type Visit } from '../support/oauth-world.ts';
@@ -205,6 +207,47 @@ describe('records', () => {
     expect(await json('runs', '--status', 'dispatching')).toMatchObject([{ id: started.runId }]);
     expect(await json('runs', '--kind', 'manual', '--since', '2020-01-01', '--project', 'web-shop')).toHaveLength(1);
     expect(await json('cancel', started.runId)).toMatchObject({ status: 'canceled' });
+  });
+
+  it('secrets are set from standard input, replaced, listed by name and deleted', async () => {
+    const scopes = ['secrets:read', 'secrets:write', 'projects:read'];
+    const admin = await world.personalToken(ada, { scopes });
+    const withInput = (input: string, ...args: string[]) => {
+      const { child, ended } = start(['secrets', ...args], { AEP_TOKEN: admin });
+      child.stdin!.end(input);
+      return ended;
+    };
+    const unsaid = await withInput('npm_0123456789\n', 'set', 'NPM_TOKEN');
+    expect([unsaid.code, unsaid.stderr]).toEqual([1, expect.stringContaining('NPM_TOKEN is new: add --setup')]);
+    const set = await withInput('npm_0123456789\n', 'set', 'NPM_TOKEN', '--setup');
+    expect([set.code, set.stdout]).toEqual([0, expect.stringContaining('Set NPM_TOKEN, a secret for the setup.')]);
+    await withInput('npm_9876543210', 'set', 'NPM_TOKEN');
+    await withInput('high', 'set', 'LEVEL', '--variable', '--project', 'web-shop');
+    const hosts = ['--host', 'a.example.com', '--host', 'b.example.com'];
+    expect((await withInput('sk-0123456789', 'set', 'API_KEY', ...hosts)).code).toBe(0);
+    const all = JSON.parse((await withInput('', 'list', '--json')).stdout);
+    expect(all.map(({ name }: { name: string }) => name).sort()).toEqual(['API_KEY', 'LEVEL', 'NPM_TOKEN']);
+    const table = (await withInput('', 'list')).stdout;
+    expect(table).toMatch(/API_KEY +secret for a\.example\.com b\.example\.com +organization +never/);
+    const [npm] = await world.knex('secrets').where({ orgId: ada.organization.id, name: 'NPM_TOKEN' });
+    expect(unseal(sealContext(npm.id), npm.sealedValue)).toBe('npm_9876543210');
+    expect((await withInput('', 'delete', 'LEVEL')).stderr).toContain('There is no LEVEL here.');
+    expect((await withInput('', 'delete', 'LEVEL', '--project', 'web-shop')).stdout).toBe('Deleted LEVEL.\n');
+    expect(await json('projects', 'show', 'web-shop')).toMatchObject({ slug: 'web-shop' });
+    expect((await aep('secrets', 'list')).stderr).toContain('secrets:read');
+  });
+
+  it('a blocked host is allowed in the template of a project', async () => {
+    await json('run', 'web-shop', 'echo it', '--script', '--detach');
+    const held = await claim();
+    const blocked = { host: 'api.example.com', port: 8443, phase: 'agent', verdict: 'blocked', count: 1 };
+    await runtime.report('reportConnections', { ...held, reportId: 'one', connections: [blocked] });
+    const { stdout } = await aep('templates', 'allow', held.runId, 'api.example.com:8443');
+    expect(stdout).toBe('Web shop allows api.example.com:8443, from the next step of each mission on.\n');
+    expect(await json('templates', 'show', 'Web shop')).toMatchObject({
+      agentNetwork: { mode: 'packages', hosts: ['api.example.com:8443'] },
+    });
+    expect(await json('cancel', held.runId)).toMatchObject({ status: 'canceled' });
   });
 
   it('an artifact is downloaded', async () => {

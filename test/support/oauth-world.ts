@@ -124,7 +124,8 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
       return { person, organization, session: await world.session(person) };
     },
     /** A personal access token. */
-    personalToken: (visit: Visit): Promise<string> => world.token(visit.person, visit.organization),
+    personalToken: (visit: Visit, grant: { scopes?: string[] } = {}): Promise<string> =>
+      world.token(visit.person, visit.organization, grant),
     token: (parameters: Parameters | [string, string][]) => form('/v1/oauth2/token', parameters),
     /** A code, as the client receives it. */
     async code(visit: Visit, parameters: Parameters, choice?: Choice): Promise<string> {

@@ -7,6 +7,7 @@ import * as artifacts from './commands/artifacts.ts';
 import * as lists from './commands/lists.ts';
 import { open } from './commands/open.ts';
 import * as projects from './commands/projects.ts';
+import * as secrets from './commands/secrets.ts';
 import * as tasks from './commands/tasks.ts';
 import * as templates from './commands/templates.ts';
 import { completionScript, shells } from './completion.ts';
@@ -36,6 +37,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addTasks(program);
   addRuns(program);
   addTemplates(program);
+  addSecrets(program);
   addArtifacts(program);
   addLists(program);
   program
@@ -124,9 +126,11 @@ function addTasks(program: Command): void {
     .action(run(tasks.runNow));
 }
 
+/** Values of an option that may be repeated. */
+const repeated = (value: string, before: string[] = []) => [...before, value];
+
 function addTemplates(program: Command): void {
   const command = program.command('templates').description('sandbox templates: the environments that agents work in');
-  const repeated = (value: string, before: string[] = []) => [...before, value];
   const withSettings = (settings: Command): Command =>
     settings
       .option('--image <image>', 'start from this container image')
@@ -169,6 +173,26 @@ function addTemplates(program: Command): void {
     .description('delete a template that nothing uses')
     .argument('<template>', 'id or name')
     .action(run(templates.remove));
+}
+
+function addSecrets(program: Command): void {
+  const command = program.command('secrets').description('secrets and variables of agents; values are never shown');
+  const inPlace = (one: Command): Command =>
+    one
+      .option('--project <project>', 'of this project, in place of the organization')
+      .option('--template <template>', 'of this sandbox template, in place of the organization');
+  inPlace(command.command('list').description('list them by name, newest first; of all scopes without options'))
+    .option('--limit <n>', 'at most so many', count, 50)
+    .action(run(secrets.list));
+  inPlace(command.command('set').description('set a value, which is read from standard input or asked for'))
+    .argument('<name>', 'name of the environment variable')
+    .option('--setup', 'a secret that the setup alone gets')
+    .option('--host <host>', 'a secret for requests to this host; may be repeated', repeated)
+    .option('--variable', 'a variable, which agents read')
+    .action(run(secrets.set));
+  inPlace(command.command('delete').description('delete a secret or variable'))
+    .argument('<name>', 'name of the environment variable')
+    .action(run(secrets.remove));
 }
 
 function addArtifacts(program: Command): void {

@@ -8,7 +8,7 @@ import { findProject } from './projects.ts';
 type Client = Awaited<ReturnType<typeof openClient>>;
 
 /** By id or name. @throws where none has it */
-async function findTemplate(client: Client, wanted: string): Promise<SandboxTemplate> {
+export async function findTemplate(client: Client, wanted: string): Promise<SandboxTemplate> {
   if (wanted === 'standard' || wanted.startsWith('sbt_')) return client.sandboxTemplate({ templateId: wanted });
   for await (const template of client.sandboxTemplates({ limit: 100 })) if (template.name === wanted) return template;
   throw new UserError(`There is no template ${wanted}. "aep templates list" shows ids.`);
