@@ -69,6 +69,19 @@ const setBudget = (runId: string, budgetUsd: number) =>
   world.rest('PUT', `/runs/${runId}/budget`, { token: alice, body: { budgetUsd } });
 
 describe('a model call', () => {
+  it('has the same ceiling as the claim of its run: the budget within the plan of the organization', async () => {
+    // The plan of a new organization lets a mission cost 250 USD.
+    const query = `mutation { startMission(projectId: "${projectId}", prompt: "Fix it", budgetUsd: 9000) { id } }`;
+    await world.graphql(query, { token: alice });
+    await world.grant(acme, 10_000);
+    await world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd: 10_000 } });
+    const claim = { runtime: 'Runtime', harnesses: ['claude-code'], modelVendors: ['anthropic'] };
+    const claimed = await send('claimRun', claim, '{ runId leaseId budgetUsd }');
+    expect(claimed.budgetUsd).toBe(250);
+    const { reason } = await reserve(claimed, 'a', 400_000_000, 1);
+    expect(reason).toContain('of its budget of 250.00 USD');
+  });
+
   it('gets the output limit that it requests, or less when the budget is nearly used up', async () => {
     const held = await startMission(0.1);
     // At most 0.0125 + 0.05 USD.

@@ -5,17 +5,17 @@ import { derivedId, type Id, newId } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
-import { currentPlan } from '../../money/billing/operations.ts';
 import { instanceTypes } from '../../projects/agents/catalog.ts';
 import type { InstanceTypeId } from '../../projects/agents/model.ts';
 import { type RuntimeOffer, recordHarnesses } from '../../projects/agents/runtime-harnesses.ts';
 import { Project } from '../../projects/projects/model.ts';
+import { ceilingOf } from '../../work/mission-costs/ceiling.ts';
 import { taskOfRun } from '../../work/recurring/operations.ts';
 import { mission } from '../../work/runs/bounds.ts';
 import { branchOf } from '../../work/runs/branch.ts';
 import { claimLongestWaitingRun } from '../../work/runs/claim.ts';
 import { releaseRun } from '../../work/runs/finish.ts';
-import type { Run, RunAgent } from '../../work/runs/model.ts';
+import type { RunAgent } from '../../work/runs/model.ts';
 import { endLostSandboxes } from '../../work/sandboxes/end.ts';
 import { type AskedQuestion, ask } from '../mission-steps/agent-choice.ts';
 import { orderForClaim, type StepOrder } from '../mission-steps/orders.ts';
@@ -42,8 +42,8 @@ export interface ClaimedRun {
   /** The agent of the step. */
   agent: RunAgent;
   step: StepOrder;
-  /** The remaining budget of the run, US dollars; null: limited by the credits of the organization only. */
-  budgetUsd: number | null;
+  /** What the run may cost still, US dollars: its budget within the plan of the organization, less its cost. */
+  budgetUsd: number;
   stepTimeoutMs: number;
   answerTimeoutMs: number;
   maxTurns: number;
@@ -119,7 +119,7 @@ async function claimNext(
     memoryMb: defaultInstanceType.memory,
     agent: step.agent,
     step,
-    budgetUsd: await budgetOf(trx, run),
+    budgetUsd: Math.max(0, (await ceilingOf(trx, run)) - run.missionCostUsd),
     stepTimeoutMs: mission.stepMs,
     answerTimeoutMs: mission.answersMs,
     maxTurns: mission.turns,
@@ -127,9 +127,3 @@ async function claimNext(
 }
 
 const defaultInstanceType = instanceTypes.find(({ id }) => id === 'standard-1')!;
-
-/** One credit is one US dollar of mission cost. */
-async function budgetOf(trx: Transaction, { orgId, budgetUsd, missionCostUsd }: Run): Promise<number> {
-  const budget = budgetUsd ?? (await currentPlan(orgId, trx)).missionCeiling;
-  return Math.max(0, budget - missionCostUsd);
-}

@@ -3,10 +3,10 @@
 import type { Caller } from '#access/principal.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
-import { currentPlan } from '../../money/billing/operations.ts';
 import { amountOf, creditsOf } from '../../money/credits/amounts.ts';
 import { coverRun } from '../../money/credits/missions.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { ceilingOf } from '../../work/mission-costs/ceiling.ts';
 import { costOfRun } from '../../work/mission-costs/ledger.ts';
 import { findModelCall, insertModelCall, readReservedCalls } from '../../work/mission-costs/model-calls.ts';
 import { priceOf } from '../../work/mission-costs/prices.ts';
@@ -92,10 +92,10 @@ interface Left {
 
 /** Room under the tightest limit for a call of this amount. Credits for it are reserved, as far as there are some. */
 async function readLeft(trx: Transaction, run: Run, amount: number): Promise<Left> {
-  const { id: runId, orgId, budgetUsd } = run;
+  const { id: runId, orgId } = run;
   const cost = await costOfRun(trx, runId);
   const { ofRun: reserved, ofOrganization, calls } = await readReservedCalls(trx, run);
-  const ceilingUsd = Math.min(budgetUsd ?? Number.POSITIVE_INFINITY, (await currentPlan(orgId, trx)).missionCeiling);
+  const ceilingUsd = await ceilingOf(trx, run);
   const { effectiveDailyCostCapUsd: capUsd, dailySpendUsd } = await readCostCap(trx, orgId);
   const [budgetLeft, capLeft] = [
     amountOf(ceilingUsd) - cost - reserved,

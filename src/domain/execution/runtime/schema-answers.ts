@@ -55,7 +55,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
     branch: t.exposeString('branch', { description: 'The branch that the agents of the run commit to.' }),
     budgetUsd: t.exposeFloat('budgetUsd', {
       nullable: true,
-      description: 'The remaining budget of the run, US dollars; null: limited by the credits only.',
+      description: 'What the run may still cost, US dollars: its budget within the plan of the organization.',
     }),
     stepTimeoutMs: t.exposeInt('stepTimeoutMs', {
       description: 'Time limit of a step, milliseconds; a longer step is reported as failed.',

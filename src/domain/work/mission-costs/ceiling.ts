@@ -1,0 +1,13 @@
+// The most that a mission may cost.
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { currentPlan } from '../../money/billing/operations.ts';
+import type { Run } from '../runs/model.ts';
+
+/** US dollars: the budget of the run within what the plan of its organization lets a mission cost. One credit is one US dollar. */
+export async function ceilingOf(
+  trx: Transaction,
+  { orgId, budgetUsd }: Pick<Run, 'orgId' | 'budgetUsd'>,
+): Promise<number> {
+  const { missionCeiling } = await currentPlan(orgId, trx);
+  return Math.min(budgetUsd ?? missionCeiling, missionCeiling);
+}
