@@ -1,5 +1,5 @@
 // Forwards events of a harness to the platform: into the journal, the state of the heartbeat, and the result of the step.
-import type { Fragment } from './contract.ts';
+import type { Claimed, Fragment, Step } from './contract.ts';
 import { converse, type Message } from './harness/conversation.ts';
 import type { Harness, HarnessEvent, Turn } from './harness/port.ts';
 import type { State } from './protocol/heartbeat.ts';
@@ -8,23 +8,23 @@ import type { StepModels } from './protocol/models.ts';
 import { askTool } from './protocol/people-server.ts';
 import type { Preview } from './protocol/preview.ts';
 import type { Questions } from './protocol/questions.ts';
+import { followWork } from './step-progress.ts';
 import { clip } from './text.ts';
 
 export function openEvents(
   journal: Journal,
-  activity: string,
+  { missionTitle }: Pick<Claimed, 'missionTitle'>,
+  { agent }: Pick<Step, 'agent'>,
   remember: (session: string) => void,
   openPreview: (folder: string) => Promise<Preview>,
 ) {
-  const state = stateAtStart(activity);
+  const title = missionTitle ?? 'Working';
+  const state = stateAtStart(title);
   const result = { output: null as string | null, sessionId: null as string | null, turns: 0 };
   const preview = openPreviewOnce(journal, state, openPreview);
   let turnEnded: (turn: Turn) => void = () => {};
 
-  /** The runner shows questions itself. */
-  const show = (fragment: Fragment): void => {
-    if (!isQuestion(fragment)) journal.show(fragment);
-  };
+  const show = fragmentsInto(journal, state, agent.harness === 'shell');
 
   async function take(event: HarnessEvent): Promise<void> {
     if ('turn' in event) return turnEnded(event.turn);
@@ -51,7 +51,7 @@ export function openEvents(
       prompted: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),
       acknowledged: (messageId) => acknowledge(state, messageId),
       interrupted: (isInterrupted) =>
-        Object.assign(state, { activity: isInterrupted ? 'Interrupted' : activity, changed: true }),
+        Object.assign(state, { activity: isInterrupted ? 'Interrupted' : title, changed: true }),
     });
     turnEnded = talk.turnEnded;
     state.steer = (desired, messages) => talk.steer(desired, withoutAnswers(messages, questions, state));
@@ -82,12 +82,22 @@ const withoutAnswers = (messages: readonly Message[], questions: Questions | nul
     return !answer;
   });
 
+/** Shows fragments, except the agent's call that asks a question: the runner shows that itself. A script reports its own progress. */
+function fragmentsInto(journal: Journal, state: State, isScript: boolean): (fragment: Fragment) => void {
+  const follow = isScript ? () => {} : followWork(state);
+  return (fragment) => {
+    if (isQuestion(fragment)) return;
+    journal.show(fragment);
+    follow(fragment);
+  };
+}
+
 /** Harnesses name a tool with its server. */
 const isQuestion = ({ kind, action }: Fragment): boolean =>
   kind === 'action' && new RegExp(`[._]${askTool}$`).test(action ?? '');
 
 const stateAtStart = (activity: string): State => ({
-  progress: 0,
+  progress: null,
   activity,
   changed: true,
   preview: null,

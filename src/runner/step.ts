@@ -45,7 +45,7 @@ export async function work(
   const timeout = Math.min(pace.timeout, run.stepTimeoutMs);
   const session = await openSession(platform, run, step, lease, context, timeout + run.answerTimeoutMs);
   const journal = openStepJournal(platform, lease, { ...session, stepId: step.stepId }, pace, context);
-  const events = openEvents(journal, run.missionTitle ?? 'Working', context.remember, (folder) =>
+  const events = openEvents(journal, run, step, context.remember, (folder) =>
     openPreview(platform, lease, session.sandboxId, context.place.work, folder, timeout),
   );
   await writePrompt(journal, step, context);

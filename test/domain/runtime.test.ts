@@ -130,7 +130,7 @@ describe('claiming', () => {
         sandboxTemplateId: 'standard',
       },
     });
-    expect(await run(first)).toMatchObject({ status: 'running', startedAt: present(), missionProgress: 0 });
+    expect(await run(first)).toMatchObject({ status: 'running', startedAt: present(), missionProgress: null });
     expect((await claim()).data).toMatchObject({ runId: second });
     expect((await claim()).data).toBeNull();
   });
@@ -405,6 +405,9 @@ describe('heartbeats', () => {
     // A repeat, as after a lost answer.
     await say('heartbeat', input, beat);
     expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Reading' });
+    // Progress never goes back.
+    await say('heartbeat', { runs: [{ ...held, progress: 10, activity: 'Writing' }] }, beat);
+    expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Writing' });
     const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
     expect(body.metrics.map(({ cpuPct }: { cpuPct: number }) => cpuPct)).toEqual([50, 51]);
     expect(body.sandbox).toMatchObject({
@@ -448,7 +451,7 @@ describe('heartbeats', () => {
     const input = { runs: [{ ...held, progress: 99 }], sandboxes: [{ ...place, metrics: [] }] };
     const { data } = await say('heartbeat', input, beat, foreign);
     expect(data).toMatchObject({ runs: [{ desired: 'stop' }], sandboxes: [{ desired: 'stop' }] });
-    expect((await run(held.runId)).missionProgress).toBe(0);
+    expect((await run(held.runId)).missionProgress).toBeNull();
   });
 
   it('400 · a sample of the future rejects the whole heartbeat', async () => {
@@ -463,7 +466,7 @@ describe('heartbeats', () => {
         'sandboxes.0.metrics.1.t: must be a time of the last 28 days',
       );
     }
-    expect((await run(held.runId)).missionProgress).toBe(0);
+    expect((await run(held.runId)).missionProgress).toBeNull();
     expect(await world.knex('sandbox_metrics').where({ sandboxId: place.sandboxId })).toEqual([]);
   });
 

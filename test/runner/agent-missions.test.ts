@@ -166,6 +166,28 @@ describe('missions of agents', () => {
     expect(run.messages[0].acknowledgedAt).not.toBeNull();
   });
 
+  it('show how far their plan is, and what they do; without a plan no progress', async () => {
+    await missions.killRunners();
+    missions.startRunner();
+    await team('builder');
+    const runId = await missions.mission('[wait]');
+    await missions.isShown(runId, 'I wait');
+    const at = async () => {
+      const { body } = await world.rest('GET', `/runs/${runId}`, { token });
+      return [body.missionProgress, body.missionActivity];
+    };
+    expect((await at())[0]).toBeNull();
+    await missions.say(runId, '[plan] [wait]');
+    await missions.until(async () => (await at()).join() === '0,Measure');
+    await missions.say(runId, '[half] [wait]');
+    await missions.until(async () => (await at()).join() === '50,Repair');
+    await missions.say(runId, '[plan] [wait]');
+    await missions.until(async () => (await at()).join() === '50,Measure');
+    await missions.say(runId, 'That is enough');
+    await missions.ended(runId);
+    expect((await at())[0]).toBe(100);
+  });
+
   it('are canceled with their agents', async () => {
     await team('builder');
     const runId = await missions.mission('[wait]');

@@ -2,7 +2,7 @@
 // A stand-in for Claude Code that speaks its protocol and calls its model once a turn, through the gateway. Its prompt controls it:
 // `[stall]` calls no model and does not end; `[run]` executes the rest as a command; `[once:FILE]` applies the rest only while FILE
 // is missing; `[commit]` commits a change; `[draft]` leaves one uncommitted; `[look]` prints its folder; `[told]` prints its system
-// prompt; `[ask]` asks a person; `[wait]` waits for a message, an interruption or its end; otherwise it answers at once, in the requested shape.
+// prompt; `[plan]` and `[half]` show a plan; `[ask]` asks a person; `[wait]` waits for a message, an interruption or its end; otherwise it answers at once, in the requested shape.
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -42,6 +42,12 @@ async function call() {
   tell({ type: 'stream_event', event: { type: 'message_stop' } });
   return true;
 }
+
+const plan = (...statuses) => {
+  const todos = statuses.map((status, i) => ({ content: ['Measure', 'Repair'][i], status }));
+  const content = [{ type: 'tool_use', id: randomUUID(), name: 'TodoWrite', input: { todos } }];
+  tell({ type: 'assistant', message: { model: option('--model'), content } });
+};
 
 /** Asks a person by the tool of the runner, and returns the answer. */
 async function ask() {
@@ -99,6 +105,8 @@ async function take({ type, message }) {
     say(`I see ${read.sort().join(' ')} after ${remembered()} messages`);
   }
   if (text.includes('[ask]')) say(`I was answered: ${await ask()}`);
+  if (text.includes('[plan]')) plan('in_progress', 'pending');
+  if (text.includes('[half]')) plan('completed', 'in_progress');
   isWaiting = text.includes('[wait]');
   say(`I ${isWaiting ? 'wait' : 'heard'}: ${text} (${session})`);
   if (!isWaiting) end(schema ? { structured_output: output() } : { result: 'Done.' });

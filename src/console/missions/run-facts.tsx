@@ -29,7 +29,7 @@ export function Facts({ run }: { run: RunPartsFragment }) {
         <span class="headline">{headline}</span>
         {isOpen(run) && run.missionProgress !== null && <span class="muted">{run.missionProgress} %</span>}
       </div>
-      {isOpen(run) && <Meter value={run.missionProgress ?? 0} label="Progress" />}
+      {isOpen(run) && run.missionProgress !== null && <Meter value={run.missionProgress} label="Progress" />}
       {more && <p class={run.status === 'failed' ? 'note error' : 'note'}>{more}</p>}
       <Outcome run={run} />
       <Figures run={run} />

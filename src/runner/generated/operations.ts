@@ -296,7 +296,7 @@ export type HeartbeatRequestRuns = {
   activity?: InputMaybe<Scalars['String']['input']>;
   /** From the answer of `claimRun`. */
   leaseId: Scalars['String']['input'];
-  /** Percent; absent: unchanged. */
+  /** Percent; absent or less than before: unchanged. */
   progress?: InputMaybe<Scalars['Int']['input']>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];

@@ -16,7 +16,8 @@ interface Sample extends ProcessSample {
 }
 
 export interface State {
-  progress: number;
+  /** Percent; null: not known. */
+  progress: number | null;
   activity: string;
   /** Whether the state has changed since the last heartbeat. */
   changed: boolean;

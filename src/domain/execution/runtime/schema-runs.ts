@@ -65,7 +65,7 @@ export const HeartbeatRequest = request(
                 .max(messagesAtOnce * 10)
                 .optional()
                 .describe('Ids of messages that its agent has taken up; they are not delivered again.'),
-              progress: z.int().min(0).max(100).nullish().describe('Percent; absent: unchanged.'),
+              progress: z.int().min(0).max(100).nullish().describe('Percent; absent or less than before: unchanged.'),
               activity: boundedText(text.activity).nullish().describe('Current activity; absent: unchanged.'),
             })
             .describe('A run that the runtime works on.'),

@@ -27,7 +27,7 @@ const claimRunSql = `with waiting as (
   ${moveRunsSql('running', {
     from: ['waitingForRuntime'],
     set: `lease_id = $4, claimed_by = $5, lease_until = $6, claims = claims + 1, started_at = coalesce(started_at, $1),
-      mission_progress = 0, mission_activity = null, last_error = null, reason = null, waiting_since = null,
+      mission_progress = null, mission_activity = null, last_error = null, reason = null, waiting_since = null,
       silent_since = null, updated_at = $1`,
     source: 'from waiting',
     where: 'r.id = waiting.id',
@@ -72,7 +72,7 @@ export interface RunReport {
   leaseId: string;
   /** Ids of messages that the agent has taken up. */
   acknowledged?: readonly string[] | undefined;
-  /** Percent; absent: unchanged. */
+  /** Percent; absent or less than before: unchanged. */
   progress?: number | null | undefined;
   activity?: string | null | undefined;
 }
@@ -84,13 +84,13 @@ const renewalMs = seconds(5);
 const renewLeasesSql = `${moveRunsSql('running', {
   set: `lease_until = $1::bigint, silent_since = null, waiting_since = null,
     reason = null, last_error = case when r.status = 'running' then r.last_error end,
-    mission_progress = coalesce(b.progress, r.mission_progress), mission_activity = coalesce(b.activity, r.mission_activity),
-    updated_at = case when (coalesce(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
+    mission_progress = greatest(b.progress, r.mission_progress), mission_activity = coalesce(b.activity, r.mission_activity),
+    updated_at = case when (greatest(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
       is distinct from (r.mission_progress, r.mission_activity) or r.status <> 'running' then $2::bigint else r.updated_at end`,
   source: 'from unnest($3::text[], $4::text[], $5::int[], $6::text[]) b (id, lease_id, progress, activity)',
   where: `r.id = b.id and r.lease_id = b.lease_id and ($7::text is null or r.org_id = $7)
     and (r.status <> 'running' or r.lease_until <= $1::bigint - ${renewalMs}
-      or (coalesce(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
+      or (greatest(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
         is distinct from (r.mission_progress, r.mission_activity))`,
   from: heldStates,
 })} returning r.id, r.updated_at = $2 as changed`;
