@@ -31,6 +31,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     approved_sha: 'what may be merged; a run says mergeBlocker',
     claimed_by: 'the lease of the runtime',
     claims: 'the lease of the runtime',
+    issue_text: 'the prompts of its agents quote it',
     is_metered: 'the end of a run by its cost reads it',
     lease_id: 'the lease of the runtime',
     lease_until: 'the lease of the runtime',

@@ -124,6 +124,15 @@ describe('a mission without a schedule', () => {
     expect([again.run.issueId, named.run.issueId]).toEqual([run.issueId, run.issueId]);
     expect(await claim()).toMatchObject({ runId: run.id });
     expect(await claim()).toMatchObject({ runId: again.run.id, issueId: run.issueId });
+    // The issue is quoted to the agent, between marks that nobody could know who wrote it.
+    const { step } = await runtime.claim({ harnesses: ['claude-code'] }, '{ runId step { prompt } }');
+    const quoted =
+      /^Look again\n\n# The issue\n\n[^\n]+quoted[^\n]+\n\n<(issue-[0-9a-f]{16})>\nTitle: Fix the cart\n\n# Fix the cart\n\nIt loses items.\n<\/\1>$/;
+    expect(step.prompt).toMatch(quoted);
+    // A script is what a person wrote, and nothing else.
+    await start({ issue: run.issueId, prompt: 'echo hi', agentId: 'agn_builtin_shell' });
+    const script = await runtime.claim({ harnesses: ['shell'] }, '{ step { prompt } }');
+    expect(script.step.prompt).toBe('echo hi');
     expect(await refused({ issue: 'SHOP-999' })).toEqual(['not_found', 'No such issue.']);
     expect(await refused({ issue: run.issueId, projectId: other })).toEqual(['not_found', 'No such issue.']);
   });

@@ -7,6 +7,7 @@ import { replaceCredentials } from '#domain/projects/integrations/operations.ts'
 import { type AskedIssue, createIssues } from '#domain/projects/issues/operations.ts';
 import type { Project, ProjectTracker } from '#domain/projects/projects/model.ts';
 import { trackerOf } from '#domain/projects/trackers/choose.ts';
+import { textOfIssue } from '#domain/projects/trackers/issue-text.ts';
 import type { IssueOutcome } from '#domain/projects/trackers/tracker.ts';
 import { vendorPauseMs } from '#domain/projects/vendors/connection.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
@@ -690,7 +691,14 @@ describe('an existing issue', () => {
   it('is found at Linear by its id', async () => {
     const project = await projectOn('linear');
     const issue = await create(project);
-    expect(await trackerOf(project).findIssue(project, issue.id)).toEqual(issue);
+    expect(await trackerOf(project).findIssue(project, issue.id)).toMatchObject({
+      ...issue,
+      title: expect.any(String),
+      comments: [],
+    });
+    linear.comments.set('c1', { id: 'c1', issueId: issue.id, body: 'Seen on Mondays.' });
+    const { comments } = await trackerOf(project).findIssue(project, issue.id);
+    expect(comments).toEqual([{ author: '', text: 'Seen on Mondays.' }]);
     const [status, retryable] = await problemOf(trackerOf(project).findIssue(project, 'ENG-999'));
     expect([status, retryable]).toEqual([409, false]);
   });
@@ -699,8 +707,25 @@ describe('an existing issue', () => {
     const project = await projectOn('github');
     const issue = await create(project);
     for (const name of ['1', '#1', 'ACME/shop#1']) {
-      expect(await trackerOf(project).findIssue(project, name)).toEqual(issue);
+      expect(await trackerOf(project).findIssue(project, name)).toMatchObject({
+        ...issue,
+        title: expect.any(String),
+        comments: [],
+      });
     }
+    const said = {
+      body: 'Me too.',
+      html_url: 'https://github.com/acme/shop/issues/1#c',
+      created_at: '2026-01-01T00:00:00Z',
+    };
+    github.repositories.get('acme/shop')!.issues[0]!.comments.push(said);
+    const found = await trackerOf(project).findIssue(project, '#1');
+    expect(found).toMatchObject({ title: expect.any(String), comments: [{ author: '', text: 'Me too.' }] });
+    const many = Array.from({ length: 9 }, (_, i) => ({ author: `p${i}`, text: `${i}`.repeat(2_500) }));
+    const text = textOfIssue({ ...found, body: 'x\0y'.repeat(9_000), comments: many });
+    expect(text.length).toBeLessThan(24_000);
+    expect(text).toContain('(5 earlier comments are left out.)\n\nComment of p5:\n5');
+    expect(text).not.toContain('\0');
     for (const name of ['acme/other#1', '../1', 'first']) {
       const problem = await problemOf(trackerOf(project).findIssue(project, name));
       expect(problem).toEqual([

@@ -88,6 +88,7 @@ export async function openLinear(authorization: string) {
 
   const shown = (issue: LinearIssue) => ({
     ...issue,
+    comments: () => ({ nodes: [...comments.values()].filter(({ issueId }) => issueId === issue.id) }),
     state: states.find(({ id }) => id === issue.stateId),
     team: {
       ...team,

@@ -43,7 +43,7 @@ async function writeContinuation(
   const steps = await stepsOf(trx, before.id);
   const { step, checkpoint } = await chooseCheckpoint(trx, steps, stepId ?? null);
   const { issueId, issueUrl } = before;
-  const issue = issueId === null ? null : { id: issueId, url: issueUrl! };
+  const issue = issueId === null ? null : { id: issueId, url: issueUrl!, text: before.issueText };
   const { projectId, agentId } = before;
   const task = continuedTask((await taskOfRun(trx, before)) ?? before.missionTitle ?? '', prompt);
   const run = await writeMission(trx, caller, { projectId, prompt, agentId, budgetUsd }, issue);

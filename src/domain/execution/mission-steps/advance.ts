@@ -16,7 +16,7 @@ import { appendStep, beginNextStep, type NewStep } from '../../work/runs/steps.t
 import { decide } from './chain.ts';
 import { type Handover, readHandover } from './handovers.ts';
 import { newStep } from './orders.ts';
-import { messagesPrompt, repeatPrompt, type Task } from './prompts.ts';
+import { messagesPrompt, repeatPrompt, type Task, withIssue } from './prompts.ts';
 
 /** The end of a step as reported by its runtime. */
 export interface StepEnd {
@@ -100,7 +100,7 @@ async function decideNext(
   if (error !== null) return { failure: `The ${role} failed: ${error}` };
   const team = run.team!;
   const task: Task = {
-    prompt: (await taskOfRun(trx, run)) ?? steps[0]!.prompt,
+    prompt: withIssue((await taskOfRun(trx, run)) ?? steps[0]!.prompt, run.id, run.issueText),
     plan: planIn(steps, handover),
     branch: branchOf(run.id),
   };

@@ -11,6 +11,7 @@ import { type AskedQuestion, chooseAgents } from './agent-choice.ts';
 import { isStructured, type Next, openingStep } from './chain.ts';
 import { environmentOf, type StepEnvironment } from './environment.ts';
 import { outputSchemaOf } from './handovers.ts';
+import { withIssue } from './prompts.ts';
 import { noRecovery, type Recovery, recover } from './recovery.ts';
 
 /** A step as sent to its runtime. */
@@ -72,7 +73,9 @@ export async function orderForClaim(
     return { ask: choice.ask, waiting: { leaseUntil: choice.until, reason, missionActivity: 'Choosing the agents' } };
   }
   const { team } = choice;
-  const first = openingStep(team, { prompt, plan: null, branch: branchOf(run.id) });
+  const isScript = team[0]!.harness === 'shell';
+  const task = isScript ? prompt : withIssue(prompt, run.id, run.issueText);
+  const first = openingStep(team, { prompt: task, plan: null, branch: branchOf(run.id) });
   const written = await appendStep(trx, run, newStep(team, first, []), { team });
   if (!canRun(written)) return { ask: null, waiting: {} };
   return { step: await openStep(trx, run, written) };

@@ -26,7 +26,7 @@ export const builtin: Tracker = {
     const issue =
       (await Issue.find({ projectId: project.id, id: reference })) ??
       (await Issue.get({ projectId: project.id, key: reference.toUpperCase() }));
-    return named(project, issue.id);
+    return { ...(await named(project, issue.id)), title: issue.title, body: issue.body, comments: [] };
   },
 
   async finishIssue(project, issueId, { closes }) {

@@ -21,6 +21,10 @@ const Entry = z.object({
 });
 const IssueEntry = Entry.extend({ number: z.int(), pull_request: z.unknown().optional() });
 
+const Person = z.object({ login: z.string() }).nullish();
+const WrittenIssue = IssueEntry.extend({ title: z.string() });
+const WrittenComment = z.object({ body: z.string().nullish(), user: Person });
+
 const markOf = (runId: string): string => `<!-- run: ${runId} -->`;
 const marked = (text: string, runId: string): string => `${text}\n\n${markOf(runId)}`;
 
@@ -45,9 +49,16 @@ export const githubTracker: Tracker = {
       throw invalid.field('issue', `must be the number of an issue of ${projectRepository}, for example #12`);
     }
     const connection = await connectVendor(project, 'tracker', 'github');
-    const issue = await fetchGitHub(connection, `${repositoryPath(project)}/issues/${number}`, IssueEntry);
+    const path = `${repositoryPath(project)}/issues/${number}`;
+    const issue = await fetchGitHub(connection, path, WrittenIssue);
     if (issue.pull_request) throw invalid.field('issue', `#${number} of ${projectRepository} is a pull request`);
-    return asIssue(project, issue);
+    const comments = await fetchGitHub(connection, `${path}/comments?per_page=${pageSize}`, z.array(WrittenComment));
+    return {
+      ...asIssue(project, issue),
+      title: issue.title,
+      body: issue.body ?? '',
+      comments: comments.map(({ body, user }) => ({ author: user?.login ?? '', text: body ?? '' })),
+    };
   },
 
   finishIssue: (project, issueId, { runId, closes, comment }) =>

@@ -28,8 +28,10 @@ export const linear: Tracker = {
 
   async findIssue(project, reference) {
     const connection = await connectVendor(project, 'tracker', 'linear');
-    const { issue } = await queryLinear(connection, z.object({ issue: Issue }), existing, { id: reference });
-    return issue;
+    const { issue } = await queryLinear(connection, z.object({ issue: WrittenIssue }), written, { id: reference });
+    const { id, url, title, description, comments } = issue;
+    const said = comments.nodes.map(({ body, user }) => ({ author: user?.displayName ?? '', text: body }));
+    return { id, url, title, body: description ?? '', comments: said };
   },
 
   async finishIssue(project, issueId, { runId, closes, comment }) {
@@ -72,6 +74,17 @@ const creation = `mutation CreateIssue($input: IssueCreateInput!) {
 const IssueCreated = z.object({ issueCreate: z.object({ success: z.literal(true), issue: Issue.nullable() }) });
 
 const existing = 'query Issue($id: String!) { issue(id: $id) { id url } }';
+
+const written = `query WrittenIssue($id: String!) {
+  issue(id: $id) { id url title description comments(last: 50) { nodes { body user { displayName } } } }
+}`;
+const WrittenIssue = Issue.extend({
+  title: z.string(),
+  description: z.string().nullish(),
+  comments: z.object({
+    nodes: z.array(z.object({ body: z.string(), user: z.object({ displayName: z.string() }).nullish() })),
+  }),
+});
 
 const commenting = `mutation CreateComment($input: CommentCreateInput!) {
   commentCreate(input: $input) { success comment { id } }

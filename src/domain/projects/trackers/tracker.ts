@@ -13,6 +13,14 @@ export interface CreatedIssue {
   url: string;
 }
 
+/** An existing issue with what people wrote in it. */
+export interface FoundIssue extends CreatedIssue {
+  title: string;
+  body: string;
+  /** In order. */
+  comments: { author: string; text: string }[];
+}
+
 /** The end of an issue's run. */
 export interface IssueOutcome {
   runId: Id<'run'>;
@@ -37,7 +45,7 @@ export interface Tracker {
    * The issue with the tracker's own id, or with the name that people use.
    * @throws a Problem when the project's tracker has no such issue
    */
-  findIssue(project: Row<Project>, reference: string): Promise<CreatedIssue>;
+  findIssue(project: Row<Project>, reference: string): Promise<FoundIssue>;
   /**
    * Writes one comment for the run and, when `closes` is set, closes the issue.
    * @throws a Problem: a retryable one may be retried.

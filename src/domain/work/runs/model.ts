@@ -133,6 +133,8 @@ export class Run extends table('runs', {
     return { name: status, condition: `"status" = '${status}'` };
   }
 
+  /** Text of an existing issue at the start of the run, for its agents; null without one. */
+  declare issueText: string | null;
   /** The commit of the branch that the reviewer has approved; null: none. */
   declare approvedSha: string | null;
   /** When the source host is next checked for an open pull request. */

@@ -10,6 +10,7 @@ import { holdOwnMembership } from '../../organization/memberships/operations.ts'
 import { holdAgent } from '../../projects/agents/operations.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/trackers/choose.ts';
+import { textOfIssue } from '../../projects/trackers/issue-text.ts';
 import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
 import { createRuns } from '../runs/create.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
@@ -46,11 +47,18 @@ export async function startMission(caller: Caller, mission: NewMission): Promise
   return Run.get({ id: runId });
 }
 
+/** An existing issue for a new run. */
+export interface IssueOfRun extends CreatedIssue {
+  /** Text for its agents; null: none. */
+  text: string | null;
+}
+
 /** @throws 404 for an unknown project; the error of its tracker */
-export async function findTrackerIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
+export async function findTrackerIssue(caller: Caller, projectId: string, reference: string): Promise<IssueOfRun> {
   const project = await Project.get({ id: ownProject(caller, projectId), orgId: ownOrganization(caller) });
   await releaseTransaction();
-  return trackerOf(project).findIssue(project, reference);
+  const issue = await trackerOf(project).findIssue(project, reference);
+  return { id: issue.id, url: issue.url, text: textOfIssue(issue) };
 }
 
 /** @throws 404 for a project that the credential is not bound to */
@@ -62,7 +70,7 @@ export async function writeMission(
   trx: Transaction,
   caller: Caller,
   { projectId: wanted, prompt, agentId = null, planApproval = null, budgetUsd = null }: NewMission,
-  issue: CreatedIssue | null,
+  issue: IssueOfRun | null,
 ): Promise<WaitingRun> {
   const [orgId, at] = [ownOrganization(caller), now()];
   const billingActorUserId = ownPerson(caller);
@@ -84,7 +92,9 @@ export async function writeMission(
     scheduledFor: at,
     kind: 'manual' as const,
     missionTitle: title,
-    ...(issue ? { issueId: issue.id, issueUrl: issue.url } : { asks: { project, title, body: prompt, labels: [] } }),
+    ...(issue
+      ? { issueId: issue.id, issueUrl: issue.url, issueText: issue.text }
+      : { asks: { project, title, body: prompt, labels: [] } }),
     billingActorUserId,
     blockedBy: null,
     prompt,

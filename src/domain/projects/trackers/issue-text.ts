@@ -1,0 +1,25 @@
+// The text of an issue for agents: title, description and comments, within bounds. Strangers may have written it.
+import type { FoundIssue } from './tracker.ts';
+
+/** Characters. */
+const most = { title: 300, body: 12_000, comment: 2_000, comments: 10_000 };
+
+const clip = (text: string, length: number): string => {
+  const storable = text.replaceAll('\0', '').trim();
+  return storable.length <= length ? storable.toWellFormed() : `${storable.slice(0, length).toWellFormed()} …`;
+};
+
+/** The newest comments go first when there are too many; they stay in their order. */
+export function textOfIssue({ title, body, comments }: FoundIssue): string {
+  const parts: string[] = [];
+  let left = most.comments;
+  for (const { author, text } of comments.toReversed()) {
+    const part = `Comment of ${clip(author, 100) || 'somebody'}:\n${clip(text, most.comment)}`;
+    left -= part.length;
+    if (left < 0) break;
+    parts.unshift(part);
+  }
+  const leftOut = comments.length - parts.length;
+  const note = leftOut > 0 ? [`(${leftOut} earlier comments are left out.)`] : [];
+  return [`Title: ${clip(title, most.title)}`, clip(body, most.body), ...note, ...parts].filter(Boolean).join('\n\n');
+}
