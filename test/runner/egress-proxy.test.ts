@@ -1,5 +1,6 @@
 // The way out of cells and containers: which hosts it reaches, and what it records. Real sockets; names are resolved by the test.
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type ClientRequestArgs, createServer, request } from 'node:http';
 import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from 'node:net';
@@ -11,6 +12,7 @@ import { readServerName } from '../../src/runner/network/client-hello.ts';
 import { type Connection, countConnections } from '../../src/runner/network/connections.ts';
 import { type RouteSettings, readRoutes } from '../../src/runner/network/dialer.ts';
 import { type EgressProxy, openEgressProxy } from '../../src/runner/network/egress-proxy.ts';
+import { listenFor } from '../../src/runner/network/listen.ts';
 import { allows, canonicalHost, type NetworkPolicy } from '../../src/runner/network/policy.ts';
 import { makeCertificate } from '../support/certificate.ts';
 
@@ -128,6 +130,20 @@ describe('the proxy', () => {
     expect((await ask('/etc/passwd'))[0]).toBe(400);
     expect((await ask('https://registry.test/'))[0]).toBe(400);
     await vi.waitFor(() => expect(seen.map(({ verdict }) => verdict).sort()).toEqual(['allowed', 'blocked']));
+  });
+
+  it.each([
+    ['has no status', 'HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n'],
+    ['is another protocol', 'HTTP/1.1 101 X\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
+    ['is no HTTP', 'hello\r\n\r\n'],
+  ])('goes on when the answer of a host %s', async (_, text) => {
+    const odd = createTcpServer((from) => void from.on('error', () => {}).once('data', () => from.end(text)));
+    await listenFor(odd, null);
+    const target = `registry.test:${(odd.address() as AddressInfo).port}`;
+    const { socket: socketPath } = await start(custom(target), { privateHosts: new Set([target]) });
+    const [answer] = await once(request({ socketPath, path: `http://${target}/` }).end(), 'response');
+    expect(answer.statusCode).toBe(502);
+    odd.close();
   });
 
   it.each([

@@ -98,6 +98,7 @@ describe('answers of models', () => {
   const server = createServer(async (request, response) => {
     asked.push(request.headers);
     const { kind } = JSON.parse(String((await request.toArray())[0]));
+    if (kind === 'odd') return response.socket!.end('HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n');
     if (kind === 'body') return response.writeHead(200).end(`{"text":"${'x'.repeat(bounds.event)}"}`);
     response.writeHead(200, sse).write('event: first\ndata: {"n":1}\n\n');
     if (kind === 'event') return response.end(`event: second\ndata: ${'x'.repeat(10_000_000)}\n\nevent: third\n\n`);
@@ -160,6 +161,10 @@ describe('answers of models', () => {
       400,
       { type: 'error', error: { type: 'invalid_request_error', message: tooLong } },
     ]);
+  });
+
+  it('without a status are errors', async () => {
+    expect((await say('odd')).status).toBe(502);
   });
 
   it('are passed on as broken when they break off', async () => {

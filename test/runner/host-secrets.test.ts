@@ -34,6 +34,7 @@ const hosts = createServer(
     const { url = '', headers } = asked;
     got.push({ host: headers.host!, url, headers, sha: hash.digest('hex') });
     if (url.includes('info/refs')) return void answer.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
+    if (url === '/odd') return void asked.socket.end('HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n');
     answer.setHeader('x-answer', ['1', '2']);
     answer.write('hello ');
     answer.end(url);
@@ -218,6 +219,12 @@ describe('a request to a named host', () => {
     tls.write(head('GET /', `${own}\r\nHost: other.test\r\nConnection: close`));
     await tls.toArray();
     expect(got.map(({ host }) => host)).toEqual([`named.test:${port}`]);
+  });
+
+  it('ends with its connection when the answer has no status', async () => {
+    const { socketPath, token } = await start();
+    const { ask } = await client(socketPath, 'named.test');
+    await expect(ask('/odd', { authorization: token })).rejects.toThrow('socket hang up');
   });
 
   it('is not sent to a host whose certificate is not verified', async () => {

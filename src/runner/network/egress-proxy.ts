@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { onAnswer } from './answer.ts';
 import { longestHello, readServerName } from './client-hello.ts';
 import type { Connection, Phase } from './connections.ts';
 import { type Dialer, openDialer, Refusal, type RouteSettings } from './dialer.ts';
@@ -197,19 +198,17 @@ async function sendOn(
     const socket = await dialer.connect(host, port);
     const headers = Object.entries(from.headers).filter(([header]) => !dropped.includes(header));
     // The name of the address goes before that of the header: a server may have several.
-    const onward = request(
-      {
-        createConnection: () => socket,
-        method: from.method,
-        path: url.pathname + url.search,
-        headers: { ...Object.fromEntries(headers), host: url.host, connection: 'close' },
-      },
-      (answer) => {
-        const { connection: _, 'keep-alive': __, ...forwarded } = answer.headers;
-        to.writeHead(answer.statusCode!, forwarded);
-        answer.on('error', () => to.destroy()).pipe(to);
-      },
-    );
+    const onward = request({
+      createConnection: () => socket,
+      method: from.method,
+      path: url.pathname + url.search,
+      headers: { ...Object.fromEntries(headers), host: url.host, connection: 'close' },
+    });
+    onAnswer(onward, (answer) => {
+      const { connection: _, 'keep-alive': __, ...forwarded } = answer.headers;
+      to.writeHead(answer.statusCode!, forwarded);
+      answer.on('error', () => to.destroy()).pipe(to);
+    });
     socket.once('close', () =>
       record({
         host,

@@ -4,6 +4,7 @@ import { Agent, createServer, type IncomingMessage, request, type ServerResponse
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type SecureContext, connect as startTls, TLSSocket } from 'node:tls';
+import { onAnswer } from './answer.ts';
 import type { Authority } from './authority.ts';
 import type { HostSecrets } from './host-secrets.ts';
 import { canonicalHost } from './policy.ts';
@@ -63,7 +64,11 @@ function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, ta
       return '';
     }
     const headers = secrets.fill(host, port, headersOf(from));
-    return request({ agent, maxHeaderSize, method: from.method, path: from.url, headers });
+    try {
+      return request({ agent, maxHeaderSize, method: from.method, path: from.url, headers });
+    } catch (error) {
+      return `The request cannot be sent on: ${(error as Error).message}\n`;
+    }
   }
 
   const options = { maxHeaderSize, keepAliveTimeout: idleTimeoutMs, requestTimeout: 0, headersTimeout: 0 };
@@ -76,7 +81,8 @@ function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, ta
     const onward = await prepare(from);
     if (typeof onward === 'string') return void to.writeHead(502, { connection: 'close' }).end(onward);
     // As without a proxy, a client repeats on another connection what it may repeat.
-    onward.on('error', () => to.headersSent || inside.destroy()).on('response', (answer) => sendBack(answer, to));
+    onward.on('error', () => to.headersSent || inside.destroy());
+    onAnswer(onward, (answer) => sendBack(answer, to));
     from.pipe(onward);
   });
   server.on('upgrade', async (from, socket, head) => {
@@ -126,7 +132,7 @@ function headersOf({ rawHeaders, headers, method }: IncomingMessage): string[] {
 
 function sendBack(answer: IncomingMessage, to: ServerResponse): void {
   to.sendDate = false;
-  to.writeHead(answer.statusCode!, answer.statusMessage, answer.rawHeaders);
+  to.writeHead(answer.statusCode!, answer.rawHeaders);
   answer.on('error', () => to.destroy()).pipe(to);
 }
 

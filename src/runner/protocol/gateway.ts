@@ -12,6 +12,7 @@ import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Vendor } from '../contract.ts';
+import { onAnswer } from '../network/answer.ts';
 import { listenFor } from '../network/listen.ts';
 import { sendOn } from './answers.ts';
 import { serveMcp } from './mcp-calls.ts';
@@ -163,7 +164,8 @@ function forward(
     signal,
   };
   let isAnswered = false;
-  const onward = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, (answer) => {
+  const onward = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options);
+  onAnswer(onward, (answer) => {
     answered?.(answer.statusCode!);
     isAnswered = true;
     if (call) watchUsage(answer, call);
