@@ -254,6 +254,36 @@ describe('another harness', () => {
     expect((await claim()).step).toMatchObject({ seq: 2, role: 'builder', resumeSessionId: 's' });
   });
 
+  it('comes from the built-in agents where the project has turned it on, and is alone where it is off', async () => {
+    await team('builder', 'reviewer');
+    const turn = async (hasTeam: boolean | null) => {
+      const mutation =
+        'mutation ($projectId: String!, $hasTeam: Boolean) { setProjectTeam(projectId: $projectId, hasTeam: $hasTeam) { hasTeam } }';
+      expect(await graphql(mutation, { projectId, hasTeam })).toEqual({ hasTeam });
+    };
+    const teamOf = async () => {
+      const { runId } = await held();
+      const [{ team: agents }] = await world.knex('runs').where({ id: runId });
+      await world.knex('runs').where({ id: runId }).update({ status: 'canceled' });
+      return agents.map(({ role, agentId }: Json) => [role, agentId !== null]);
+    };
+    expect(await teamOf()).toEqual([
+      ['builder', true],
+      ['reviewer', true],
+    ]);
+    await turn(true);
+    expect(await teamOf()).toEqual([
+      ['planner', false],
+      ['builder', true],
+      ['reviewer', true],
+      ['qa', false],
+    ]);
+    await turn(false);
+    expect(await teamOf()).toEqual([['builder', true]]);
+    await turn(null);
+    expect(await teamOf()).toHaveLength(2);
+  });
+
   it('is waited for already at the first step when the claiming runtime lacks it', async () => {
     await team('builder');
     await agent('planner', 'codex', 'gpt-5.5');

@@ -356,7 +356,8 @@ const session = (sample: SampleOrganization) => ({
 });
 
 /** Values of arguments that are not ids of records, by `field.argument`. */
-const plain: Record<string, string | number> = {
+const plain: Record<string, string | number | boolean> = {
+  'setProjectTeam.hasTeam': true,
   'slugPreview.name': 'Zürich & Söhne',
   'slugAvailability.slug': 'free',
   'sandboxLog.role': 'builder',

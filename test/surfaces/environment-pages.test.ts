@@ -1,4 +1,4 @@
-// Pages of the environments of agents in a real browser, by role and label: sandbox templates and who chooses them.
+// Pages of the environments of agents in a real browser, by role and label: sandbox templates, networks, secrets and teams.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -277,5 +277,19 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByText('Admins set secrets and variables').waitFor();
     expect(await page.getByRole('button', { name: 'Add' }).count()).toBe(0);
     await pages.inspect(page, 'secrets-member');
+  });
+
+  it('one switch gives a project a planner, a reviewer and QA, and takes them away', async () => {
+    const page = await open(`/projects/${projectId}`);
+    const team = page.getByRole('region', { name: 'Team' });
+    await team.getByText('automatic').waitFor();
+    await page.getByRole('button', { name: 'Turn on the team' }).click();
+    await team.getByText('on', { exact: true }).waitFor();
+    await pages.inspect(page, 'project-team');
+    const hasTeam = async () => (await world.knex('projects').where({ id: projectId }))[0].hasTeam;
+    expect(await hasTeam()).toBe(true);
+    await page.getByRole('button', { name: 'Turn off the team' }).click();
+    await team.getByText('A builder works alone.').waitFor();
+    expect(await hasTeam()).toBe(false);
   });
 });

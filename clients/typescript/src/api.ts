@@ -2663,6 +2663,13 @@ export interface SendMessageRequest {
   /** Your own id of the message: a repeated one with it changes nothing. */
   messageId?: string | null;
 }
+/** The parameters of `setProjectTeam`. */
+export interface SetProjectTeamParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+  /** True: agents of the organization, else the built-in ones. False: none. Null: those that the organization has of its own. */
+  hasTeam?: boolean;
+}
 /** The parameters of `setRunBudget`. */
 export interface SetRunBudgetParameters {
   /** The id of the run. */
@@ -3469,6 +3476,8 @@ export interface Operations {
   upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
+  /** Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It counts for missions that name no agent and have not begun. Requires the scope `projects:write`. */
+  setProjectTeam: { input: SetProjectTeamParameters; output: Project };
   /** Creates a token for runtimes and returns its bearer value, this once. Whoever holds it takes runs of this organization, with the credentials of their models and repositories. Only a person in the console may. Requires the scope `integrations:write`. */
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
@@ -3611,6 +3620,7 @@ export const documents = {
   runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors notice lastSeenAt isConnected}}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
+  setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
   connectIntegration: 'mutation connectIntegration($vendor:Vendor!$vendorKind:VendorKind$displayName:String!$credentials:String$baseUrl:String){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',

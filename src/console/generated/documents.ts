@@ -1894,6 +1894,14 @@ export type UpdateProjectMutationVariables = Exact<{
 
 export type UpdateProjectMutation = { updateProject: { id: string, status: ProjectStatus } };
 
+export type SetProjectTeamMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  hasTeam?: InputMaybe<Scalars['Boolean']['input']>;
+}>;
+
+
+export type SetProjectTeamMutation = { setProjectTeam: { id: string, hasTeam: boolean | null } };
+
 export type DeleteProjectMutationVariables = Exact<{
   projectId: Scalars['String']['input'];
 }>;
@@ -1917,7 +1925,7 @@ export type ProjectQueryVariables = Exact<{
 }>;
 
 
-export type ProjectQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, tracker: ProjectTracker, createdAt: number, defaultSandboxTemplate: { id: string, name: string } | null } };
+export type ProjectQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, tracker: ProjectTracker, hasTeam: boolean | null, createdAt: number, defaultSandboxTemplate: { id: string, name: string } | null } };
 
 export type ScheduledTasksQueryVariables = Exact<{
   projectId?: InputMaybe<Scalars['String']['input']>;
@@ -2550,6 +2558,10 @@ export const updateProject: Operation<UpdateProjectMutation, UpdateProjectMutati
   text: 'mutation UpdateProject($projectId:String!$input:UpdateProjectRequest!){updateProject(projectId:$projectId input:$input){id status}}',
 };
 
+export const setProjectTeam: Operation<SetProjectTeamMutation, SetProjectTeamMutationVariables> = {
+  text: 'mutation SetProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id hasTeam}}',
+};
+
 export const deleteProject: Operation<DeleteProjectMutation, DeleteProjectMutationVariables> = {
   text: 'mutation DeleteProject($projectId:String!){deleteProject(projectId:$projectId){id}}',
 };
@@ -2559,7 +2571,7 @@ export const projects: Operation<ProjectsQuery, ProjectsQueryVariables> = {
 };
 
 export const project: Operation<ProjectQuery, ProjectQueryVariables> = {
-  text: 'query Project($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status tracker defaultSandboxTemplate{id name}createdAt}}',
+  text: 'query Project($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status tracker hasTeam defaultSandboxTemplate{id name}createdAt}}',
 };
 
 export const scheduledTasks: Operation<ScheduledTasksQuery, ScheduledTasksQueryVariables> = {

@@ -86,6 +86,7 @@ export function ListView<Row>({ list, empty, skeleton, isExcerpt = false, childr
 const tones: Record<string, string> = {
   running: 'live',
   active: 'good',
+  on: 'good',
   open: 'good',
   connected: 'good',
   ready: 'good',

@@ -19,6 +19,7 @@ import { taskCommand } from '../overview/first-steps.tsx';
 import { Recurring } from '../recurring/recurring.tsx';
 import { kinds } from '../recurring/recurring-kinds.ts';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
+import { Team } from './team.tsx';
 
 export const Project = ({ id: projectId }: { id: string }) => (
   <>
@@ -42,6 +43,7 @@ export const Project = ({ id: projectId }: { id: string }) => (
         <RecentRuns projectId={projectId} />
       </div>
       <div class="column">
+        <Team projectId={projectId} />
         <Sandboxes projectId={projectId} />
         <Environments projectId={projectId} />
         <Artifacts projectId={projectId} />

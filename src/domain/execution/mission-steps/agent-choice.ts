@@ -66,7 +66,7 @@ export async function chooseAgents(
     await markCostIncomplete(trx, run.id);
     return byRules({ ...before, way: 'rules', reason: 'The model did not answer in time.' });
   }
-  const asked = await questionFor(trx, run, prompt);
+  const asked = await questionFor(trx, run, project, prompt);
   if (typeof asked === 'string') return byRules({ ...unasked, way: 'rules', reason: asked });
   const { model } = asked.question;
   await keep({ ...unasked, way: 'asked', reason: 'The model is being asked.', askedAt: now(), model });
@@ -74,8 +74,14 @@ export async function chooseAgents(
 }
 
 /** The question, or the reason that none is asked. */
-async function questionFor(trx: Transaction, run: Run, prompt: string): Promise<AskedQuestion | string> {
+async function questionFor(
+  trx: Transaction,
+  run: Run,
+  project: Row<Project>,
+  prompt: string,
+): Promise<AskedQuestion | string> {
   if (run.agentId !== null) return 'The mission names its agent.';
+  if (project.hasTeam !== null) return 'The project says whether it has a team.';
   const { inferenceEnabled, llmConnectorId: id, model, vendor } = await inferenceSettings(trx, run.orgId);
   if (!inferenceEnabled) return 'The orchestrator may not ask its model: inferenceEnabled is off.';
   if (id === null) return 'The orchestrator has no model connector.';

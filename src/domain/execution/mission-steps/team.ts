@@ -1,8 +1,9 @@
 // The agents of a run. A builder with a model works with the organization's own planner, reviewer and QA agents, if it has such agents
-// for harnesses that connected runtimes offer; the built-in agents of these roles work only for missions that name them.
+// for harnesses that connected runtimes offer; with the built-in agents of these roles where the project has turned its team on; alone
+// where it has turned it off.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
-import { builtinAgentId, builtinAgents, waysOf } from '../../projects/agents/catalog.ts';
+import { type BuiltinAgent, builtinAgentId, builtinAgents, waysOf } from '../../projects/agents/catalog.ts';
 import { Agent, type AgentRole } from '../../projects/agents/model.ts';
 import { type CanRun, canAnyRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
 import type { Project } from '../../projects/projects/model.ts';
@@ -19,7 +20,8 @@ export async function chooseTeam(
   canRun: CanRun,
 ): Promise<RunAgent[]> {
   const lead = await chooseAgent(trx, run, project, canRun);
-  if (run.agentId !== null || lead.role !== 'builder' || lead.harness === 'shell') return [lead];
+  if (run.agentId !== null || lead.role !== 'builder' || lead.harness === 'shell' || project.hasTeam === false)
+    return [lead];
   const canAnyRun = await canAnyRuntimeRun(trx, run.orgId);
   const inOtherRoles = await Agent.query(trx)
     .where({ orgId: run.orgId })
@@ -33,8 +35,16 @@ export async function chooseTeam(
   return order.flatMap((role) => {
     if (role === 'builder') return [lead];
     const agent = inRole(role);
-    return agent ? [asRunAgent(agent, project)] : [];
+    if (agent) return [asRunAgent(agent, project)];
+    const builtin = project.hasTeam ? builtinIn(role) : undefined;
+    return builtin ? [builtin] : [];
   });
+
+  function builtinIn(role: AgentRole): RunAgent | undefined {
+    const one = builtinAgents.find((each) => each.role === role)!;
+    const way = waysOf(one).find(canRun) ?? waysOf(one).find(canAnyRun);
+    return way && asBuiltinRunAgent({ ...one, ...way }, project);
+  }
 }
 
 /** The agent named by the run; else a builder before the other roles, the organization's own before the built-in ones, and no script. */
@@ -56,6 +66,10 @@ async function chooseAgent(
     candidates.find(({ role }) => role === 'builder') ??
     candidates[0]!;
   if (agent instanceof Agent) return asRunAgent(agent, project);
+  return asBuiltinRunAgent(agent, project);
+}
+
+function asBuiltinRunAgent(agent: BuiltinAgent, project: Row<Project>): RunAgent {
   const { name, role, harness, model, userPrompt, sandboxTemplateKey, skillRepos } = agent;
   const sandboxTemplateId = templateFor(sandboxTemplateKey, project);
   const agentFields = { name, role, harness, model, userPrompt, sandboxTemplateId };

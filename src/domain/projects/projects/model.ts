@@ -34,6 +34,8 @@ export class Project extends table('projects', {
   issueCode: column<string | null>(),
   /** The sandbox template of agents that have chosen none of their own; null: the built-in one. */
   defaultSandboxTemplateId: column<string | null>(),
+  /** Whether builders work with a planner, a reviewer and QA; null: with those that the organization has of its own. */
+  hasTeam: column<boolean | null>(),
   createdAt: column<number>(),
 }) {
   static override noun = 'project';

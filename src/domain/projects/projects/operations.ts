@@ -82,6 +82,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
     autoMerge: false,
     issueCode: input.issueCode ?? null,
     defaultSandboxTemplateId: null,
+    hasTeam: null,
     createdAt: now(),
   };
   // The plain slug is nearly always free, so it is tried before the taken ones are read.
@@ -130,6 +131,7 @@ export interface ProjectChanges {
   autoMerge?: boolean | undefined;
   issueCode?: string | null | undefined;
   defaultSandboxTemplateId?: string | null | undefined;
+  hasTeam?: boolean | null | undefined;
   trackerTeamKey?: string | undefined;
   repoFullName?: string | undefined;
 }

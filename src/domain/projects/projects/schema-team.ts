@@ -1,0 +1,34 @@
+// The team of a project in the graph and as a tool.
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
+import { updateProject } from './operations.ts';
+import { ProjectType } from './schema.ts';
+
+builder.objectField(ProjectType, 'hasTeam', (t) =>
+  t.exposeBoolean('hasTeam', {
+    nullable: true,
+    graphOnly: true,
+    description:
+      'Whether builders work with a planner, a reviewer and QA: agents of the organization, else the built-in ones. False: they work ' +
+      'alone; null: with agents of these roles that the organization has of its own.',
+  }),
+);
+
+builder.mutationFields((t) => ({
+  setProjectTeam: t.field({
+    description:
+      'Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It counts for ' +
+      'missions that name no agent and have not begun.',
+    scope: 'projects:write',
+    tool: { name: 'set_project_team', idempotent: true },
+    type: ProjectType,
+    args: {
+      projectId: t.arg.string(pathId),
+      hasTeam: t.arg.boolean({
+        description:
+          'True: agents of the organization, else the built-in ones. False: none. Null: those that the organization has of its own.',
+      }),
+    },
+    resolve: (_, { projectId, hasTeam = null }, { caller }) => updateProject(caller, projectId, { hasTeam }),
+  }),
+}));
