@@ -140,7 +140,7 @@ async function run(harness: string): Promise<void> {
 }
 
 type Ask = (method: string, where: string, body?: object) => Promise<Json>;
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests members of parsed JSON
 type Json = any;
 
 async function runMission(ask: Ask, harness: string, owner: string, chosen: { projectId: string; agentId: string }) {

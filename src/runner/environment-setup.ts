@@ -14,7 +14,7 @@ import { environmentKey } from './workspace/environment-key.ts';
 /** Characters of the lines that are reported. */
 const longestTail = 4_000;
 
-/** Prepares the place once, then opens the network of agents. @returns why that failed; empty when all went well */
+/** Prepares the place once, then opens the network of agents. @returns the reason of a failure; empty on success */
 export async function setUp(
   settings: RunSettings,
   runPlace: RunPlace,
@@ -117,7 +117,7 @@ function openTelling({ platform, lease }: RunSettings, { plan, checkout }: RunPl
   };
 }
 
-/** Paths in the checkout that git does not have. It runs where missions do: the setup may have changed its settings. */
+/** Untracked paths of the checkout. git runs inside the isolation, because the setup may have changed its settings. */
 async function untracked({ place }: RunPlace, { runScript }: IsolatedStep): Promise<string[]> {
   const names = await readdir(place.work);
   if (!names.includes('.git')) return names;
@@ -128,7 +128,7 @@ async function untracked({ place }: RunPlace, { runScript }: IsolatedStep): Prom
     .map((name) => path.normalize(name).replace(/\/$/, ''));
 }
 
-/** @returns what is missing; empty: the containers of the place have the image. */
+/** @returns an error; empty when the image is available to the containers of the place. */
 async function chooseImage(
   { capabilities }: RunSettings,
   { plan, containers, isolation }: RunPlace,

@@ -1,4 +1,4 @@
-// Plan of an environment: what its template and the repository say about it.
+// Plan of an environment, from its template and the repository.
 import type { Environment } from './contract.ts';
 import type { HostSecret } from './network/host-secrets.ts';
 import type { NetworkPolicy } from './network/policy.ts';
@@ -6,7 +6,7 @@ import { readDevcontainer, readText } from './workspace/devcontainer.ts';
 
 export interface Plan {
   template: Environment;
-  /** Image of containers; null: that of the runner, or one that is built. */
+  /** Image of containers; null: the runner's own, or one built from `dockerfile`. */
   image: string | null;
   /** Text of a Dockerfile to build. */
   dockerfile: string | null;
@@ -47,7 +47,7 @@ export async function planOf(template: Environment, checkout: string): Promise<P
   };
 }
 
-/** Read by the linker and the shells that start a cell, which are outside of it yet. */
+/** The linker and the shells that start a cell read these before they are inside it. */
 const actsOutside = /^(PATH|ENV|IFS|PS4|SHELLOPTS|GCONV_PATH|LOCPATH|NLSPATH|(LD|DYLD|BASH|GLIBC|MALLOC)_?\w*)$/;
 
 const withoutRefused = (variables: Record<string, string>): Record<string, string> =>
@@ -56,7 +56,7 @@ const withoutRefused = (variables: Record<string, string>): Record<string, strin
 const valuesOf = (entries: { name: string; value: string }[]): Record<string, string> =>
   Object.fromEntries(entries.map(({ name, value }) => [name, value]));
 
-/** The template's image or Dockerfile goes before that of the repository. */
+/** The template's image or Dockerfile takes precedence over the repository's. */
 async function baseOf(
   template: Environment,
   devcontainer: Awaited<ReturnType<typeof readDevcontainer>>,

@@ -1,5 +1,5 @@
-// Places of a run: its steps that are isolated in the same way share one, with its checkout, its environment and the proxy that is its
-// way out.
+// Places of a run: its steps that are isolated in the same way share one, with its checkout, its environment and its
+// egress proxy.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createSecureContext } from 'node:tls';
@@ -37,7 +37,7 @@ export interface RunPlace {
   plan: Plan;
   /** Null: there are no secrets for hosts. */
   interception: Interception | null;
-  /** Whether the environment of its plan is there. */
+  /** Whether the environment is prepared. */
   isPrepared: boolean;
 }
 
@@ -93,7 +93,7 @@ export function openPlaces(settings: RunSettings) {
       found.interception?.secrets.renew(step.environment.secrets);
       return found;
     },
-    /** Closes something else before the places. */
+    /** Registers a callback to run before the places are closed. */
     beforeClosing: (close: () => Promise<void>) => void closing.push(close),
     async close(): Promise<void> {
       for (const close of closing.reverse()) await close();

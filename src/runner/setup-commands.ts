@@ -1,4 +1,4 @@
-// The commands of a setup, run where missions work, with the network of the setup, its secrets, and a time of their own.
+// Runs the commands of a setup in the isolation of missions, with the setup's network, secrets and time limit.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { IsolatedStep } from './isolated-step.ts';
 import { commonPaths } from './isolation/cell.ts';
@@ -12,7 +12,7 @@ import { watchUsage } from './step-usage.ts';
 const longestLog = 1_000_000;
 const sampleMs = 1_000;
 
-/** @returns why one of them failed; empty when all went well */
+/** @returns the reason of a failure; empty on success */
 export async function runCommands(
   settings: RunSettings,
   runPlace: RunPlace,
@@ -44,7 +44,7 @@ async function runOne(
 ): Promise<string> {
   const { place, plan, limits, isolation } = runPlace;
   const { launch, enclosure, processOf } = isolated.open();
-  // The same paths in each mission, where there is a view of files.
+  // Cells and containers have the same paths in each mission.
   const { work, home } = hasEgress(isolation.level) ? commonPaths : place;
   const env = { ...launch.env, ...variablesOf(runPlace), ...plan.setupSecrets, HOME: home, CI: 'true' };
   const program = startProcess(

@@ -32,7 +32,7 @@ export interface RunnerCapabilities {
   models: Pick<Upstreams, 'anthropic' | 'openai'>;
   /** A folder for mirrors of repositories. */
   mirrors: string;
-  /** How hosts of network policies are reached. */
+  /** Routes to hosts that network policies allow. */
   routes: RouteSettings;
   /** A file of further certificate authorities; null: there is none. */
   trust: string | null;
@@ -71,7 +71,7 @@ export interface StepContext {
   questions: Questions | null;
   /** Connections since they were last reported. */
   connections: ConnectionCounter;
-  /** Prepares the environment, once for its place. @returns why that failed; empty when all went well */
+  /** Prepares the environment, once for its place. @returns the reason of a failure; empty on success */
   setUp(report: SetupReport): Promise<string>;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
@@ -96,7 +96,7 @@ export interface RunSettings {
   /** Limits of this run: the memory of its instance type, where the machine has it. */
   limits: Limits;
   graceMs: number;
-  /** Between two requests of the platform for a model call that waits for money. */
+  /** Interval between reservation attempts of a model call that waits for budget or credits. */
   askAgainMs: number;
 }
 

@@ -10,10 +10,10 @@ import type { StepContext } from './step-context.ts';
 /** Outcome of a step when the runner shuts down. */
 export const runnerStopped = 'runner stopped';
 
-/** Connections of one report: the platform takes 200. */
+/** Maximum connections per report: the platform accepts 200. */
 const connectionsAtOnce = 200;
 
-/** @returns why the step cannot begin, when its journal is closed; empty: it can */
+/** @returns the reason why the step cannot begin, after closing its journal; empty if it can */
 export async function setUpStep(
   platform: Platform,
   lease: RunLease,
@@ -50,7 +50,7 @@ async function setUp(
   }
 }
 
-/** Reports those since the last time. */
+/** Reports the connections since the last report. */
 export async function reportConnectionsOf(
   platform: Platform,
   lease: RunLease,

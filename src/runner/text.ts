@@ -8,7 +8,7 @@ export type Mask = (text: string) => string;
 /** Shorter values would be found in ordinary words. */
 const shortestSecret = 4;
 
-/** Replaces values of secrets, also encoded by Base64 or for URLs; of a value with several lines each of them. */
+/** Replaces values of secrets, also in Base64 and URL encoding, and each line of a value with several lines. */
 export function createMask(values: readonly string[]): Mask {
   const parts = values.flatMap((value) => [value, ...value.split(/\r?\n/).filter((line) => line.length >= 8)]);
   const encoded = parts
@@ -18,7 +18,7 @@ export function createMask(values: readonly string[]): Mask {
   return (text) => found.reduce((masked, value) => masked.replaceAll(value, '[secret]'), text);
 }
 
-/** Its characters in Base64 at each of three positions, without those that depend on its neighbours. */
+/** Its Base64 characters at each of the three alignments, without those that depend on adjacent bytes. */
 function inBase64(value: string): string[] {
   const bytes = Buffer.from(value);
   const positions = [0, 1, 2].flatMap((shift) => {

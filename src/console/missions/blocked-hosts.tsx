@@ -1,4 +1,4 @@
-// Hosts that a mission was refused, each with the way to allow it.
+// Hosts that the network policy blocked in a mission, each with a button to allow it.
 import { allowHost, type RunNetworkQuery } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { may, pageAt } from '../kit/page.ts';

@@ -41,7 +41,7 @@ export function Fragments({ sandboxId, fragments, isOver, earlier, scrolls = tru
     );
   }
   const readOlder = async () => {
-    // The first page is shown already; its cursor leads to the one before.
+    // The first page is already shown; its cursor points to the previous page.
     const cursor = older?.cursor ?? earlier ?? (await page(sandboxId, null)).nextCursor;
     if (cursor === null) return setOlder({ fragments: [], cursor: null });
     const { data, nextCursor } = await page(sandboxId, cursor);

@@ -1,4 +1,4 @@
-// The environment of a mission: how it was prepared, and the hosts that it has asked for.
+// The environment of a mission: how it was prepared, and which hosts it tried to reach.
 import { useEffect, useState } from 'preact/hooks';
 import type { Operation, RunNetworkQuery, RunPreparationsQuery } from '../generated/documents.ts';
 import { runPreparations } from '../generated/documents.ts';
@@ -72,7 +72,7 @@ function PreparationRow({ preparation }: { preparation: RunPreparationsQuery['ru
 
 export type Asked = RunNetworkQuery['runConnections']['data'][number];
 
-/** Rows that are shown before the rest is asked for. */
+/** Rows shown before “Show more”. */
 const shownFirst = 10;
 
 export function Network({ reading }: { reading: Reading<RunNetworkQuery> }) {

@@ -20,7 +20,7 @@ const needStates: typeof needWords = {
 export function stateOf({ status, needs, interruptedAt, outcome }: RunRowFragment): string {
   if (needs) return needStates[needs];
   if (interruptedAt !== null) return 'interrupted';
-  // The mission ended without a fault, but nothing came of it.
+  // The mission completed without changing anything.
   return status === 'completed' && outcome?.result === 'no_changes' ? 'no changes' : status;
 }
 

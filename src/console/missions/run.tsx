@@ -180,10 +180,10 @@ function Decisions({ run, show }: DecisionsProperties) {
   );
 }
 
-/** US dollars that one press adds to a budget. */
+/** US dollars that the button adds to a budget. */
 const budgetStep = 5;
 
-/** The way on for a mission whose next model call does not fit into a limit. */
+/** Actions for a mission whose next model call exceeds a limit. */
 function MoreMoney({ run, show }: DecisionsProperties) {
   if (run.parkedBy === 'credits') return <a href={pageAt('/billing')}>Buy credits</a>;
   if (run.parkedBy === 'cap') return <a href={pageAt('/settings')}>Raise the daily cap</a>;

@@ -6,7 +6,7 @@ import { useReading } from '../kit/reading.ts';
 
 export const standard = 'standard';
 
-/** `standardWords`: what the standard template means there. */
+/** `standardWords`: label of the standard template in that form. */
 export function TemplateChoice<V>({ standardWords, hint, ...field }: FieldProperties<V> & { standardWords: string }) {
   const { data } = useReading(templateNames, {});
   const own = data?.sandboxTemplates.data.filter(({ isBuiltin }) => !isBuiltin) ?? [];

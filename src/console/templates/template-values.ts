@@ -24,7 +24,7 @@ export const valuesOf = (template: Template) => {
     ...{ name, base: base as string, variables },
     description: description ?? '',
     image: image ?? '',
-    // That of the built-in template is the recipe of the default image.
+    // The built-in template has the Dockerfile of the default image.
     dockerfile: (base === 'dockerfile' && dockerfile) || '',
     setupScript: setupScript ?? '',
     agentNetwork: template.agentNetwork as Policy,

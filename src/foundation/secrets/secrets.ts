@@ -10,7 +10,7 @@ import {
 } from 'node:crypto';
 
 let key: Buffer | undefined;
-/** Keys derived from the service key, by purpose; there are few purposes of signatures. */
+/** Keys derived from the service key, by purpose. Not bounded, because there are few purposes. */
 const signatureKeys = new Map<string, Buffer>();
 
 /** Binds the 32-byte service key; called once at start. */

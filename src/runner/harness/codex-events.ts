@@ -48,7 +48,7 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
         return all(shown(plan(items)));
       }
       case 'thread/tokenUsage/updated':
-        // A resumed thread tells of its last call once more.
+        // A resumed thread repeats its last call.
         if (params.turnId === turn) await on({ usage: usageOf(params, model) });
         break;
       case 'error': {

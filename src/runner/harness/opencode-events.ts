@@ -82,7 +82,7 @@ function opencodeTurn(on: Listener, takeText: () => string) {
     fail(error: Json): void {
       failure = error;
     },
-    /** An abort tells it twice: only a turn that has begun can end. */
+    /** An abort sends two end events: only a turn that has begun can end. */
     async end(): Promise<void> {
       if (isBusy) await finish();
     },

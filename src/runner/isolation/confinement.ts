@@ -1,6 +1,6 @@
 // Means that keep a mission apart from the machine that it runs on, beside containers: a user of its own when the runner is root, and
-// processes, network and files of its own where the kernel offers namespaces, by bubblewrap or by unshare(1). Scripts may run without
-// either, where the operator says so or neither is to be had.
+// processes, network and files of its own where the kernel offers namespaces, by bubblewrap or by unshare(1). Scripts
+// run without either if the operator says so or neither is available.
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';

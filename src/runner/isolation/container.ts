@@ -1,6 +1,6 @@
-// A container around an agent or a script, by the command line of Docker or Podman: what a cell is where bubblewrap works, for machines
-// where containers are what can be had, and for environments that are images. It has no network but the runner's sockets in a mounted
-// folder.
+// A container around an agent or a script, by the command line of Docker or Podman: the counterpart of a cell for
+// machines without bubblewrap, and for environments that are images. It has no network but the runner's sockets in a
+// mounted folder.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -30,10 +30,10 @@ export interface Container {
 }
 
 const [imagePullTimeoutMs, engineTimeoutMs] = [10 * 60_000, 60_000];
-/** Between two looks for the process of a container that starts. */
+/** Interval between two checks for the process of a starting container. */
 const searchMs = 250;
 
-/** @throws what is missing, or the reason why no container can be run */
+/** @throws with the reason why no container can run */
 export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Containers> {
   const containers = containersFrom(env);
   // Writes in the folder of an agent.

@@ -1,4 +1,4 @@
-// Images of environments: one that is named is pulled, and a Dockerfile is built once, under the hash of its text.
+// Images of environments: a named image is pulled; a Dockerfile is built once, tagged with the hash of its text.
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ const hasImage = (engine: string, name: string): Promise<boolean> =>
     () => false,
   );
 
-/** By name: missions that need the same image at the same time wait for one of them. */
+/** Pulls and builds in progress, by name: concurrent missions share them. */
 const underWay = new Map<string, Promise<void>>();
 
 async function once(source: ImageSource, name: string, make: () => Promise<void>): Promise<void> {
@@ -34,14 +34,14 @@ async function once(source: ImageSource, name: string, make: () => Promise<void>
   await making;
 }
 
-/** @throws why it is not to be had */
+/** @throws with the reason why it is not available */
 export const pullImage = (source: ImageSource, name: string): Promise<void> =>
   once(source, name, () => run(source, ['pull', name], `its image ${name} is not to be had`));
 
 /**
- * Nothing of this machine is in its context.
- * @param network Of the engine, in which its `RUN` lines work.
- * @returns its name @throws why it could not be built
+ * The build context is empty.
+ * @param network The engine's network for `RUN` lines.
+ * @returns its name @throws with the reason of a failed build
  */
 export async function buildImage(source: ImageSource, dockerfile: string, network: string): Promise<string> {
   const name = imageName(dockerfile);

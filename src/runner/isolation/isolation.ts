@@ -1,5 +1,5 @@
-// How missions are kept apart from the machine: in a cell or a container, or, when the operator asks for that, not at all. Scripts are
-// kept as agents are; where no agent can be taken they fall back to what else there is.
+// Isolation of missions: a cell, a container, or none if the operator requests that. Scripts are isolated like
+// agents; where agents are refused, scripts use the strongest available confinement.
 import { execFile } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -19,7 +19,7 @@ import { type Ask, askDirectly, inPath } from './programs.ts';
 export type RunScript = (script: string, args: string[], timeoutMs: number) => Promise<string>;
 
 const levels = ['cell', 'container', 'none'] as const;
-/** `unshare`: of scripts alone, without any network. */
+/** `unshare`: only for scripts, without any network. */
 export type Level = (typeof levels)[number] | 'unshare';
 
 export interface Isolation {
@@ -81,7 +81,7 @@ export async function isolationOfScripts(wanted: string | undefined, agents: Iso
 export const kindOf = (level: Level): Kind =>
   level === 'cell' ? 'bubblewrap' : level === 'unshare' ? 'unshare' : 'none';
 
-/** Whether there is a way to the hosts of a network policy, and no other one. */
+/** Whether a network policy is enforced. */
 export const hasEgress = (level: Level): boolean => level === 'cell' || level === 'container';
 
 export const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);

@@ -1,4 +1,4 @@
-// Addresses that a runner connects to for others: public ones. The rules are those of the platform (src/foundation/http/outbound.ts).
+// Tests whether an address is public: a runner connects to no other on behalf of agents. The rules are those of the platform (src/foundation/http/outbound.ts).
 import { BlockList, isIP } from 'node:net';
 
 const specialV4 =

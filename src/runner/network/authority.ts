@@ -1,4 +1,4 @@
-// A certificate authority of one mission (RFC 5280): programs of that mission alone trust it, and its key is in memory alone. Node.js
+// A certificate authority of one mission (RFC 5280): only programs of that mission trust it, and its key is only in memory. Node.js
 // reads certificates but writes none, so they are written here as DER (X.690).
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
@@ -43,7 +43,7 @@ const publicDer = (key: KeyObject): Buffer => key.export({ type: 'spki', format:
 function certify(issuer: Buffer, signer: KeyObject, subject: Buffer, key: KeyObject, extensions: Buffer[]): string {
   const now = Date.now();
   const serial = randomBytes(16);
-  // A positive number without zeros in front.
+  // A positive number without leading zeros.
   serial[0] = (serial[0]! & 0x3f) | 0x40;
   const body = sequence(
     der(0xa0, hex('020102')), // version 3

@@ -4,7 +4,7 @@
 /** Bytes of a ClientHello, with the headers of its records. */
 export const longestHello = 64 * 1024;
 
-/** `more`: it is not complete yet. Null: it is not a ClientHello. A name is empty when the client names none. */
+/** Returns `more` for an incomplete ClientHello, and null for other bytes. The name is empty without the server_name extension. */
 export function readServerName(bytes: Buffer): 'more' | { name: string } | null {
   const handshake: Buffer[] = [];
   for (let at = 0, length = 0; ; ) {

@@ -10,16 +10,16 @@ import { canonicalHost } from './policy.ts';
 import { readRoots } from './trust.ts';
 
 export interface RouteSettings {
-  /** `host:port` that may be at private addresses: a registry of the operator's own. */
+  /** `host:port` allowed at private addresses, such as a registry of the operator. */
   privateHosts: ReadonlySet<string>;
   /** The proxy of this machine; null: it reaches the internet itself. */
   upstream: URL | null;
-  /** PEM of the authorities that hosts are verified with where TLS ends here. */
+  /** PEM of the certificate authorities that verify hosts whose TLS ends at the runner. */
   roots: string;
   resolve?: typeof systemLookup;
 }
 
-/** Why a host was not reached. */
+/** The error of a host that was not reached. */
 export class Refusal extends Error {
   readonly verdict: Exclude<Verdict, 'allowed'>;
   readonly host: string;
@@ -36,7 +36,7 @@ export interface Dialer {
 
 const connectTimeoutMs = 30_000;
 
-/** Settings of an operator. @throws those that cannot be read */
+/** Reads the operator's settings. @throws for an invalid one */
 export function readRoutes(env: NodeJS.ProcessEnv): RouteSettings {
   const entries = (env.EGRESS_PRIVATE_HOSTS ?? '').split(/[\s,]+/).filter(Boolean);
   const privateHosts = entries.map((entry) => {
@@ -83,7 +83,7 @@ function open(socket: Socket, host: string): Promise<Socket> {
     const timer = setTimeout(() => fail('it did not answer in time'), connectTimeoutMs);
     const failed = (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
-      // No address: it could be that of a machine of the operator's.
+      // Omits the address, which could be one of the operator's machines.
       fail(error.code ?? 'the connection failed');
     };
     socket.once('error', failed).once('connect', () => {

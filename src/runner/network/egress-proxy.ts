@@ -11,22 +11,22 @@ import { type Interception, intercept } from './intercept.ts';
 import { listenFor } from './listen.ts';
 import { allows, canonicalHost, type NetworkPolicy } from './policy.ts';
 
-/** The policy that holds now. */
+/** The current phase and its policy. */
 export interface Reach {
   phase: Phase;
   policy: NetworkPolicy;
 }
 
 export interface EgressProxy {
-  /** Connections under way that the new policy does not allow go on. */
+  /** Applies to new connections; open ones continue. */
   set(reach: Reach): void;
   close(): Promise<void>;
 }
 
-/** Connections of a mission at the same time; milliseconds for the header of a request, and without any bytes. */
+/** Maximum concurrent connections of a mission; time limits for request headers, and for idle connections. */
 const [mostConnections, headersTimeoutMs, idleTimeoutMs] = [256, 10_000, 10 * 60_000];
 
-/** @param interception Of the hosts that secrets are for; null: there are none. */
+/** @param interception Null without secrets for hosts. */
 export async function openEgressProxy(
   socket: string,
   record: (connection: Connection) => void,
@@ -67,7 +67,7 @@ function checked(name: string, port: number, { policy }: Reach): string {
   const host = canonicalHost(name);
   if (!host || !(port > 0 && port < 65_536))
     throw new Refusal('blocked', name.slice(0, 253), 'it is not a host and port');
-  // A list has names: an address is nobody's to vouch for.
+  // Lists contain names only: an address does not prove which host it is.
   if ((isIP(host) > 0 && policy.mode !== 'open') || !allows(policy, host, port))
     throw new Refusal('blocked', host, 'the network policy does not allow it');
   return host;
@@ -135,19 +135,19 @@ async function tunnel(
   }
 }
 
-/** The other name that a client's first bytes give; empty: they give none that can be read. Undefined: they may be sent on. */
+/** The server name in the first bytes of a client, if it differs from the host; empty if unreadable. Undefined: forward them. */
 function otherNameIn(first: Buffer, host: string, port: number, { policy }: Reach): string | undefined {
-  // Whatever an open policy reaches may be reached by any name.
+  // An open policy allows every public host, so the name does not matter.
   if (policy.mode === 'open') return undefined;
   const found = readServerName(first);
   if (found === 'more') return '';
-  // Other ports than that of https may speak another protocol.
+  // Ports other than 443 may speak another protocol.
   if (!found) return port === 443 ? '' : undefined;
   const name = found.name && canonicalHost(found.name);
   return name === '' || name === host ? undefined : (name ?? '');
 }
 
-/** Holds the first bytes of a client back until they name the host that was asked for. */
+/** Buffers the first bytes of a client until their server name can be checked. */
 function inspect(
   client: Socket,
   head: Buffer,
@@ -197,7 +197,7 @@ async function sendOn(
     const host = checked(name, port, reach);
     const socket = await dialer.connect(host, port);
     const headers = Object.entries(from.headers).filter(([header]) => !dropped.includes(header));
-    // The name of the address goes before that of the header: a server may have several.
+    // The host of the URL replaces the Host header, because a server may have several hosts.
     const onward = request({
       createConnection: () => socket,
       method: from.method,

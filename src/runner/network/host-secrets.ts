@@ -5,13 +5,13 @@ import { matches } from './policy.ts';
 export interface HostSecret {
   name: string;
   value: string;
-  /** As in network policies. */
+  /** Hosts in the syntax of network policies. */
   hosts: readonly string[];
 }
 
 export type HostSecrets = ReturnType<typeof openHostSecrets>;
 
-/** By these programs tell tokens of their vendor from others. */
+/** Prefixes by which programs recognize tokens of their vendor. */
 const publicPrefix = /^(?:gh[opsur]_|github_pat_|glpat-|npm_|pypi-|sk-ant-|sk-|xox[abp]-|hf_)/;
 
 const placeholderFor = (value: string): string =>
@@ -19,7 +19,7 @@ const placeholderFor = (value: string): string =>
 
 export function openHostSecrets(secrets: readonly HostSecret[]) {
   const placeholders = Object.fromEntries(secrets.map(({ name, value }) => [name, placeholderFor(value)]));
-  /** Names by placeholder, also by those of the setup that an environment was prepared by. */
+  /** Names of secrets by placeholder, including placeholders of earlier setups. */
   const names = new Map(Object.entries(placeholders).map(([name, placeholder]) => [placeholder, name]));
   let current = secrets;
   const secretsFor = (host: string, port: number): HostSecret[] =>
@@ -29,7 +29,7 @@ export function openHostSecrets(secrets: readonly HostSecret[]) {
     /** Environment variables of setup and agents. */
     placeholders,
     covers: (host: string, port: number): boolean => secretsFor(host, port).length > 0,
-    /** Values and hosts as a later step has them. */
+    /** Replaces values and hosts for a later step. */
     renew(next: readonly HostSecret[]): void {
       current = next;
     },
@@ -37,7 +37,7 @@ export function openHostSecrets(secrets: readonly HostSecret[]) {
     accept(earlier: Record<string, string>): void {
       for (const [name, placeholder] of Object.entries(earlier)) if (placeholders[name]) names.set(placeholder, name);
     },
-    /** Names and values of headers, in turn, with the values of the secrets of the host. */
+    /** Replaces placeholders of the host's secrets in raw headers (alternating names and values). */
     fill(host: string, port: number, headers: readonly string[]): string[] {
       const values = new Map(secretsFor(host, port).map(({ name, value }) => [name, value]));
       const held = [...names].flatMap(([placeholder, name]) =>
@@ -50,7 +50,7 @@ export function openHostSecrets(secrets: readonly HostSecret[]) {
   };
 }
 
-/** User and password in Base64 (RFC 7617). */
+/** Replaces placeholders within Basic credentials, which are Base64 (RFC 7617). */
 function replaceInBasic(header: string, replace: (text: string) => string): string {
   const [, scheme, encoded] = /^(basic +)([a-z0-9+/=_-]+) *$/i.exec(header) ?? [];
   if (!encoded) return header;

@@ -1,5 +1,6 @@
-// TLS to a named host that ends here, so that the headers of requests get the values of secrets: HTTP/1.1 with a client that trusts the
-// mission's authority on one side, and with the host, whose certificate is verified, on the other. One connection leads to one connection.
+// Terminates TLS to the hosts of secrets, to put values into request headers. HTTP/1.1 on both sides: the client
+// trusts the mission's certificate authority, and the host's certificate is verified. Each client connection has its
+// own connection to the host.
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -12,7 +13,7 @@ import { canonicalHost } from './policy.ts';
 export interface Interception {
   secrets: HostSecrets;
   authority: Authority;
-  /** Authorities that the certificates of hosts are verified with. */
+  /** Certificate authorities that verify hosts. */
   roots: SecureContext;
 }
 
@@ -24,7 +25,7 @@ interface Target {
 
 const [alpn, maxHeaderSize] = [['http/1.1'], 64 * 1024];
 
-/** @param client Its ClientHello is to be read again. @param onward A connection to the host, over which nothing was sent. */
+/** @param client Its ClientHello is still unread. @param onward A fresh connection to the host. */
 export function intercept(client: Socket, onward: Socket, target: Target, interception: Interception): void {
   const { host, idleTimeoutMs } = target;
   const { authority, roots } = interception;
@@ -37,7 +38,7 @@ export function intercept(client: Socket, onward: Socket, target: Target, interc
   for (const wrapped of [client, onward]) wrapped.setTimeout(0);
   inside.setTimeout(idleTimeoutMs, () => inside.destroy());
   inside.on('error', () => inside.destroy()).once('close', () => outside.destroy());
-  /** Why the host cannot be talked to. */
+  /** Reason why TLS with the host failed; empty on success. */
   const ready = new Promise<string>((resolve) => {
     outside.once('secureConnect', () => resolve(''));
     outside.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
@@ -53,7 +54,7 @@ function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, ta
   let underWay = 0;
   outside.once('close', () => underWay === 0 && inside.end());
 
-  /** The request to the host. @returns why it is not made */
+  /** Creates the request to the host. @returns the reason when it is refused */
   async function prepare(from: IncomingMessage): Promise<string | ReturnType<typeof request>> {
     const wrong = wrongTarget(from, host, port);
     if (wrong) return wrong;
@@ -80,7 +81,7 @@ function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, ta
     });
     const onward = await prepare(from);
     if (typeof onward === 'string') return void to.writeHead(502, { connection: 'close' }).end(onward);
-    // As without a proxy, a client repeats on another connection what it may repeat.
+    // The client decides whether to retry on a new connection, as without a proxy.
     onward.on('error', () => to.headersSent || inside.destroy());
     onAnswer(onward, (answer) => sendBack(answer, to));
     from.pipe(onward);
@@ -106,20 +107,20 @@ function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, ta
   server.emit('connection', inside);
 }
 
-/** A host that serves others too would answer for them, with the secret in the request. */
+/** A server with several hosts would pass the secret to another one of them. */
 function wrongTarget({ headers, url, method }: IncomingMessage, host: string, port: number): string {
   const [, name = '', namedPort] = /^(.*?)(?::(\d+))?$/.exec(headers.host ?? '') ?? [];
   if (canonicalHost(name) !== host || Number(namedPort ?? port) !== port)
     return `The request names ${headers.host ?? 'no host'}, and the connection ${host}:${port}.\n`;
   if (!/^[/*]/.test(url ?? '')) return 'The request must name a path.\n';
-  // Its answer would be the request.
+  // The response to TRACE repeats the request, with the secret.
   return method === 'TRACE' ? 'TRACE is not possible here.\n' : '';
 }
 
-/** Answered here; and named once, as it was checked. */
+/** `expect` is answered here; `host` is sent once, as it was checked. */
 const dropped = ['expect', 'host'];
 
-/** The headers as they came, in turn names and values. */
+/** The raw headers of the request (alternating names and values). */
 function headersOf({ rawHeaders, headers, method }: IncomingMessage): string[] {
   const others = rawHeaders.flatMap((text, at) =>
     at % 2 === 0 && !dropped.includes(text.toLowerCase()) ? [text, rawHeaders[at + 1]!] : [],

@@ -2,11 +2,11 @@
 
 export interface NetworkPolicy {
   mode: 'none' | 'packages' | 'custom' | 'open';
-  /** `host` or `*.host`, each with an optional `:port`; without one ports 80 and 443. Of `packages` and `custom`. */
+  /** `host` or `*.host`, with an optional `:port` (else 80 and 443). Only for `packages` and `custom`. */
   hosts: readonly string[];
 }
 
-/** The host as URLs spell it: lower case, punycode, IPv4 in four numbers, no dot at the end. Null: it is no host. */
+/** The host as URLs spell it: lower case, punycode, IPv4 in four numbers, no dot at the end. Null for an invalid host. */
 export function canonicalHost(text: string): string | null {
   if (text.length > 255 || /[\s/?#@\\%]/.test(text) || !URL.canParse(`http://${text}/`)) return null;
   const url = new URL(`http://${text}/`);

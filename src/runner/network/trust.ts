@@ -1,4 +1,4 @@
-// Certificate authorities that programs of a mission trust, and the variables by which they find them.
+// Certificate authorities that programs of a mission trust, and the variables that name their files.
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
@@ -6,14 +6,14 @@ import path from 'node:path';
 import { rootCertificates } from 'node:tls';
 
 export interface Trust {
-  /** A file or folder, which is shown in cells and containers under the same path. */
+  /** A file or folder, mounted in cells and containers under the same path. */
   path: string;
   variables: Record<string, string>;
   /** Options of the JVM, which reads no such variables. */
   java: string[];
 }
 
-/** Where distributions keep all authorities in one file. */
+/** Paths of the certificate bundles of distributions. */
 const systemBundles = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt', '/etc/ssl/cert.pem'];
 
 const readText = (file: string | undefined): string | null => {
@@ -24,13 +24,13 @@ const readText = (file: string | undefined): string | null => {
   }
 };
 
-/** PEM of the authorities of this machine, and of those that its operator has added. */
+/** PEM of the certificate authorities of this machine, and of those that its operator has added. */
 export function readRoots({ NODE_EXTRA_CA_CERTS }: NodeJS.ProcessEnv): string {
   const system = systemBundles.map(readText).find(Boolean) ?? rootCertificates.join('\n');
   return `${system}\n${readText(NODE_EXTRA_CA_CERTS) ?? ''}\n`;
 }
 
-/** Authorities of the operator's, beside those of the system or image. */
+/** Certificate authorities of the operator, in addition to those of the system or image. */
 export const trustFurther = (file: string): Trust => ({
   path: file,
   variables: { NODE_EXTRA_CA_CERTS: file },
@@ -51,7 +51,7 @@ const bundleVariables = [
   'DENO_CERT',
 ];
 
-/** Writes these authorities into a new folder, which everybody may read. */
+/** Writes these certificate authorities into a new folder that all accounts can read. */
 export async function trustOnly(folder: string, authorities: string): Promise<Trust> {
   const [bundle, java] = [path.join(folder, 'authorities.pem'), path.join(folder, 'authorities.jks')];
   await mkdir(folder);
@@ -69,7 +69,7 @@ export async function trustOnly(folder: string, authorities: string): Promise<Tr
   };
 }
 
-/** Of Java: tells its form. The digest at the end is read only with a password, and there is none. */
+/** Magic number of a Java key store. Its closing digest is only checked with a password, and there is none. */
 const [storeMagic, storeVersion, trustedCertificate] = [0xfeedfeed, 2, 2];
 
 /** A key store of Java, with certificates alone: the JVM reads no PEM. */

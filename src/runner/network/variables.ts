@@ -1,7 +1,7 @@
-// Variables by which programs in a cell or container find the proxy, and the authorities that they trust.
+// Variables that tell programs in a cell or container their proxy and their certificate authorities.
 import type { Trust } from './trust.ts';
 
-/** @param port On loopback, inside. @param trust Null: the authorities of the system or image alone. @param home Of the mission: the JVM
+/** @param port On loopback, inside. @param trust Null: only the certificate authorities of the system or image. @param home Of the mission: the JVM
  * would take that of its account, with the cache of Maven. */
 export function proxyVariables(port: number, trust: Trust | null, home: string): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;

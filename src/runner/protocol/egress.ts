@@ -9,9 +9,9 @@ import { promisify } from 'node:util';
 import { isLoopback, isPublic } from '../network/addresses.ts';
 
 export interface Egress {
-  /** An agent of its own: a pooled connection to the same name may have an unchecked address. */
+  /** A separate HTTP agent: a pooled connection to the same name may have an unchecked address. */
   agent: HttpAgent | HttpsAgent;
-  /** Why no request may be sent; null: allowed, subject to the checks of the agent. */
+  /** Reason why no request may be sent; null: allowed, subject to the checks of the HTTP agent. */
   refusal: string | null;
 }
 

@@ -177,7 +177,7 @@ function forward(
   });
   const isSent = watchSending(onward);
   onward.on('error', (error) => {
-    // An agent that leaves before the answer is no error of the vendor.
+    // An agent that disconnects before the answer is not an error of the vendor.
     if (!isAnswered) call?.end(to.destroyed ? null : 0, isSent() ? null : 'refused');
     if (to.headersSent) to.destroy();
     else refuse(to, 502, `The model cannot be reached: ${error.message}`);
@@ -187,7 +187,7 @@ function forward(
   else from.pipe(onward);
 }
 
-/** Whether any of a request may have left: it costs nothing without a connection, for which the name must resolve and TLS be verified. */
+/** Whether any byte of the request may have been sent. A call costs nothing if the name did not resolve, the connection failed or TLS was not verified. */
 function watchSending(onward: ClientRequest): () => boolean {
   let isSent = false;
   onward.once('socket', (socket) => {

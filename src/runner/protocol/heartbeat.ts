@@ -11,7 +11,7 @@ import type { Preview } from './preview.ts';
 const samplesAtOnce = 120;
 
 interface Sample extends ProcessSample {
-  /** Percent of what the files of the mission may take. */
+  /** Disk usage of the mission, percent of its limit. */
   diskUsedPct: number;
 }
 

@@ -3,7 +3,7 @@
 import type { Mask } from '../text.ts';
 import type { Connection, Platform } from './platform.ts';
 
-/** Members of reports that hold text of a mission. */
+/** Fields of reports that contain text from a mission. */
 const texts = [
   'content',
   'body',
@@ -30,7 +30,7 @@ function maskTexts<T>(value: T, mask: Mask): T {
   const entries = Object.entries(value).map(([name, one]) => {
     if (name === 'choices' && Array.isArray(one)) return [name, one.map(mask)];
     if (typeof one !== 'string') return [name, maskTexts(one, mask)];
-    // A step that ends well says so in one word.
+    // The outcome of a successful step is a fixed word, which the platform decides by.
     const isText = texts.includes(name) || (endings.includes(name) && one !== 'completed');
     return [name, isText ? mask(one) : one];
   });

@@ -1,5 +1,5 @@
 // Meters the model calls of a mission: reserves the highest price of each at the platform before it leaves the gateway, and reports its
-// tokens when it is answered. A call that the platform does not let through waits here until a person has raised the limit.
+// tokens when it is answered. A call that exceeds a limit waits here until a person raises the limit.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunLease, Session, Vendor } from '../contract.ts';
@@ -8,7 +8,7 @@ import type { Json } from '../harness/fragments.ts';
 import type { Tokens } from '../harness/port.ts';
 import type { Platform } from './platform.ts';
 
-/** Output of a request that names no bound. */
+/** Assumed output tokens of a request without a limit. */
 const usualOutputTokens = 32_000;
 const noTokens: Tokens = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
@@ -31,7 +31,7 @@ interface Call {
 
 export type Meter = ReturnType<typeof openMeter>;
 
-/** @param askAgainMs Between two requests for a call that waits. */
+/** @param askAgainMs Interval between reservation attempts of a waiting call. */
 export function openMeter(platform: Platform, lease: RunLease, askAgainMs: number) {
   let step: (Session & { stepId: string }) | null = null;
   let isUsed = false;
@@ -47,18 +47,18 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
   }
 
   return {
-    /** The step that calls are counted for. */
+    /** The step to which calls are charged. */
     countFor(next: Session & { stepId: string }): void {
       step = next;
       isUsed = false;
     },
-    /** Whether the step has made a call here: what its harness tells of its tokens is counted already. */
+    /** Whether the step has made a metered call, so that token reports of its harness are ignored. */
     isUsed: () => isUsed,
     /** Resolves when all reports have been sent. */
     settled: async () => void (await Promise.all(reports)),
     /**
      * @param count Counts the tokens of the input exactly; null where the vendor does not.
-     * @param left Aborted when the agent has gone away. @throws when the body is not readable, or the platform is unreachable
+     * @param left Aborts when the agent disconnects. @throws when the body is not readable, or the platform is unreachable
      */
     async admit(
       vendor: Vendor,
@@ -73,7 +73,7 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
       const wanted = Math.max(1, Math.floor(Number(request[bound] ?? usualOutputTokens)) || 1);
       const callId = randomUUID();
       isUsed = true;
-      // No token is shorter than a byte.
+      // A token has at least one byte.
       let inputTokens = body.length;
       for (;;) {
         const call = { ...lease, callId, model, inputTokens, outputTokens: wanted };
@@ -99,21 +99,21 @@ function usageOf({ vendor, model, callId }: Call, status: number | null, tokens:
   return { usageId: callId, callId: tokens && callId, model, ...used, answer };
 }
 
-/** The member of a request that bounds its output. */
+/** The request field that limits the output. */
 function boundOf(path: string, request: Json): string {
   if (path.endsWith('/responses')) return 'max_output_tokens';
   if (path.endsWith('/chat/completions')) return 'max_tokens' in request ? 'max_tokens' : 'max_completion_tokens';
   return 'max_tokens';
 }
 
-/** The request with its output bounded, and with its usage asked for; null: it is that already. */
+/** The request with its output limited and usage reporting enabled; null if it needs no change. */
 function bounded(path: string, request: Json, bound: string, outputTokens: number): Buffer | null {
   const changes: Json = {};
   if (request[bound] !== outputTokens) changes[bound] = outputTokens;
   if (path.endsWith('/chat/completions') && request.stream && !request.stream_options?.include_usage)
     changes.stream_options = { ...request.stream_options, include_usage: true };
   const thought = request.thinking?.budget_tokens ?? 0;
-  // Anthropic refuses thoughts that may take all of the output, or less than 1,024 tokens.
+  // Anthropic rejects a thinking budget below 1,024 tokens, or as large as the output limit.
   if (thought >= outputTokens)
     changes.thinking =
       outputTokens > 2_048 ? { ...request.thinking, budget_tokens: outputTokens - 1_024 } : { type: 'disabled' };

@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import type { Json } from '../harness/fragments.ts';
 import type { Tokens } from '../harness/port.ts';
 
-/** Paths of model calls that cost something. */
+/** Paths of billable model calls. */
 export const isPaid = (path: string): boolean => /^(\/v1\/messages(\?.*)?|\/responses|\/chat\/completions)$/.test(path);
 
 /** Tokens in the words of the three protocols. */
@@ -26,11 +26,11 @@ const usageIn = (event: Json): Json | undefined => event.usage ?? event.message?
 
 export interface UsageReader {
   read(bytes: Buffer): void;
-  /** Null: the answer has told none. */
+  /** Null: the answer contained no usage. */
   result(maxOutputTokens: number): Tokens | null;
 }
 
-/** Bytes that a stream has for each token at least: an event with one token is many times as long. */
+/** Minimum bytes of a stream per token: an event with one token is many times longer. */
 const bytesPerToken = 8;
 
 /** @param isStream Server-sent events; else one JSON document. */
@@ -43,7 +43,7 @@ export function readUsage(isStream: boolean): UsageReader {
     try {
       const event = JSON.parse(text);
       const usage = usageIn(event);
-      // Anthropic tells the input at the beginning and the output at the end.
+      // Anthropic reports input tokens at the beginning and output tokens at the end.
       if (usage)
         latest = { ...latest, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value != null)) };
       if (usage && event.type !== 'message_start') isFinal = true;
@@ -67,7 +67,7 @@ export function readUsage(isStream: boolean): UsageReader {
       if (!isStream) take(Buffer.concat(held).toString());
       if (!latest) return null;
       const tokens = tokensOf(latest);
-      // A stream that was broken off: its output is not known, and no longer than what has come.
+      // An interrupted stream: its output tokens are estimated from the bytes received.
       if (!isFinal) tokens.outputTokens = Math.min(maxOutputTokens, Math.ceil(size / bytesPerToken));
       return tokens;
     },

@@ -29,7 +29,7 @@ const texts: Record<string, Described> = {
   '.json': ['file', 'application/json'],
 };
 
-/** The type of a file by its content: a name says anything. Office documents are archives too: one is a trace under its own ending. */
+/** The type of a file by its content, because its name proves nothing. Office documents are archives too, so a trace also needs its own extension. */
 async function describe(content: FileHandle, ending: string): Promise<Described> {
   const { buffer, bytesRead } = await content.read(Buffer.alloc(4_096), 0, 4_096, 0);
   const head = buffer.subarray(0, bytesRead);
@@ -53,7 +53,7 @@ const isTextual = (contentType: string): boolean =>
 /** Bytes of texts that are searched for secrets. */
 const maxMaskedBytes = 16 * 1024 * 1024;
 
-/** A file of the runner's without the secrets; null: there are none in it. */
+/** A masked copy in a file of the runner; null if the file contains no secrets. */
 async function maskedCopy({ mask }: Platform, content: FileHandle, folder: string): Promise<FileHandle | null> {
   const text = await readFrom(content);
   const masked = mask(text);

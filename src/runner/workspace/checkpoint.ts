@@ -94,7 +94,7 @@ const nameOf = ({ file }: Bundle): string => path.basename(file, '.bundle');
 export const workOf = (bundle: Bundle): string => `refs/checkpoints/${nameOf(bundle)}`;
 const sessionsOf = (bundle: Bundle): string => `refs/sessions/${nameOf(bundle)}`;
 
-/** A folder that git takes for a repository could name another one on this machine. */
+/** git would treat such a folder as a repository, which could refer to another one on this machine. */
 async function checkIsBundle(file: string): Promise<void> {
   const handle = await open(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0).finally(() => handle.close());

@@ -10,7 +10,7 @@ export interface Devcontainer {
   variables: Record<string, string>;
   /** Shell commands, in the order in which they run once. */
   commands: string[];
-  /** Members that are not understood. */
+  /** Unsupported members. */
   ignored: string[];
 }
 

@@ -1,4 +1,4 @@
-// The key of a prepared environment: whatever its setup depends on. Another lock file is another environment.
+// The key of a prepared environment: a hash of everything its setup depends on, such as lock files.
 import { createHash } from 'node:crypto';
 import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import { openInside } from '../isolation/inside.ts';
 
 const lockFile =
   /^(package-lock\.json|pnpm-lock\.yaml|yarn\.lock|requirements[\w.-]*\.txt|poetry\.lock|uv\.lock|Cargo\.lock|go\.sum|pom\.xml|Gemfile\.lock|devcontainer\.json|\.devcontainer\.json)$/;
-/** Folders below the checkout, lock files, and bytes of one. */
+/** Maximum depth below the checkout, number of lock files, and bytes of one. */
 const [deepest, mostFiles, mostBytes] = [4, 200, 16 * 1024 * 1024];
 const skipped = ['.git', 'node_modules', 'vendor', '.venv', 'target'];
 
@@ -23,7 +23,7 @@ export async function findLockFiles(folder: string, depth = 0): Promise<string[]
   return [...found, ...below.flat()].sort().slice(0, mostFiles);
 }
 
-/** @param parts What it depends on beside the lock files of the checkout. */
+/** @param parts Further inputs, in addition to the lock files of the checkout. */
 export async function environmentKey(checkout: string, parts: unknown): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(parts));
   for (const file of await findLockFiles(checkout)) {

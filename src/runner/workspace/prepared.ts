@@ -1,5 +1,5 @@
-// Prepared environments: what a setup has left in a checkout and its home, kept in a folder of the runner for later missions of the
-// same organization and key. Neither of them is shared between organizations.
+// Prepared environments: files that a setup wrote to the checkout and the home, kept by the runner for later missions
+// of the same organization and key. Neither of them is shared between organizations.
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -31,12 +31,12 @@ interface Manifest {
   placeholders?: Record<string, string>;
 }
 
-/** A setup that went well. `work` has the paths in the checkout that git does not have. */
+/** A successful setup. `work` lists the untracked paths of the checkout. */
 export type Setup = Pick<Manifest, 'work' | 'seconds' | 'placeholders'>;
 
 /** Files that harnesses and checkpoints keep in the home: of one mission. */
 const ofMission = ['tmp', '.codex', '.claude', 'checkpoint.git'];
-/** Entries that were used within this time are not dropped: somebody may be copying them. */
+/** Recently used entries are not removed, because a mission may be copying them. */
 const busyMs = 10 * 60_000;
 
 const run = promisify(execFile);
@@ -101,7 +101,7 @@ export function openPrepared(settings: PreparedSettings) {
   const entryOf = (orgId: string, key: string) => path.join(settings.folder, orgId, key);
   const cacheOf = (orgId: string) => path.join(settings.folder, orgId, 'caches');
   return {
-    /** @returns how it was prepared; null: it is not there */
+    /** @returns the setup that prepared it; null if there is no entry */
     restore: (orgId: string, key: string, to: Workplace) => restore(entryOf(orgId, key), to),
     /** Downloads of earlier setups of the organization, for the next one. */
     seed: (orgId: string, home: string) =>
@@ -150,7 +150,7 @@ async function keep(entry: string, { work, home }: Workplace, setup: Setup): Pro
   return bytes;
 }
 
-/** A folder that is there as a whole or not at all. */
+/** Creates a folder atomically. */
 async function replace(entry: string, fill: (fresh: string) => Promise<void>): Promise<void> {
   const fresh = `${entry}.${randomUUID()}`;
   try {
@@ -169,7 +169,7 @@ async function remove(entry: string): Promise<void> {
   await rm(gone, { recursive: true, force: true });
 }
 
-/** Drops what was not used for long, and beyond the size what was not used for longest. */
+/** Removes entries not used for a long time, then the least recently used above the size limit. */
 async function sweep({ folder, keepMs, maxBytes }: PreparedSettings): Promise<void> {
   const entries: { entry: string; usedAt: number; bytes: number }[] = [];
   for (const orgId of await readdir(folder).catch(() => []))

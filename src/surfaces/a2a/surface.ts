@@ -60,7 +60,7 @@ const waits = new Set([
   'tasks/resubscribe',
 ]);
 
-/** For calls that do not wait: a separate abort for each call costs as much as a statement. */
+/** Shared by calls that do not wait: a separate abort signal per call costs as much as a statement. */
 const neverAborted = new AbortController().signal;
 
 const jsonRpcError = (code: number, message: string, id: unknown = null, reason?: string) => ({

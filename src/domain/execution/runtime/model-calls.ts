@@ -1,5 +1,6 @@
-// Reserves the highest price of a model call before its runtime makes it. What vendors are paid for a mission never exceeds its budget,
-// the credits of the organization and its daily cost cap: a call that does not fit waits until a person has raised the limit.
+// Reserves the highest price of a model call before its runtime makes it. The cost of a mission never exceeds its
+// budget, the credits of the organization and its daily cost cap: a call that does not fit waits until a person
+// raises the limit.
 import type { Caller } from '#access/principal.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -21,20 +22,20 @@ export interface ModelCallRequest {
   /** The runtime's own id: a repeated request gets the same answer. */
   callId: string;
   model: string;
-  /** The most tokens that its input can have. */
+  /** Upper bound of its input tokens. */
   inputTokens: number;
-  /** The most that it may answer. */
+  /** Its requested maximum of output tokens. */
   outputTokens: number;
 }
 
 export interface ModelCallGrant {
-  /** The most that the model may answer; 0: the call must not be made yet. */
+  /** Allowed output tokens; 0: the call must not be made yet. */
   outputTokens: number;
-  /** Why it must not be made; null when it may. */
+  /** Reason why the call must not be made; null when it may. */
   reason: string | null;
 }
 
-/** An answer that is cut shorter is of no use to an agent. */
+/** A shorter answer is useless to an agent. */
 const leastOutputTokens = 1_024;
 const maxCallsAtOnce = 1_000;
 
@@ -42,14 +43,14 @@ export const reserveModelCall = (caller: Caller, call: ModelCallRequest): Promis
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, call);
     const { orgId } = run;
-    // Calls of one organization are decided one after the other.
+    // The lock serializes the reservations of an organization.
     await lockOrganization(trx, orgId);
     if (run.status === 'canceled') throw leaseIsLost();
     const before = await findModelCall(trx, run.id, call.callId);
     if (before) return { outputTokens: before.outputTokens, reason: null };
     await markMetered(trx, run);
     const price = priceOf(call.model);
-    // The cost of the run is marked as incomplete when its usage is reported.
+    // A model without a price: the cost of the run is marked as incomplete when usage is reported.
     if (!price) return { outputTokens: call.outputTokens, reason: null };
     // US dollars per million tokens are millionths of a dollar per token.
     const inputAmount = Math.ceil(call.inputTokens * Math.max(price.input, price.cacheWrite));
@@ -90,7 +91,7 @@ interface Left {
   calls: number;
 }
 
-/** Room under the tightest limit for a call of this amount. Credits for it are reserved, as far as there are some. */
+/** Amount left under the tightest limit for a call of this amount. Reserves credits for it, as far as there are any. */
 async function readLeft(trx: Transaction, run: Run, amount: number): Promise<Left> {
   const { id: runId, orgId } = run;
   const cost = await costOfRun(trx, runId);

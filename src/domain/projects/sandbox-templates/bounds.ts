@@ -12,7 +12,7 @@ export const templateText = {
   variable: { max: 4_000 },
 } as const;
 
-/** Own hosts of one policy, variables of one template, and templates of one organization. */
+/** Maximum hosts per policy, variables per template, and templates per organization. */
 export const templateCounts = { hosts: 100, variables: 50, templates: 100 } as const;
 
 /** The largest limits that a template can set for a mission; a runner may have lower bounds of its own. */
@@ -22,5 +22,5 @@ export const templateLimits = {
   processes: { min: 16, max: 32_768 },
 } as const;
 
-/** Projects, and agents, that are named where a template is used. */
+/** Maximum of projects, and of agents, listed as users of a template. */
 export const shownUses = 20;

@@ -1,4 +1,4 @@
-// Names of environment variables and hosts, as people may choose them.
+// Validation of names of environment variables and hosts.
 import { isIP } from 'node:net';
 
 /** Characters of the name of a variable or secret. */
@@ -12,7 +12,7 @@ const reservedNames = new Set(
 );
 const reservedPrefixes = /^(?:LD|DYLD|XDG|GIT|AEP|CLAUDE|CODEX|OPENCODE|ANTHROPIC|OPENAI)_/;
 
-/** Why no variable can have the name; undefined: it can. */
+/** Reason why the name is invalid for a variable; undefined if it is valid. */
 export function variableNameProblem(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
     return 'must be letters, digits and underscores, beginning with no digit';
@@ -25,7 +25,7 @@ export function variableNameProblem(name: string): string | undefined {
 const hostForm = 'must be a host such as api.example.com, *.example.com or example.com:8443, in lower case';
 const label = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
 
-/** Why a policy cannot name the host; undefined: it can. Names that lead to private addresses are refused when they are resolved. */
+/** Reason why the host is invalid in a policy; undefined if it is valid. Names that lead to private addresses are refused when they are resolved. */
 export function hostProblem(host: string): string | undefined {
   const [, wildcard, name, port] = /^(\*\.)?([^:/@\s]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
   if (name === undefined) return hostForm;
@@ -40,7 +40,7 @@ export function hostProblem(host: string): string | undefined {
 
 const usualPorts = [80, 443];
 
-/** The entry of a policy for a host and port; the usual ports need no mention. */
+/** The entry of a policy for a host and port; ports 80 and 443 are omitted. */
 export const hostRule = (host: string, port: number): string => (usualPorts.includes(port) ? host : `${host}:${port}`);
 
 /** Whether an entry of a policy names the host and port. */

@@ -63,7 +63,7 @@ export async function findTemplates(caller: Caller, ids: readonly string[]): Pro
   return [...builtin, ...(await SandboxTemplate.findByKeys('id', ids, { orgId }))];
 }
 
-/** Members that are absent stay as they are, or begin as those of the built-in template. */
+/** Absent fields keep their value; in a new template they default to those of the built-in one. */
 export type TemplateChanges = { [K in keyof TemplateSettings]?: TemplateSettings[K] | undefined } & {
   description?: string | null | undefined;
 };
@@ -117,7 +117,7 @@ export async function updateTemplate(
   });
 }
 
-/** The template is locked. */
+/** Requires the lock on the template. */
 export async function patchTemplate(
   trx: Transaction,
   template: Row<SandboxTemplate>,
@@ -144,7 +144,7 @@ export interface TemplateUse {
   name: string;
 }
 
-/** Names the projects, agents and missions that use a template. */
+/** Describes in words which projects, agents and missions use a template. */
 export type FindUses = (trx: Transaction, orgId: Id<'organization'>, templateId: string) => Promise<string[]>;
 
 /** Deletes it with its variables and secrets. @throws 404; 409 for the built-in one, and where it is used */
@@ -157,7 +157,7 @@ export async function deleteTemplate(
   refuseBuiltin(templateId);
   const orgId = ownOrganization(caller);
   return transaction(async (trx) => {
-    // Nobody chooses it meanwhile: `holdTemplate` waits for this lock.
+    // Blocks concurrent choices of the template: `holdTemplate` waits for this lock.
     const template = await SandboxTemplate.lock(trx, { id: templateId, orgId });
     if (!template) return SandboxTemplate.refuse();
     const uses = await findUses(trx, orgId, templateId);

@@ -1,5 +1,5 @@
-// Public package registries that the network policy `packages` reaches. Data, no code: their names stand on pages, and runtimes get
-// the hosts. Hosts that anybody can publish arbitrary answers at (such as source hosts) are not among them.
+// Public package registries that the network policy `packages` reaches. Data only: pages show the names, and runtimes
+// get the hosts. Excludes hosts where anyone can publish arbitrary content, such as source hosts.
 
 export interface PackageRegistry {
   name: string;

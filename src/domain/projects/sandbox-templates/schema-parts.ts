@@ -1,4 +1,4 @@
-// Words of sandbox templates in the graph, and the parts of a template.
+// Enums of sandbox templates in the graph, and the parts of a template.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -66,7 +66,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
   }),
 });
 
-/** Leads from the id of a template, also of the built-in one, to it. */
+/** Resolves the id of a template, including the built-in one. */
 export const loadTemplate = toOne<operations.TemplateRecord>(
   (ids, caller) => operations.findTemplates(caller, ids),
   ({ id }) => id,

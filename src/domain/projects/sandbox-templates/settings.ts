@@ -15,7 +15,7 @@ export type NetworkMode = (typeof networkModes)[number];
 /** The hosts that a phase of a mission may connect to. */
 export interface NetworkPolicy {
   mode: NetworkMode;
-  /** Hosts, for `custom` and `packages`: `host`, `*.host`, each with a port where only that one is meant. */
+  /** Hosts, for `custom` and `packages`: `host` or `*.host`, with an optional `:port`. */
   hosts: string[];
 }
 
@@ -29,7 +29,7 @@ export interface TemplateSettings {
   base: TemplateBase;
   /** Container image, for the base `image`. */
   image: string | null;
-  /** Dockerfile, for the base `dockerfile`; the built-in template has the recipe of the default image. */
+  /** Dockerfile, for the base `dockerfile`; the built-in template has that of the default image. */
   dockerfile: string | null;
   setupScript: string | null;
   variables: Variable[];
@@ -68,7 +68,7 @@ export const resolvePolicy = ({ mode, hosts }: NetworkPolicy): NetworkPolicy => 
 export const allowsHost = (policy: NetworkPolicy, host: string, port: number): boolean =>
   policy.mode === 'open' || resolvePolicy(policy).hosts.some((rule) => namesHost(rule, host, port));
 
-/** The policy with the host; as it is where it allows the host. @throws 409 for one that is full */
+/** Adds the host to the policy, unless it is already allowed. @throws 409 for a full policy */
 export function withHost(policy: NetworkPolicy, host: string, port: number): NetworkPolicy {
   if (allowsHost(policy, host, port)) return policy;
   if (policy.hosts.length >= templateCounts.hosts) {

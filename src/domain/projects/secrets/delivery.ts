@@ -30,12 +30,12 @@ const usedSql = 'update secrets set last_used_at = $2 where id = any($1)';
 interface Place {
   orgId: string;
   projectId: string;
-  /** Null: the built-in one, which has none. */
+  /** Null: the built-in template, which has no secrets. */
   templateId: string | null;
 }
 
 /**
- * The secrets that a step gets. Of one name, that of the template counts before its plain variables, then the project's, then the organization's. Each use is
+ * The secrets of a step. For equal names the order of precedence is: template secret, template variable, project, organization. Each use is
  * recorded. Values that were sealed with another key are left out.
  */
 export async function deliverSecrets(

@@ -1,5 +1,5 @@
-// A secret or variable of the environment of agents: of an organization, a project or a sandbox template. Its value is written and
-// never read, but by the runtime that holds a run.
+// A secret or variable of the environment of agents: of an organization, a project or a sandbox template. Its value
+// is write-only; the runtime that holds a run is the only reader.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -20,9 +20,9 @@ export class Secret extends table('secrets', {
   kind: column<SecretKind>(),
   /** Unique in its scope. */
   name: column<string>(),
-  /** Requests to these get the value in the place of a placeholder. */
+  /** Hosts whose requests get the value instead of its placeholder. */
   hosts: column<string[]>(),
-  /** Whether the setup alone gets it. */
+  /** Whether only the setup gets it. */
   setupOnly: column<boolean>(),
   /** When a runtime last got it. */
   lastUsedAt: column<number | null>(),

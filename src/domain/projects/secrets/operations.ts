@@ -1,5 +1,5 @@
-// Operations on secrets and variables: list by name, create, replace, delete. A credential that is bound to a project reaches those of
-// that project alone.
+// Operations on secrets and variables: list by name, create, replace, delete. A project-bound credential reaches only
+// those of its project.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject, withinProject, withinReach } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
@@ -50,7 +50,7 @@ export interface NewSecret {
   setupOnly?: boolean | undefined;
 }
 
-/** The context that the value of a secret is sealed for. */
+/** The sealing purpose, which binds the ciphertext to this secret. */
 export const sealContext = (id: string) => `secret:${id}`;
 
 /** @throws 400 for a use that does not fit the kind, 404 for an unknown project, 409 for a name that is taken in the scope */
@@ -92,7 +92,7 @@ export async function createSecret(caller: Caller, input: NewSecret): Promise<Ro
 
 type Place = Pick<Secret, 'projectId' | 'templateId'>;
 
-/** Whose it is; that is locked against deletion. */
+/** Resolves the owner of the secret, and locks it against deletion. */
 async function placeOf(trx: Transaction, caller: Caller, { scope, projectId, templateId }: NewSecret): Promise<Place> {
   const orgId = ownOrganization(caller);
   for (const [name, value, owner] of [
@@ -121,7 +121,7 @@ export interface SecretChanges {
   setupOnly?: boolean | undefined;
 }
 
-/** Replaces the value, or where it is used: from the next step of each mission on. @throws 400, 404 */
+/** Changes the value, the hosts or `setupOnly`. Applies from the next step of each mission. @throws 400, 404 */
 export function updateSecret(caller: Caller, secretId: string, changes: SecretChanges): Promise<Row<Secret>> {
   const where = { id: secretId, ...withinReach(caller) };
   return transaction(async (trx) => {
@@ -144,7 +144,7 @@ export async function deleteSecret(caller: Caller, secretId: string): Promise<{ 
   return deleted ? { ok: true, id: secretId } : Secret.refuse();
 }
 
-/** A secret is for setup alone or for named hosts: agents see a placeholder of it at most. */
+/** A secret is either only for the setup or for named hosts, so agents see at most a placeholder. */
 function refuseUnfit({ kind, hosts, setupOnly }: Pick<Secret, 'kind' | 'hosts' | 'setupOnly'>, value?: string): void {
   if (kind === 'variable') {
     if (hosts.length > 0) throw invalid.field('hosts', 'must be empty for a variable, which agents read');

@@ -1,10 +1,10 @@
-// Connections of a run: which hosts its environment and its agents asked for, and what became of it.
+// Connections of a run: the hosts that its environment and agents requested, and the verdicts.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import type { Run } from '../runs/model.ts';
 
-/** `setup` prepares the environment, `agent` is all that follows. */
+/** `setup` prepares the environment, `agent` is everything after it. */
 export const connectionPhases = ['setup', 'agent'] as const;
 export type ConnectionPhase = (typeof connectionPhases)[number];
 export const connectionVerdicts = ['allowed', 'blocked', 'not_public', 'unknown_host', 'failed'] as const;

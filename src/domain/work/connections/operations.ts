@@ -7,7 +7,7 @@ import { sql } from '#foundation/postgres/database.ts';
 import { findRun } from '../runs/operations.ts';
 import { Connection } from './model.ts';
 
-/** Connections of a run: blocked ones first, then others that were not made; the most frequent first. @throws 404 */
+/** Connections of a run: blocked first, then failed, then allowed; each group by frequency. @throws 404 */
 export async function listConnections(caller: Caller, runId: string): Promise<Row<Connection>[]> {
   const { id } = await findRun(caller, runId);
   return Connection.findAll({ runId: id, ...withinReach(caller) });
@@ -20,7 +20,7 @@ const recentRunsSql = `select host, count(distinct run_id) as runs from connecti
   where org_id = $1 and host = any($2) and verdict = 'blocked' and updated_at >= $3 and ($4::text is null or project_id = $4)
   group by host`;
 
-/** Number of recent runs within reach in which these hosts were blocked. */
+/** Number of recent runs, visible to the caller, in which these hosts were blocked. */
 export const countRunsBlocking = (hosts: readonly string[], caller: Caller) =>
   sql<{ host: string; runs: number }>(recentRunsSql, [
     ownOrganization(caller),

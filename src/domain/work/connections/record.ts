@@ -1,4 +1,4 @@
-// Adds up the connections that the runtime of a run reports.
+// Adds reported connections to the totals of a run.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import type { Run } from '../runs/model.ts';
@@ -10,7 +10,7 @@ export type ReportedConnection = Pick<
   'host' | 'port' | 'phase' | 'verdict' | 'count' | 'sentBytes' | 'receivedBytes'
 >;
 
-// The run is locked, so that no other report counts rows meanwhile.
+// The run is locked, so no concurrent report changes the number of rows.
 const addSql = `with reported as (
     select host, port, phase, verdict, sum(count) as count, sum(sent_bytes) as sent_bytes, sum(received_bytes) as received_bytes,
       row_number() over (order by host, port, phase, verdict) as place
@@ -38,7 +38,7 @@ const addSql = `with reported as (
     report_id = excluded.report_id, updated_at = excluded.updated_at
   where connections.report_id <> excluded.report_id`;
 
-/** The run is locked. A report that is repeated at once changes nothing. */
+/** Requires the lock on the run. Repeating the last report changes nothing. */
 export async function addConnections(
   trx: Transaction,
   { id, orgId, projectId }: Run,

@@ -1,10 +1,10 @@
-// Model calls in progress, each with the highest price that it may have. They count against all limits until their usage is reported.
+// Model calls in progress, each with its maximum price. They count against all limits until their usage is reported.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
 export interface ModelCall {
   runId: string;
-  /** The runtime's own id of it. */
+  /** The id that the runtime chose for the call. */
   callId: string;
   orgId: string;
   /** Millionths of a US dollar. */
@@ -50,6 +50,6 @@ export async function endModelCall(trx: Transaction, runId: string, callId: stri
   await sql('delete from model_calls where run_id = $1 and call_id = $2', [runId, callId], trx);
 }
 
-/** Calls of a run that has ended are reported no longer. Returns whether there were some. */
+/** Deletes the calls of an ended run, which are no longer reported. Returns whether there were any. */
 export const dropModelCalls = async (trx: Transaction, runId: string): Promise<boolean> =>
   (await sql('delete from model_calls where run_id = $1 returning run_id', [runId], trx)).length > 0;

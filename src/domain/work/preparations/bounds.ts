@@ -1,6 +1,6 @@
 // The bounds of preparations.
 
-/** Characters of the runtime's key and of the last lines of the log; preparations of one run; seconds; bytes. */
+/** `key` and `lastLines` in characters; `perRun`: maximum preparations of one run. */
 export const preparationBounds = {
   key: { min: 1, max: 200 },
   lastLines: { max: 8_000 },

@@ -1,4 +1,4 @@
-// Preparation of an environment: what the runtime of a run did so that its agents found one, for a template, a commit and its lock files.
+// Preparation of an environment by the runtime of a run, for a template, a commit and its lock files.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -13,16 +13,16 @@ export class Preparation extends table('preparations', {
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
   templateId: column<string>(),
-  /** The runtime's own: the same key means the same prepared environment. */
+  /** Chosen by the runtime: equal keys mean the same prepared environment. */
   key: column<string>(),
-  /** The commit that it was prepared at; null without a repository. */
+  /** The checked-out commit; null without a repository. */
   commit: column<string | null>(),
   status: column<PreparationStatus>(),
-  /** Of its log; null while there is none. */
+  /** The last lines of its log; null while there are none. */
   lastLines: column<string | null>(),
-  /** Duration; 0 when the environment was there already. */
+  /** Duration; 0 when an existing environment was reused. */
   seconds: column<number | null>(),
-  /** What it takes on the disk of the runtime. */
+  /** Size on the disk of the runtime. */
   bytes: column<number | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
@@ -35,6 +35,6 @@ export class Preparation extends table('preparations', {
     this.belongsTo('run', Run, 'runId', 'preparations');
   }
 
-  /** The lease under which it was reported last. */
+  /** The lease of the last report. */
   declare leaseId: Id<'lease'>;
 }

@@ -5,7 +5,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { findRun } from '../runs/operations.ts';
 import { Preparation } from './model.ts';
 
-/** In the order in which they began. @throws 404 */
+/** Preparations of a run, oldest first. @throws 404 */
 export async function listPreparations(caller: Caller, runId: string): Promise<Row<Preparation>[]> {
   const { id } = await findRun(caller, runId);
   return Preparation.findAll({ runId: id, ...withinReach(caller) });

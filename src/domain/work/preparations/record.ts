@@ -14,7 +14,7 @@ export interface ReportedPreparation extends Pick<Preparation, 'key' | 'template
   bytes?: number | null | undefined;
 }
 
-/** Of a run that is locked: a repeated report changes nothing, nor one of the beginning that comes after the end. @throws 409 */
+/** Requires the lock on the run. A repeated report changes nothing, nor does a start that arrives after the end. @throws 409 */
 export async function recordPreparation(
   trx: Transaction,
   { id: runId, orgId, projectId }: Run,

@@ -133,7 +133,7 @@ async function recordFailure({ run, project }: Delivery, error: unknown): Promis
     const reason = `The tracker (${tracker}) did not take the issue: ${body.description}`;
     await sql(failDispatchSql, [id, attempts, body.description, reason, at]);
   } else {
-    // The delay requested by the tracker counts: a rate limit of an hour would outlast all attempts.
+    // Uses the delay requested by the tracker: a rate limit of an hour would outlast all attempts.
     const asked = seconds(Number(headers['retry-after'] ?? 0));
     const pause = Math.max(asked, Math.min(dispatching.delayMs.min * 2 ** (attempts - 1), dispatching.delayMs.max));
     const reason = `Waiting for the tracker (${tracker}): ${body.description}`;
