@@ -603,6 +603,7 @@ export type ReportUsageRequest = {
   usageId: Scalars['String']['input'];
 };
 
+/** The answer of the vendor to a model call. */
 export type ReportUsageRequestAnswer = {
   /** The HTTP status; 0: no answer came. */
   status: Scalars['Int']['input'];

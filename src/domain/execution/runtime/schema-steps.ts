@@ -31,6 +31,7 @@ export const ReportUsageRequest = request(
           vendor: ModelVendor.zod.describe('The vendor that was asked.'),
           status: z.int().min(0).max(599).describe('The HTTP status; 0: no answer came.'),
         })
+        .describe('The answer of the vendor to a model call.')
         .nullish()
         .describe('The answer of the vendor to a model call, for the metrics of the service.'),
       callId: key.nullish().describe('The call that it ends, as it was reserved by `reserveModelCall`.'),
