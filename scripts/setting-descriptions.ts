@@ -159,6 +159,6 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   HEARTBEAT_MS: [null, '*own*: milliseconds between two heartbeats'],
   SAMPLE_MS: [null, '*own*: milliseconds between two measurements of processor and memory'],
   FLUSH_MS: [null, '*own*: milliseconds that log lines are collected before they are sent'],
-  TIMEOUT_MS: [null, '*own*: milliseconds that a step may take, if the platform does not say less'],
+  TIMEOUT_MS: [null, '*own*: the most milliseconds that a step may take, whatever its template says'],
   GRACE_MS: [null, '*own*: milliseconds that a harness has to end when it is told to'],
 };

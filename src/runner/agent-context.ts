@@ -58,7 +58,8 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       instructions: systemPrompt(found.harness, userPrompt, checkout.instructions, skills.text),
       resume,
       readOnly: isReadOnly,
-      maxCalls,
+      maxCalls: step.environment.stepModelCalls ?? maxCalls,
+      maxTokens: step.environment.stepTokens,
     };
     return {
       place,

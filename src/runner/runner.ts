@@ -51,7 +51,7 @@ const pace: Pace = {
   sample: setting('SAMPLE_MS', 1_000),
   flush: setting('FLUSH_MS', 250),
   grace: setting('GRACE_MS', 5_000),
-  timeout: setting('TIMEOUT_MS', 30 * 60_000),
+  timeout: setting('TIMEOUT_MS', 24 * 60 * 60_000),
   checkpoint: setting('CHECKPOINT_MS', 2 * 60_000),
 };
 

@@ -18,7 +18,7 @@ export async function timeUp(
     const question = questions?.oldest() ?? null;
     if (question === null) left -= tick;
     else patience -= tick;
-    if (left <= 0) return 'timeout';
+    if (left <= 0) return `The step has reached its time limit of ${durationOf(workMs)}.`;
     if (patience <= 0) return `Nobody answered within ${durationOf(answersMs)}: ${question}`;
   }
 }
@@ -27,11 +27,12 @@ const units = [
   ['hour', 3_600_000],
   ['minute', 60_000],
   ['second', 1_000],
+  ['millisecond', 1],
 ] as const;
 
 /** Such as 24 hours. */
-export function durationOf(ms: number): string {
-  const [unit, length] = units.find(([, length]) => ms >= length && ms % length === 0) ?? ['second', 1_000];
-  const count = Math.round(ms / length);
+function durationOf(ms: number): string {
+  const [unit, length] = units.find(([, length]) => ms >= length && ms % length === 0) ?? ['millisecond', 1];
+  const count = ms / length;
   return `${count} ${unit}${count === 1 ? '' : 's'}`;
 }

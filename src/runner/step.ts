@@ -42,7 +42,7 @@ export async function work(
   stopping: AbortSignal,
 ): Promise<Outcome & { session: Session }> {
   const lease = { runId: run.runId, leaseId: run.leaseId };
-  const timeout = Math.min(pace.timeout, run.stepTimeoutMs);
+  const timeout = Math.min(pace.timeout, timeOf(step) ?? run.stepTimeoutMs);
   const session = await openSession(platform, run, step, lease, context, timeout + run.answerTimeoutMs);
   const journal = openStepJournal(platform, lease, { ...session, stepId: step.stepId }, pace, context);
   const events = openEvents(journal, run, step, context.remember, (folder) =>
@@ -93,6 +93,9 @@ export async function work(
     await events.closePreview();
   }
 }
+
+/** Time limit of the template, milliseconds; null: it has none. */
+const timeOf = ({ environment: { stepMinutes } }: Step): number | null => stepMinutes && stepMinutes * 60_000;
 
 /** Tokens of calls that the gateway has metered are counted already. */
 function openStepJournal(

@@ -58,7 +58,7 @@ const environmentOfMission = async (agentId: string): Promise<Json> => {
   await world.graphql(start, { token: alice.token, variables: { p: projectId, a: agentId } });
   const claim = `mutation { claimRun(input: { runtime: "R", harnesses: [claude_code] }) { step { environment {
     templateId templateName base image dockerfile setupScript variables { name value } setupNetwork { mode hosts }
-    agentNetwork { mode hosts } memoryMb diskMb processes } } } }`;
+    agentNetwork { mode hosts } memoryMb diskMb processes stepMinutes stepModelCalls stepTokens } } } }`;
   const query = claim.replace('[claude_code]', '["claude-code"]');
   const { body } = await world.graphql(query, { token: runtime });
   return body.data.claimRun.step.environment;
@@ -82,6 +82,9 @@ describe('a template', () => {
       memoryMb: null,
       diskMb: null,
       processes: null,
+      stepMinutes: null,
+      stepModelCalls: null,
+      stepTokens: null,
       isBuiltin: false,
       createdAt: present(),
       updatedAt: present(),
@@ -153,7 +156,10 @@ describe('the template of a step', () => {
   it('comes from the agent, else from the project, else is the built-in one', async () => {
     const hosts = ['api.example.com', '*.example.org:8443'];
     const custom = { mode: 'custom', hosts };
-    const limits = { memoryMb: 2_048, diskMb: 4_096, processes: 200 };
+    const limits = {
+      ...{ memoryMb: 2_048, diskMb: 4_096, processes: 200 },
+      ...{ stepMinutes: 1_440, stepModelCalls: 500, stepTokens: 2_000_000 },
+    };
     const node = await create({
       name: 'Node tools',
       ...{ base: 'dockerfile', dockerfile: 'FROM node:20', setupScript: 'npm ci', agentNetwork: custom, ...limits },

@@ -38,7 +38,7 @@ const report = (name: string, input: object, selection = '{ ok }', token = runti
     token,
   );
 const environment = `environment { templateId templateName base image dockerfile setupScript variables { name value }
-  secrets { name value hosts setupOnly } setupNetwork { mode hosts } agentNetwork { mode hosts } memoryMb diskMb processes }`;
+  secrets { name value hosts setupOnly } setupNetwork { mode hosts } agentNetwork { mode hosts } memoryMb diskMb processes stepMinutes stepModelCalls stepTokens }`;
 const held = async (): Promise<Json> => {
   world.clock.turn(1);
   await graphql('mutation ($p: String!) { startMission(projectId: $p, prompt: "Build it.") { id } }', { p: projectId });
@@ -69,6 +69,9 @@ describe('the environment of a step', () => {
       memoryMb: null,
       diskMb: null,
       processes: null,
+      stepMinutes: null,
+      stepModelCalls: null,
+      stepTokens: null,
     });
   });
 });

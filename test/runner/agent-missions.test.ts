@@ -188,6 +188,24 @@ describe('missions of agents', () => {
     expect((await at())[0]).toBe(100);
   });
 
+  it('fail at a limit of their sandbox template, with it as the reason', async () => {
+    await missions.killRunners();
+    missions.startRunner();
+    await team('builder');
+    const body = { name: 'Short', stepModelCalls: 2, stepMinutes: 600 };
+    const { id } = (await world.rest('POST', '/sandbox-templates', { token, body })).body;
+    await world.knex('projects').where({ id: missions.projectId }).update({ defaultSandboxTemplateId: id });
+    const runId = await missions.mission('[wait]');
+    await missions.isShown(runId, 'I wait');
+    const { timeoutAt, createdAt } = await world.knex('sandboxes').where({ runId }).first();
+    // Ten hours of work, and a day of waiting for people.
+    expect((timeoutAt - createdAt) / hours(1)).toBeCloseTo(34, 1);
+    await missions.say(runId, 'And now? [wait]');
+    const run = await missions.ended(runId);
+    expect(run).toMatchObject({ status: 'failed', lastError: expect.stringContaining('limit of 2 model calls') });
+    await world.knex('projects').where({ id: missions.projectId }).update({ defaultSandboxTemplateId: null });
+  });
+
   it('are canceled with their agents', async () => {
     await team('builder');
     const runId = await missions.mission('[wait]');

@@ -92,6 +92,9 @@ const environmentOf = (more: Partial<Environment> = {}): Environment => ({
   memoryMb: null,
   diskMb: null,
   processes: null,
+  stepMinutes: null,
+  stepModelCalls: null,
+  stepTokens: null,
   ...more,
 });
 

@@ -248,7 +248,7 @@ describe('the limits of a turn', () => {
       };
       return { ready: Promise.resolve().then(work), interrupt } as Harness;
     });
-    const task = { maxCalls: null, ...limits } as Task;
+    const task = { maxCalls: null, maxTokens: null, ...limits } as Task;
     await driver(task, (event) => void events.push(event)).ready;
     return events;
   }
@@ -258,6 +258,14 @@ describe('the limits of a turn', () => {
     expect(events.filter((event) => 'usage' in event)).toHaveLength(3);
     expect(events.at(-1)).toMatchObject({
       turn: { status: 'failed', error: 'The limit of 3 model calls is reached.' },
+    });
+  });
+
+  it('interrupts after the maximum number of tokens', async () => {
+    const events = await endless({ maxTokens: 2_000 });
+    expect(events.filter((event) => 'usage' in event)).toHaveLength(2);
+    expect(events.at(-1)).toMatchObject({
+      turn: { status: 'failed', error: 'The limit of 2000 tokens is reached.' },
     });
   });
 });

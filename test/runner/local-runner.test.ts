@@ -362,7 +362,7 @@ describe('the local runner', () => {
       'exit code 3': 'echo no; exit 3',
       '1 of 16 tests failed (exit code 1)': 'echo "::error 1 of 16 tests failed"; exit 1',
       'killed by SIGKILL': 'kill -KILL $$',
-      timeout: 'sleep 600',
+      'The step has reached its time limit of 500 milliseconds.': 'sleep 600',
     };
     const [exit, reason, killed, timeout] = Object.values(scripts);
     const runs = await Promise.all([exit!, reason!, killed!].map(async (script) => ended(await mission(script))));

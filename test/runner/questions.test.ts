@@ -143,7 +143,7 @@ it('a denied call is not made, and the agent reads the reason; other tools are c
 it('the time of a step does not pass while it waits for a person, whose time is bounded', async () => {
   const { signal } = new AbortController();
   const waiting = { ...questions, oldest: () => 'Which?' };
-  expect(await timeUp(1, 40, waiting, signal)).toBe('Nobody answered within 0 seconds: Which?');
-  expect(await timeUp(1, 40, questions, signal)).toBe('timeout');
-  expect(await timeUp(1, 40, null, signal)).toBe('timeout');
+  expect(await timeUp(1, 40, waiting, signal)).toBe('Nobody answered within 40 milliseconds: Which?');
+  expect(await timeUp(1, 40, questions, signal)).toBe('The step has reached its time limit of 1 millisecond.');
+  expect(await timeUp(20, 40, null, signal)).toBe('The step has reached its time limit of 20 milliseconds.');
 });

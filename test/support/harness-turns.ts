@@ -26,6 +26,7 @@ function taskOf(name: AgentHarness, given: Given): Task {
     resume: null,
     readOnly: false,
     maxCalls: null,
+    maxTokens: null,
     mcp: {},
     server: { port: 0, socket: null },
     ...given,

@@ -794,6 +794,12 @@ export interface CreateSandboxTemplateRequest {
   diskMb?: number | null;
   /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
   processes?: number | null;
+  /** Minutes of a step: 1 to 1,440; null: no bound of its own. */
+  stepMinutes?: number | null;
+  /** Model calls of a step: 1 to 1,000; null: no bound of its own. */
+  stepModelCalls?: number | null;
+  /** Tokens of a step: 1,000 to 1,000,000,000; null: no bound of its own. */
+  stepTokens?: number | null;
 }
 /** A new scheduled task or automation. */
 export interface CreateScheduledTaskRequest {
@@ -2387,6 +2393,12 @@ export interface SandboxTemplate {
   diskMb: number | null;
   /** Maximum number of processes of a mission; null: as many as the runtime allows. */
   processes: number | null;
+  /** Time limit of a step in minutes; null: that of the service. */
+  stepMinutes: number | null;
+  /** Maximum model calls of a step; null: that of the service. */
+  stepModelCalls: number | null;
+  /** Maximum tokens of a step, read and written, cached ones included; null: no bound. */
+  stepTokens: number | null;
   /** Whether it is part of the service: every organization has it, and nobody can change or delete it. */
   isBuiltin: boolean;
   /** When it was created; for the built-in template, a fixed time. */
@@ -3043,6 +3055,12 @@ export interface UpdateSandboxTemplateRequest {
   diskMb?: number | null;
   /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
   processes?: number | null;
+  /** Minutes of a step: 1 to 1,440; null: no bound of its own. */
+  stepMinutes?: number | null;
+  /** Model calls of a step: 1 to 1,000; null: no bound of its own. */
+  stepModelCalls?: number | null;
+  /** Tokens of a step: 1,000 to 1,000,000,000; null: no bound of its own. */
+  stepTokens?: number | null;
 }
 /** The parameters of `updateScheduledTask`. */
 export interface UpdateScheduledTaskParameters {

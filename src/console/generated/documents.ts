@@ -265,6 +265,12 @@ export type CreateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<CreateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
+  /** Minutes of a step: 1 to 1,440; null: no bound of its own. */
+  stepMinutes?: InputMaybe<Scalars['Int']['input']>;
+  /** Model calls of a step: 1 to 1,000; null: no bound of its own. */
+  stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
+  /** Tokens of a step: 1,000 to 1,000,000,000; null: no bound of its own. */
+  stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50; their values are no secrets. */
   variables?: InputMaybe<Array<CreateSandboxTemplateRequestVariables>>;
 };
@@ -1068,6 +1074,12 @@ export type UpdateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<UpdateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
+  /** Minutes of a step: 1 to 1,440; null: no bound of its own. */
+  stepMinutes?: InputMaybe<Scalars['Int']['input']>;
+  /** Model calls of a step: 1 to 1,000; null: no bound of its own. */
+  stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
+  /** Tokens of a step: 1,000 to 1,000,000,000; null: no bound of its own. */
+  stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50; their values are no secrets. */
   variables?: InputMaybe<Array<UpdateSandboxTemplateRequestVariables>>;
 };
@@ -2181,7 +2193,7 @@ export type SandboxTemplateQueryVariables = Exact<{
 
 
 export type SandboxTemplateQuery = { sandboxTemplate: (
-    { dockerfile: string | null, setupScript: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, variables: Array<{ name: string, value: string }> }
+    { dockerfile: string | null, setupScript: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }> }
     & TemplateRowFragment
   ) };
 
@@ -2691,7 +2703,7 @@ export const sandboxTemplates: Operation<SandboxTemplatesQuery, SandboxTemplates
 };
 
 export const sandboxTemplate: Operation<SandboxTemplateQuery, SandboxTemplateQueryVariables> = {
-  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}memoryMb diskMb processes}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
+  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
 };
 
 export const packageRegistries: Operation<PackageRegistriesQuery, PackageRegistriesQueryVariables> = {

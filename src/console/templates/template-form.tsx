@@ -4,7 +4,7 @@ import { Entries } from '../kit/entries.tsx';
 import { Check, Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
 import { NetworkField } from './network-field.tsx';
-import { isSent, type TemplateValues } from './template-values.ts';
+import { isSent, type LimitName, limitNames, type TemplateValues } from './template-values.ts';
 
 export const labels = {
   name: 'Name',
@@ -20,6 +20,9 @@ export const labels = {
   memoryMb: 'Memory in MiB',
   diskMb: 'Disk space in MiB',
   processes: 'Processes',
+  stepMinutes: 'Minutes of a step',
+  stepModelCalls: 'Model calls of a step',
+  stepTokens: 'Tokens of a step',
 };
 
 const bases = [
@@ -28,10 +31,19 @@ const bases = [
   ['dockerfile', 'A Dockerfile'],
 ] as const;
 
+/** What an empty limit means, and the bounds of the limit. */
+const limits: Record<LimitName, [hint: string, min: number, max: number]> = {
+  memoryMb: ['that of the instance type', 64, 262_144],
+  diskMb: ['as much as the runtime allows', 256, 1_048_576],
+  processes: ['as many as the runtime allows', 16, 32_768],
+  stepMinutes: ['30 minutes', 1, 1_440],
+  stepModelCalls: ['200', 1, 1_000],
+  stepTokens: ['no bound', 1_000, 1_000_000_000],
+};
+
 export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
-  const { base, hasOwnSetupNetwork, memoryMb, diskMb, processes } = form.values;
-  const hasLimits = [memoryMb, diskMb, processes].some((limit) => limit !== '');
-  const limitErrors = (['memoryMb', 'diskMb', 'processes'] as const).some((name) => form.errorOf(name));
+  const { base, hasOwnSetupNetwork } = form.values;
+  const showsLimits = limitNames.some((name) => form.values[name] !== '' || form.errorOf(name));
   return (
     <>
       <Text form={form} name="name" label={labels.name} maxLength={120} required />
@@ -71,35 +83,23 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
       {hasOwnSetupNetwork && (
         <NetworkField form={form} name="setupNetwork" legend="Hosts that the setup may connect to" />
       )}
-      <details class="more" open={hasLimits || limitErrors}>
+      <details class="more" open={showsLimits}>
         <summary>Limits of a mission</summary>
-        <Text
-          form={form}
-          name="memoryMb"
-          label={labels.memoryMb}
-          hint="Empty: that of the instance type."
-          type="number"
-          min={64}
-          max={262_144}
-        />
-        <Text
-          form={form}
-          name="diskMb"
-          label={labels.diskMb}
-          hint="Empty: as much as the runtime allows."
-          type="number"
-          min={256}
-          max={1_048_576}
-        />
-        <Text
-          form={form}
-          name="processes"
-          label={labels.processes}
-          hint="Empty: as many as the runtime allows."
-          type="number"
-          min={16}
-          max={32_768}
-        />
+        {limitNames.map((name) => {
+          const [hint, min, max] = limits[name];
+          return (
+            <Text
+              key={name}
+              form={form}
+              name={name}
+              label={labels[name]}
+              hint={`Empty: ${hint}.`}
+              type="number"
+              min={min}
+              max={max}
+            />
+          );
+        })}
       </details>
     </>
   );

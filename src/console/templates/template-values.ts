@@ -18,8 +18,14 @@ export interface Policy {
 const sharesNetwork = ({ setupNetwork, agentNetwork }: Template): boolean =>
   JSON.stringify(setupNetwork) === JSON.stringify(agentNetwork);
 
+export const limitNames = ['memoryMb', 'diskMb', 'processes', 'stepMinutes', 'stepModelCalls', 'stepTokens'] as const;
+export type LimitName = (typeof limitNames)[number];
+
+const limitsBy = <T>(read: (limit: LimitName) => T) =>
+  Object.fromEntries(limitNames.map((limit) => [limit, read(limit)])) as Record<LimitName, T>;
+
 export const valuesOf = (template: Template) => {
-  const { name, description, base, image, dockerfile, setupScript, variables, memoryMb, diskMb, processes } = template;
+  const { name, description, base, image, dockerfile, setupScript, variables } = template;
   return {
     ...{ name, base: base as string, variables },
     description: description ?? '',
@@ -30,9 +36,7 @@ export const valuesOf = (template: Template) => {
     agentNetwork: template.agentNetwork as Policy,
     hasOwnSetupNetwork: !sharesNetwork(template),
     setupNetwork: template.setupNetwork as Policy,
-    memoryMb: String(memoryMb ?? ''),
-    diskMb: String(diskMb ?? ''),
-    processes: String(processes ?? ''),
+    ...limitsBy((limit) => String(template[limit] ?? '')),
   };
 };
 
@@ -45,7 +49,7 @@ const policyOf = ({ mode, hosts }: Policy): Policy => ({ mode, hosts: takesHosts
 const limitOf = (text: string): number | null => (text.trim() === '' ? null : Number(text));
 
 export function inputOf(values: TemplateValues): CreateSandboxTemplateRequest {
-  const { name, base, variables, memoryMb, diskMb, processes } = values;
+  const { name, base, variables } = values;
   const agentNetwork = policyOf(values.agentNetwork);
   return {
     name,
@@ -57,9 +61,7 @@ export function inputOf(values: TemplateValues): CreateSandboxTemplateRequest {
     variables: variables.filter(isSent).map((one) => ({ name: one.name.trim(), value: one.value })),
     agentNetwork,
     setupNetwork: values.hasOwnSetupNetwork ? policyOf(values.setupNetwork) : agentNetwork,
-    memoryMb: limitOf(memoryMb),
-    diskMb: limitOf(diskMb),
-    processes: limitOf(processes),
+    ...limitsBy((limit) => limitOf(values[limit])),
   };
 }
 

@@ -18,7 +18,7 @@ import { SecretsCard } from '../secrets/secrets.tsx';
 import { networkWords } from './network-field.tsx';
 import { standard } from './template-choice.tsx';
 import { labels, TemplateFields } from './template-form.tsx';
-import { inputOf, type Template, valuesOf } from './template-values.ts';
+import { inputOf, limitNames, type Template, valuesOf } from './template-values.ts';
 import { baseWords } from './templates.tsx';
 
 const above = [[pageAt('/templates'), 'Sandbox templates']] as const;
@@ -138,10 +138,7 @@ function Facts({ template }: { template: Template }) {
     [labels.variables, variables.map(({ name, value }) => `${name}=${value}`).join('\n'), true],
     [labels.agentNetwork, [networkWords(agentNetwork), ...agentNetwork.hosts].join('\n')],
     [labels.setupNetwork, [networkWords(setupNetwork), ...setupNetwork.hosts].join('\n')],
-    ...(['memoryMb', 'diskMb', 'processes'] as const).map((name): [string, string] => [
-      labels[name],
-      String(template[name] ?? ''),
-    ]),
+    ...limitNames.map((name): [string, string] => [labels[name], String(template[name] ?? '')]),
   ];
   return (
     <Card title="Template" aside={isBuiltin && 'built-in'}>

@@ -682,7 +682,7 @@ export type TemplateBase =
   /** What the runtime has: the programs of its machine, or its own image where it uses containers. */
   | 'machine';
 
-export type StepPartsFragment = { stepId: string, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> }, environment: { templateId: string, templateName: string, base: TemplateBase, image: string | null, dockerfile: string | null, setupScript: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, variables: Array<{ name: string, value: string }>, secrets: Array<{ name: string, value: string, hosts: Array<string>, setupOnly: boolean }>, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> } } };
+export type StepPartsFragment = { stepId: string, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> }, environment: { templateId: string, templateName: string, base: TemplateBase, image: string | null, dockerfile: string | null, setupScript: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, secrets: Array<{ name: string, value: string, hosts: Array<string>, setupOnly: boolean }>, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> } } };
 
 export type ClaimRunMutationVariables = Exact<{
   input: ClaimRunRequest;
@@ -867,7 +867,7 @@ export type HarnessDemandQueryVariables = Exact<{ [key: string]: never; }>;
 export type HarnessDemandQuery = { answer: { modelVendors: Array<ModelVendor>, harnesses: Array<string> } };
 
 export const claimRun: Operation<ClaimRunMutation, ClaimRunMutationVariables> = {
-  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle instanceType memoryMb stepTimeoutMs answerTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes}}',
+  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle instanceType memoryMb stepTimeoutMs answerTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
 };
 
 export const registerSandbox: Operation<RegisterSandboxMutation, RegisterSandboxMutationVariables> = {
@@ -947,7 +947,7 @@ export const finishSandbox: Operation<FinishSandboxMutation, FinishSandboxMutati
 };
 
 export const finishStep: Operation<FinishStepMutation, FinishStepMutationVariables> = {
-  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes}}',
+  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
 };
 
 export const finishRun: Operation<FinishRunMutation, FinishRunMutationVariables> = {

@@ -25,6 +25,8 @@ export interface Task extends HarnessLaunch {
   readOnly: boolean;
   /** Maximum calls of the model, after which the turn is interrupted; null: no limit. */
   maxCalls: number | null;
+  /** Maximum tokens, read and written, after which the turn is interrupted; null: no limit. */
+  maxTokens: number | null;
   /** Address and key for model calls: those of the gateway, never a vendor's. */
   gateway: { url: string; key: string };
   /** MCP servers by name, reached through the gateway with the gateway's key. */

@@ -32,10 +32,12 @@ export async function environmentOf(
   const ids = [agent.sandboxTemplateId, project?.defaultSandboxTemplateId ?? null];
   const template = await firstOwnTemplate(trx, orgId, ids);
   const { base, image, dockerfile, setupScript, memoryMb, diskMb, processes, ...rest } = template ?? standardTemplate;
+  const { stepMinutes, stepModelCalls, stepTokens } = rest;
   return {
     templateId: template?.id ?? standardTemplateId,
     templateName: rest.name,
     ...{ base, image, dockerfile, setupScript, memoryMb, diskMb, processes },
+    ...{ stepMinutes, stepModelCalls, stepTokens },
     ...(await deliverSecrets(trx, { orgId, projectId, templateId: template?.id ?? null }, rest.variables)),
     setupNetwork: resolvePolicy(rest.setupNetwork),
     agentNetwork: resolvePolicy(rest.agentNetwork),

@@ -75,5 +75,17 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
       nullable: true,
       description: 'How many processes it may have; null: as many as the runtime allows.',
     }),
+    stepMinutes: t.exposeInt('stepMinutes', {
+      nullable: true,
+      description: 'Time limit of a step in minutes; null: `stepTimeoutMs` of the claim.',
+    }),
+    stepModelCalls: t.exposeInt('stepModelCalls', {
+      nullable: true,
+      description: 'Maximum model calls of a step; null: `maxTurns` of the claim.',
+    }),
+    stepTokens: t.exposeInt('stepTokens', {
+      nullable: true,
+      description: 'Maximum tokens of a step, read and written, cached ones included; null: no bound.',
+    }),
   }),
 });

@@ -20,6 +20,9 @@ export const templateLimits = {
   memoryMb: { min: 64, max: 262_144 },
   diskMb: { min: 256, max: 1_048_576 },
   processes: { min: 16, max: 32_768 },
+  stepMinutes: { min: 1, max: 1_440 },
+  stepModelCalls: { min: 1, max: 1_000 },
+  stepTokens: { min: 1_000, max: 1_000_000_000 },
 } as const;
 
 /** Maximum of projects, and of agents, listed as users of a template. */

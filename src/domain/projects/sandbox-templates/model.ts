@@ -22,6 +22,9 @@ export class SandboxTemplate extends table('sandbox_templates', {
   memoryMb: column<number | null>(),
   diskMb: column<number | null>(),
   processes: column<number | null>(),
+  stepMinutes: column<number | null>(),
+  stepModelCalls: column<number | null>(),
+  stepTokens: column<number | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
 }) {

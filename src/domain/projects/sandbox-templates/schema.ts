@@ -55,6 +55,18 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       nullable: true,
       description: 'Maximum number of processes of a mission; null: as many as the runtime allows.',
     }),
+    stepMinutes: t.exposeInt('stepMinutes', {
+      nullable: true,
+      description: 'Time limit of a step in minutes; null: that of the service.',
+    }),
+    stepModelCalls: t.exposeInt('stepModelCalls', {
+      nullable: true,
+      description: 'Maximum model calls of a step; null: that of the service.',
+    }),
+    stepTokens: t.exposeInt('stepTokens', {
+      nullable: true,
+      description: 'Maximum tokens of a step, read and written, cached ones included; null: no bound.',
+    }),
     isBuiltin: t.exposeBoolean('isBuiltin', {
       description: 'Whether it is part of the service: every organization has it, and nobody can change or delete it.',
     }),
@@ -106,6 +118,9 @@ const members = {
   memoryMb: bounded(templateLimits.memoryMb, 'Memory of a mission in MiB'),
   diskMb: bounded(templateLimits.diskMb, 'Disk space of a mission in MiB'),
   processes: bounded(templateLimits.processes, 'Processes of a mission'),
+  stepMinutes: bounded(templateLimits.stepMinutes, 'Minutes of a step'),
+  stepModelCalls: bounded(templateLimits.stepModelCalls, 'Model calls of a step'),
+  stepTokens: bounded(templateLimits.stepTokens, 'Tokens of a step'),
 };
 
 const CreateSandboxTemplateRequest = request(

@@ -38,6 +38,9 @@ export interface TemplateSettings {
   memoryMb: number | null;
   diskMb: number | null;
   processes: number | null;
+  stepMinutes: number | null;
+  stepModelCalls: number | null;
+  stepTokens: number | null;
 }
 
 /** The id of the built-in template, the same in every organization. */
@@ -55,6 +58,9 @@ export const standardTemplate: TemplateSettings = {
   memoryMb: null,
   diskMb: null,
   processes: null,
+  stepMinutes: null,
+  stepModelCalls: null,
+  stepTokens: null,
 };
 
 const registryHosts = packageRegistries.flatMap(({ hosts }) => hosts);
