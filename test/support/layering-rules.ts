@@ -600,16 +600,10 @@ export const testsHaveAtMost100Lines: Rule = (tree) =>
 const maxLinesOfFunctions = 60;
 /** Longer functions and their lines. The list only shrinks: a function grows no further, and leaves the list when it is short. */
 const longFunctions: Record<string, number> = {
-  'src/console/kit/chart.tsx draw': 64,
-  'src/console/kit/form.ts useForm': 95,
+  'src/console/kit/form.ts useForm': 86,
   'src/console/kit/virtual-lines.tsx VirtualLines': 77,
   'src/console/logs/log-reading.ts useLog': 82,
-  'src/console/mcp/tool-review.tsx ToolReview': 64,
-  'src/foundation/postgres/standby.ts watchStandby': 73,
-  'src/runner/isolation/process.ts startProcess': 89,
-  'src/runner/protocol/heartbeat.ts startHeartbeat': 69,
-  'src/runner/protocol/models.ts openModels': 79,
-  'src/runner/protocol/platform.ts connect': 66,
+  'src/runner/protocol/models.ts openModels': 72,
 };
 
 /** The functions of a file and their lines. Blocks end at the indentation of their first line, because the formatter wrote it. */

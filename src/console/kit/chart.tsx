@@ -37,6 +37,18 @@ const dataOf = ({ times, curves }: ChartProperties): uPlot.AlignedData => [
   ...curves.map(({ values }) => values),
 ];
 
+const seriesOf = ({ label, colour, area, dashed }: Curve): uPlot.Series => {
+  const stroke = colourOf(colour);
+  return {
+    label,
+    stroke,
+    width: dashed ? 1 : 1.75,
+    points: { show: false },
+    ...(area && { fill: `${stroke}24` }),
+    ...(dashed && { dash: [5, 4] }),
+  };
+};
+
 /** The scales read the properties at every redraw. */
 function draw(host: HTMLElement, height: number, readProperties: () => ChartProperties): uPlot {
   const { curves, unit, steps } = readProperties();
@@ -83,20 +95,7 @@ function draw(host: HTMLElement, height: number, readProperties: () => ChartProp
           values: (_plot, splits) => splits.map(unit),
         },
       ],
-      series: [
-        {},
-        ...curves.map(({ label, colour, area, dashed }): uPlot.Series => {
-          const stroke = colourOf(colour);
-          return {
-            label,
-            stroke,
-            width: dashed ? 1 : 1.75,
-            points: { show: false },
-            ...(area && { fill: `${stroke}24` }),
-            ...(dashed && { dash: [5, 4] }),
-          };
-        }),
-      ],
+      series: [{}, ...curves.map(seriesOf)],
     },
     dataOf(readProperties()),
     host,

@@ -95,17 +95,8 @@ export function useForm<V extends object>({
     setBusy(true);
     setProblem(null);
     try {
-      for (let tries = 1; ; tries++) {
-        const [now, seen] = (await current?.()) ?? [];
-        if (now && !isSame(now, known)) return setTheirs(now);
-        try {
-          await send(values, key.current, seen ?? null);
-          break;
-        } catch (error) {
-          // The record was changed between the two requests: read it again.
-          if (!isRecordChanged(error) || tries === mostTries) throw error;
-        }
-      }
+      const changed = await save(known, current, (seen) => send(values, key.current, seen));
+      if (changed) return setTheirs(changed);
       // Without a reset the emptied fields would be marked as invalid (CSS, :user-invalid).
       if (!current) element.current?.reset();
       // After a creation the form is empty; after a change it starts from the saved values.
@@ -143,6 +134,25 @@ export function useForm<V extends object>({
 
 /** Maximum of attempts for a record that keeps changing. */
 const mostTries = 3;
+
+/** Sends the values if the record is as the form knows it. Returns the record's values where another person has changed it; else null. */
+async function save<V>(
+  known: V,
+  current: FormSettings<V>['current'],
+  send: (seen: number | null) => Promise<unknown>,
+): Promise<V | null> {
+  for (let tries = 1; ; tries++) {
+    const [now, seen] = (await current?.()) ?? [];
+    if (now && !isSame(now, known)) return now;
+    try {
+      await send(seen ?? null);
+      return null;
+    } catch (error) {
+      // The record was changed between the two requests: read it again.
+      if (!isRecordChanged(error) || tries === mostTries) throw error;
+    }
+  }
+}
 
 function readKept<V>(place: string): Kept<V> | null {
   try {

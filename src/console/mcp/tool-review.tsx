@@ -44,13 +44,9 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
     name: `tools of ${projectId} ${serverName}`,
     initial: { choices: {} },
     async send({ choices }, key) {
-      const { binding, tools } = review!;
-      const approvedTools = tools.flatMap((tool) => {
-        const { who, alwaysAsk } = choiceOf(tool, review!, choices);
-        return tool.digest && who !== 'none' ? [{ name: tool.name, attestedReadOnly: who === 'all', alwaysAsk }] : [];
-      });
-      const input = { roles: binding.roles, approvedTools };
-      const ifUpdatedAt = binding.updatedAt;
+      const { roles, updatedAt: ifUpdatedAt } = review!.binding;
+      const approvedTools = approvalsOf(review!, choices);
+      const input = { roles, approvedTools };
       await mutate(putMcpBinding, { projectId, serverName, input, ifUpdatedAt }, key).catch((error) => {
         read();
         throw isRecordChanged(error) ? changedMeanwhile : error;
@@ -131,6 +127,12 @@ function choiceOf({ name, change, digest }: Tool, { binding }: Review, chosen: V
   const who = !approval ? 'none' : approval.attestedReadOnly ? 'all' : 'builder';
   return chosen[digest ?? ''] ?? { who, alwaysAsk: approval?.alwaysAsk ?? false };
 }
+
+const approvalsOf = (review: Review, choices: Values['choices']) =>
+  review.tools.flatMap((tool) => {
+    const { who, alwaysAsk } = choiceOf(tool, review, choices);
+    return tool.digest && who !== 'none' ? [{ name: tool.name, attestedReadOnly: who === 'all', alwaysAsk }] : [];
+  });
 
 const options: readonly (readonly [Choice, string])[] = [
   ['none', 'Nobody'],

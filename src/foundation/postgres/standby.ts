@@ -65,61 +65,36 @@ export interface StandbySettings {
 export function watchStandby({ connectionString, report, onFound, onLost }: StandbySettings): Standby {
   /** Null: the standby must not be read. */
   let known: Answer | null = null;
-  /** The position that the standby has not reached in time; null when it is not late. */
-  let missed: number | null = null;
-  let late = 0;
   let strayed = false;
-  let said = '';
-  const say = (line: string) => {
-    if (line !== said) report(line);
-    said = line;
-  };
-
-  function lose(reason: string): void {
-    say(`reads go to the primary: the replica ${reason}`);
-    if (known) onLost();
-    known = null;
-    missed = null;
-    late = 0;
-    strayed = false;
-  }
-  const { look, close } = askStandby(connectionString, lose, (answer) => {
-    if (!known) {
-      onFound(answer.server);
-      say(inUse);
-    }
-    known = answer;
-  });
+  const say = reporter(report);
+  const { look, close } = askStandby(
+    connectionString,
+    (reason) => {
+      say(`reads go to the primary: the replica ${reason}`);
+      if (known) onLost();
+      known = null;
+      strayed = false;
+      lag.forget();
+    },
+    (answer) => {
+      if (!known) {
+        onFound(answer.server);
+        say(inUse);
+      }
+      known = answer;
+    },
+  );
+  const lag = watchLag(look, () => known?.at ?? null, say);
 
   async function tick(): Promise<void> {
     await look();
-    if (missed === null || !known) return;
-    if (known.at < missed) {
-      if (++late === lateIntervals) say('reads go to the primary: the replica lags behind');
-      return;
-    }
-    missed = null;
-    late = 0;
-    say(inUse);
+    if (known) lag.check(known.at);
   }
   void tick();
   const ticking = setInterval(tick, timing.interval).unref();
 
-  async function catchUp({ at }: Position): Promise<boolean> {
-    const timeout = wait(timing.catchUp, true);
-    let isLate = false;
-    while (!isLate && missed === null) {
-      await Promise.race([look(), timeout]);
-      if (!known) return false;
-      if (known.at >= at) return true;
-      isLate = await Promise.race([wait(timing.pause, false), timeout]);
-    }
-    missed = Math.max(missed ?? 0, at);
-    return false;
-  }
-
   return {
-    isInUse: () => known !== null && missed === null && !strayed,
+    isInUse: () => known !== null && !lag.isLate() && !strayed,
     reached(position) {
       if (!known) return false;
       if (strayed !== (known.timeline !== position.timeline)) {
@@ -127,11 +102,59 @@ export function watchStandby({ connectionString, report, onFound, onLost }: Stan
         say(strayed ? 'reads go to the primary: the replica has not followed it onto its timeline yet' : inUse);
       }
       if (strayed) return false;
-      return known.at >= position.at || (missed === null && catchUp(position));
+      return known.at >= position.at || (!lag.isLate() && lag.catchUp(position));
     },
     close() {
       clearInterval(ticking);
       close();
+    },
+  };
+}
+
+/** Reports a line that differs from the last one. */
+function reporter(report: (line: string) => void): (line: string) => void {
+  let said = '';
+  return (line) => {
+    if (line !== said) report(line);
+    said = line;
+  };
+}
+
+/**
+ * The delay of the standby behind positions that reads need.
+ * @param replayed The position that it has replayed; null: it must not be read.
+ */
+function watchLag(look: () => Promise<void>, replayed: () => number | null, say: (line: string) => void) {
+  /** The position that the standby has not reached in time; null when it is not late. */
+  let missed: number | null = null;
+  let late = 0;
+  return {
+    isLate: () => missed !== null,
+    forget(): void {
+      [missed, late] = [null, 0];
+    },
+    /** Ends the delay when the position is reached. */
+    check(at: number): void {
+      if (missed === null) return;
+      if (at < missed) {
+        if (++late === lateIntervals) say('reads go to the primary: the replica lags behind');
+        return;
+      }
+      this.forget();
+      say(inUse);
+    },
+    async catchUp({ at }: Position): Promise<boolean> {
+      const timeout = wait(timing.catchUp, true);
+      let isLate = false;
+      while (!isLate && missed === null) {
+        await Promise.race([look(), timeout]);
+        const reached = replayed();
+        if (reached === null) return false;
+        if (reached >= at) return true;
+        isLate = await Promise.race([wait(timing.pause, false), timeout]);
+      }
+      missed = Math.max(missed ?? 0, at);
+      return false;
     },
   };
 }

@@ -1,5 +1,5 @@
 // The process of a harness: its lines, its input, and its end with all its descendants.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
@@ -73,51 +73,12 @@ export interface Program {
   err(line: string): void | Promise<void>;
 }
 
-export function startProcess(
-  launch: Launch,
-  { program, args, env, hasInput, longestLine, out, err }: Program,
-): Process {
-  const { account, cwd, graceMs, isConfined, group, container } = launch;
-  const its = { ...launch.env, ...env };
-  const [wrapped, wrappedArgs, ownEnv = its] = launch.wrap(program, args, its);
-  const [file, rest] = group ? startInGroup(wrapped, wrappedArgs) : [wrapped, wrappedArgs];
-  const options = { ...(!container && account), cwd, env: ownEnv, detached: true } as const;
-  const gate = group ? (['pipe'] as const) : [];
-  const child = spawn(file, rest, { ...options, stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', ...gate] });
-  if (group && child.pid) {
-    group.take(child.pid);
-    (child.stdio[3] as Writable).on('error', () => {}).end('go\n');
-  }
-  const outputs = [child.stdout!, child.stderr!];
-  const reading = { chunks: 0, taking: 0 };
-  let errors = '';
-  const counted = (take: Program['out']) => async (line: string) => {
-    reading.taking++;
-    // Not a `finally` on the result, which may not be a promise.
-    try {
-      await take(line);
-    } finally {
-      reading.taking--;
-    }
-  };
-  const takeError = (line: string) => {
-    errors = (errors + line).slice(-2_000);
-    return err(line);
-  };
-  // A closed pipe ends the output.
-  const outputsRead = Promise.allSettled(
-    [counted(out), counted(takeError)].map((take, i) => readLines(outputs[i]!, reading, longestLine, take)),
-  );
+export function startProcess(launch: Launch, program: Program): Process {
+  const { graceMs, isConfined, container } = launch;
+  const { hasInput } = program;
+  const child = spawnIn(launch, program);
   child.stdin?.on('error', () => {});
-
-  /** Waits until all output is processed, or no more arrives for some time. A slow platform is waited for. */
-  async function drain(): Promise<void> {
-    const until = Date.now() + drainTimeoutMs;
-    for (let before = -1; (before !== reading.chunks || reading.taking > 0) && Date.now() < until; ) {
-      before = reading.chunks;
-      if (await Promise.race([outputsRead, wait(Math.max(graceMs, 1_000))])) return;
-    }
-  }
+  const output = readOutput(child, program, graceMs);
 
   function signal(name: NodeJS.Signals, to = -child.pid!): void {
     try {
@@ -137,12 +98,12 @@ export function startProcess(
     else if (!isConfined) signal('SIGTERM');
     // The leader is the confining program: when it ends, all others end at once.
     else for (const pid of await membersOf(child.pid)) if (pid !== child.pid) signal('SIGTERM', pid);
-    await Promise.race([outputsRead, wait(graceMs)]);
+    await Promise.race([output.read, wait(graceMs)]);
     await container?.remove();
     signal('SIGKILL');
     // A process that has left the group can keep the output open forever.
-    await drain();
-    for (const output of outputs) output.destroy();
+    await output.drain();
+    output.close();
   }
 
   let ending: Promise<void> | undefined;
@@ -150,7 +111,7 @@ export function startProcess(
     const killer = by ?? (isConfined ? signalOf(code) : undefined);
     return code === 0 ? '' : killer ? `killed by ${killer}` : `exit code ${code}`;
   });
-  const silent = ended.then((how) => Promise.race([outputsRead, wait(exitGraceMs)]).then(() => how));
+  const silent = ended.then((how) => Promise.race([output.read, wait(exitGraceMs)]).then(() => how));
   for (const promise of [ended, silent]) promise.catch(() => {});
   return {
     pid: child.pid ?? 0,
@@ -159,6 +120,63 @@ export function startProcess(
     isRunning,
     write: (line) => void child.stdin?.write(`${line}\n`),
     end: () => (ending ??= end()),
+    errors: output.errors,
+  };
+}
+
+/** Starts the program as the launch says: as its account, in its cell or container, and in its cgroup from the first instruction on. */
+function spawnIn({ account, cwd, env, wrap, group, container }: Launch, started: Program): ChildProcess {
+  const its = { ...env, ...started.env };
+  const [wrapped, wrappedArgs, ownEnv = its] = wrap(started.program, started.args, its);
+  const [file, rest] = group ? startInGroup(wrapped, wrappedArgs) : [wrapped, wrappedArgs];
+  const options = { ...(!container && account), cwd, env: ownEnv, detached: true } as const;
+  const gate = group ? (['pipe'] as const) : [];
+  const stdin = started.hasInput ? 'pipe' : 'ignore';
+  const child = spawn(file, rest, { ...options, stdio: [stdin, 'pipe', 'pipe', ...gate] });
+  if (group && child.pid) {
+    group.take(child.pid);
+    (child.stdio[3] as Writable).on('error', () => {}).end('go\n');
+  }
+  return child;
+}
+
+/** Hands the lines of both outputs to the program's functions. */
+function readOutput({ stdout, stderr }: ChildProcess, { longestLine, out, err }: Program, graceMs: number) {
+  const reading = { chunks: 0, taking: 0 };
+  let errors = '';
+  const counted = (take: Program['out']) => async (line: string) => {
+    reading.taking++;
+    // Not a `finally` on the result, which may not be a promise.
+    try {
+      await take(line);
+    } finally {
+      reading.taking--;
+    }
+  };
+  const takeError = (line: string) => {
+    errors = (errors + line).slice(-2_000);
+    return err(line);
+  };
+  // A closed pipe ends the output.
+  const read = Promise.allSettled([
+    readLines(stdout!, reading, longestLine, counted(out)),
+    readLines(stderr!, reading, longestLine, counted(takeError)),
+  ]);
+  return {
+    /** Resolves when both outputs have ended and are processed. */
+    read,
+    /** Waits until all output is processed, or no more arrives for some time. A slow platform is waited for. */
+    async drain(): Promise<void> {
+      const until = Date.now() + drainTimeoutMs;
+      for (let before = -1; (before !== reading.chunks || reading.taking > 0) && Date.now() < until; ) {
+        before = reading.chunks;
+        if (await Promise.race([read, wait(Math.max(graceMs, 1_000))])) return;
+      }
+    },
+    close(): void {
+      stdout!.destroy();
+      stderr!.destroy();
+    },
     errors: () => errors.trim(),
   };
 }

@@ -1,7 +1,7 @@
 // Heartbeat of one mission: progress and sandbox load. The answer says what to stop.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pace, RunLease } from '../contract.ts';
-import { heartbeat } from '../generated/operations.ts';
+import { type HeartbeatMutation, heartbeat } from '../generated/operations.ts';
 import type { Desired, Message } from '../harness/conversation.ts';
 import type { ProcessSample } from '../isolation/measure.ts';
 import type { Platform } from './platform.ts';
@@ -46,6 +46,24 @@ export async function keepLease<T>(platform: Platform, lease: RunLease, pace: Pa
   return Promise.race([work, beating]).finally(() => done.abort());
 }
 
+const isToStop = ({ desired }: { desired: string }): boolean => desired === 'stop';
+
+function reportOf(lease: RunLease, sandboxId: string, state: State, samples: Sample[]) {
+  const { progress, activity, acknowledged, preview } = state;
+  return {
+    runs: [{ ...lease, progress, activity, acknowledged }],
+    sandboxes: [{ sandboxId, leaseId: lease.leaseId, metrics: samples.slice(-samplesAtOnce) }],
+    environments: preview ? [preview.environmentId] : [],
+  };
+}
+
+function steer(state: State, runs: HeartbeatMutation['answer']['runs']): void {
+  for (const { desired, messages, modelRevision } of runs) {
+    state.steer(desired, messages);
+    state.updateModels(modelRevision);
+  }
+}
+
 /** Sends heartbeats until `done` aborts, also during uploads; `measure` returns null without a measurement. */
 export function startHeartbeat(
   platform: Platform,
@@ -56,33 +74,24 @@ export function startHeartbeat(
   pace: Pace,
 ) {
   const done = new AbortController();
-  let samples: Sample[] = [];
+  let [samples, last] = [[] as Sample[], 0];
   let stop: (why: string) => void;
-  let last = 0;
   // Shorter while the agent takes messages.
   let interval = pace.heartbeat;
 
   async function sendHeartbeat(): Promise<void> {
-    const { progress, activity, preview } = state;
+    const { preview } = state;
     const acknowledged = [...state.acknowledged];
-    const metrics = samples.slice(-samplesAtOnce);
+    const report = reportOf(lease, sandboxId, { ...state, acknowledged }, samples);
     [state.changed, last, samples] = [false, Date.now(), []];
-    const { runs, sandboxes, environments, nextHeartbeatMs } = await platform.mutate(heartbeat, {
-      runs: [{ ...lease, progress, activity, acknowledged }],
-      sandboxes: [{ sandboxId, leaseId: lease.leaseId, metrics }],
-      environments: preview ? [preview.environmentId] : [],
-    });
+    const { runs, sandboxes, environments, nextHeartbeatMs } = await platform.mutate(heartbeat, report);
     interval = Math.min(pace.heartbeat, nextHeartbeatMs);
     state.acknowledged = state.acknowledged.filter((id) => !acknowledged.includes(id));
-    for (const { desired, messages, modelRevision } of runs) {
-      state.steer(desired, messages);
-      state.updateModels(modelRevision);
-    }
-    if ([...runs, ...sandboxes].some(({ desired }) => desired === 'stop')) stop('stopped');
-    if (preview && environments.some(({ desired }) => desired === 'stop')) {
-      state.preview = null;
-      await preview.close();
-    }
+    steer(state, runs);
+    if ([...runs, ...sandboxes].some(isToStop)) stop('stopped');
+    if (!preview || !environments.some(isToStop)) return;
+    state.preview = null;
+    await preview.close();
   }
 
   async function beat(): Promise<void> {
@@ -95,8 +104,8 @@ export function startHeartbeat(
     }
   }
 
-  /** Resolves with `stopped` when the platform requests that, and rejects when it has reassigned the run. */
   let beating: Promise<void>;
+  /** Resolves with `stopped` when the platform requests that, and rejects when it has reassigned the run. */
   const stopped = new Promise<string>((resolve, reject) => {
     stop = resolve;
     beating = beat();

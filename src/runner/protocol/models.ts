@@ -22,6 +22,23 @@ interface Connected {
   isUsed: boolean;
 }
 
+function upstreamOf(
+  { vendor, baseUrl, apiKey, name }: Connector,
+  allowLoopback: boolean,
+  signal: AbortSignal,
+  answered: (status: number) => void,
+): Upstream {
+  const { agent, refusal } = openEgress(baseUrl, allowLoopback);
+  return {
+    base: baseUrl,
+    headers: keyHeader(vendor, apiKey),
+    agent,
+    signal,
+    refusal: refusal && `The model connector ${name} cannot be reached: ${refusal}.`,
+    answered,
+  };
+}
+
 /** @param upstreams Upstreams of the gateway, which are changed here. */
 export function openModels(
   platform: Platform,
@@ -34,22 +51,14 @@ export function openModels(
   let fail: (why: string) => void = () => {};
 
   function connect(connector: Connector): Connected {
-    const { vendor, baseUrl, apiKey, name } = connector;
+    const { vendor, name, integrationId } = connector;
     const cut = new AbortController();
-    const { agent, refusal } = openEgress(baseUrl, isOnLoopback(platform.url));
-    const upstream: Upstream = {
-      base: baseUrl,
-      headers: keyHeader(vendor, apiKey),
-      agent,
-      signal: cut.signal,
-      refusal: refusal && `The model connector ${name} cannot be reached: ${refusal}.`,
-      answered(status) {
-        one.isUsed = true;
-        if (status !== 401) return;
-        fail(`The vendor rejected the credentials of the model connector ${name}.`);
-        platform.mutate(reportModelRejected, { ...lease, integrationId: connector.integrationId }).catch(() => {});
-      },
-    };
+    const upstream = upstreamOf(connector, isOnLoopback(platform.url), cut.signal, (status) => {
+      one.isUsed = true;
+      if (status !== 401) return;
+      fail(`The vendor rejected the credentials of the model connector ${name}.`);
+      platform.mutate(reportModelRejected, { ...lease, integrationId }).catch(() => {});
+    });
     const one = { connector, upstream, cut, isUsed: false };
     connected.set(vendor, one);
     upstreams[vendor] = upstream;
@@ -77,6 +86,17 @@ export function openModels(
     }
   }
 
+  let isAsking = false;
+  function update(latest: string | null): void {
+    if (latest === null || latest === revision || isAsking) return;
+    isAsking = true;
+    refresh()
+      .catch((error) => fail(`The credentials of the model are not known: ${(error as Error).message}`))
+      .finally(() => {
+        isAsking = false;
+      });
+  }
+
   return {
     /** Called before a step. @throws when the platform has no readable credentials */
     async begin(): Promise<StepModels> {
@@ -88,16 +108,6 @@ export function openModels(
       const failed = new Promise<string>((resolve) => {
         fail = resolve;
       });
-      let asking = false;
-      const update = (latest: string | null): void => {
-        if (latest === null || latest === revision || asking) return;
-        asking = true;
-        refresh()
-          .catch((error) => fail(`The credentials of the model are not known: ${(error as Error).message}`))
-          .finally(() => {
-            asking = false;
-          });
-      };
       return { update, failed };
     },
   };

@@ -65,24 +65,11 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
   /** Harnesses that missions need, for a runner that installs them. */
   const demand = () => ask(harnessDemand, {}, true);
 
-  function ask<Answer, Variables>(
+  const ask = <Answer, Variables>(
     { text: query }: Operation<{ answer: Answer }, Variables>,
     variables: Variables,
     once = false,
-  ): Promise<Answer> {
-    const body = JSON.stringify({ query, variables });
-    return again(once, async () => {
-      const signal = AbortSignal.timeout(20_000);
-      const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body, signal });
-      const answer = await response.json();
-      const problem = answer.errors?.[0]?.extensions?.problem ?? (response.ok ? undefined : answer);
-      // `internal`: a failure of the platform, which may be temporary.
-      if (problem && !problem.retryable && problem.code !== 'internal' && response.status < 500)
-        throw new RequestRejected(problem.code, problem.description);
-      if (!answer.data) throw new Error(problem?.description ?? `the platform answered ${response.status}`);
-      return answer.data.answer as Answer;
-    });
-  }
+  ): Promise<Answer> => again(once, () => send(`${url}/graphql`, headers, { query, variables }));
 
   /** Returns the key of the uploaded content. Each attempt has a new address: an aborted one leaves nothing behind. */
   const upload = (lease: RunLease, name: string, file: FileHandle): Promise<string> =>
@@ -112,6 +99,19 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
     });
 
   return { url, isAway, mutate, upload, download, mcpServers, models, demand, authorization: headers.authorization };
+}
+
+/** @throws RequestRejected unless a later try may succeed */
+async function send<Answer>(url: string, headers: Record<string, string>, operation: object): Promise<Answer> {
+  const body = JSON.stringify(operation);
+  const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(20_000) });
+  const answer = await response.json();
+  const problem = answer.errors?.[0]?.extensions?.problem ?? (response.ok ? undefined : answer);
+  // `internal`: a failure of the platform, which may be temporary.
+  if (problem && !problem.retryable && problem.code !== 'internal' && response.status < 500)
+    throw new RequestRejected(problem.code, problem.description);
+  if (!answer.data) throw new Error(problem?.description ?? `the platform answered ${response.status}`);
+  return answer.data.answer;
 }
 
 function createRetries(stopping: AbortSignal, clock: Clock) {
