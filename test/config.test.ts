@@ -367,7 +367,7 @@ describe('Wrong settings', () => {
     { A2A_URL: 'https://a2a.example.com' },
     { PUBLIC_URL: 'http://localhost.example.com' },
     { LOCAL_RUNNER: 'off' },
-  ])('%j: no local runner where others reach the service, or when it is switched off', (settings) => {
+  ])('%j: starts no local runner if others can reach the service or it is disabled', (settings) => {
     expect(readConfig(settings).localRunner).toBeNull();
     expect(readConfig({ HOST: '::1', PUBLIC_URL: 'http://127.0.0.1:4000', PATH: '/bin' }).localRunner).toMatchObject({
       PATH: '/bin',

@@ -434,7 +434,7 @@ describe('served, so the refusals above are about the caller and not the request
     }
   });
 
-  it('each was asked of the same rows', async () => {
+  it('each request used the same rows', async () => {
     await restore();
     expect(written(before, await rowsOf(world.knex))).toEqual(nothing);
   });

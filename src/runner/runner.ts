@@ -123,7 +123,7 @@ await Promise.all([...underWay, installer?.ended]);
 await ownMirrors?.remove();
 process.exit();
 
-/** Other programs of this machine may leave less memory than was planned with, unless the operator has planned. */
+/** Whether another mission fits. Available memory is not checked if the operator has set RUNS_AT_ONCE. */
 function hasRoom(): boolean {
   // Their leases are renewed before another runtime, or this one, claims the runs again.
   if (platform.isAway()) return false;

@@ -375,7 +375,7 @@ describe('a credential that is bound to a project', () => {
 });
 
 describe('settings of a project', () => {
-  it('400 · an unknown sandbox template; 200 · one that exists, or none', async () => {
+  it('400 · rejects an unknown sandbox template; 200 · accepts an existing one or null', async () => {
     const { id } = (await another()).body;
     const patch = (defaultSandboxTemplateId: string | null) =>
       world.rest('PATCH', `/projects/${id}`, { token: owner.token, body: { defaultSandboxTemplateId } });

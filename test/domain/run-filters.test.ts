@@ -124,7 +124,7 @@ it('200 · GraphQL takes the same filters', async () => {
   expect(body.data.runs.data).toEqual([{ id: ids.second }]);
 });
 
-it('200 · runs that wait for a person say for what: a plan, or an unanswered question', async () => {
+it('200 · filters runs that wait for a plan approval or for an answer', async () => {
   const of = { orgId: ada.organization.id, projectId };
   const runs = () => world.knex('runs');
   const read = async () => {

@@ -215,7 +215,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
     expect(body).toMatchObject({ metrics: [], sessions: [], liveFragments: [] });
   });
 
-  it('200 · the points are bounded, in order, and means of their samples, however many there are', async () => {
+  it('200 · metrics are averaged into a bounded number of points, in order', async () => {
     const sandbox = await startSandbox(shop);
     const start = present();
     const cpu = Array.from({ length: 3_000 }, (_, i) => (i % 2 === 0 ? 20 : 40));

@@ -121,7 +121,7 @@ export async function openMissionWorld() {
     graphql,
     turn,
     shown,
-    /** The first fragment with a text. Rows are asked until it is there, which costs a fraction of the question to the service. */
+    /** The first fragment with a text. Polls the table, which is much cheaper than polling the service. */
     async isShown(runId: string, text: string): Promise<string> {
       const ofRun = world.knex('sandboxes').where({ runId }).select('id');
       const rows = world.knex('sandbox_fragments').whereIn('sandboxId', ofRun).whereRaw('strpos(body, ?) > 0', [text]);

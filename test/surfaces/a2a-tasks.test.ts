@@ -506,7 +506,7 @@ describe('push notifications', () => {
     expect(await heard()).toEqual([3, 'TASK_STATE_INPUT_REQUIRED', 'Which cart?']);
     expect((await list()).tasks.find((one) => one.id === id)?.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
     world.clock.turn(1);
-    await send('The new one.', { taskId: id });
+    await send('The new secret or variable.', { taskId: id });
     expect((await heard()).slice(0, 2)).toEqual([4, 'TASK_STATE_WORKING']);
     await show(1, 'response', 'I take the new one.');
     expect((await heard()).slice(0, 2)).toEqual([4, 'TASK_STATE_WORKING']);

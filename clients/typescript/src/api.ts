@@ -735,7 +735,7 @@ export interface CreateRuntimeTokenParameters {
   /** A label for people, 1 to 100 characters. */
   name: string;
 }
-/** A new sandbox template. What is left out is as in the built-in one. */
+/** A new sandbox template. Omitted fields default to the built-in template. */
 export interface CreateSandboxTemplateRequest {
   /** 1 to 120 characters; unique in the organization. */
   name: string;
@@ -872,7 +872,7 @@ export interface CreateSecretRequest {
   /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
   value: string;
   /**
-   * Of a secret: hosts whose requests get it in their headers, at most 20; a policy must allow them too.
+   * Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret.
    *
    * @maxItems 20
    *
@@ -1335,7 +1335,7 @@ export interface McpBinding {
   /**
    * The roles whose agents may use it.
    *
-   * Items: What an agent does in a mission.
+   * Items: Role of an agent in a mission.
    */
   roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
   /** Follows from the declaration and the credentials. */
@@ -1406,7 +1406,7 @@ export interface McpBindingListItem {
   /**
    * The roles whose agents may use it.
    *
-   * Items: What an agent does in a mission.
+   * Items: Role of an agent in a mission.
    */
   roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
   /** Follows from the declaration and the credentials. */
@@ -1468,7 +1468,7 @@ export interface McpOAuthStartResponse {
   /** Until then the person can finish signing in. */
   expiresAt: number;
 }
-/** A tool as it is now, beside what it was when tools were last approved. */
+/** The present definition of a tool, and its last approved one. */
 export interface McpReviewedTool {
   /** As the server names the tool. */
   name: string;
@@ -1801,7 +1801,7 @@ export interface Project {
   /**
    * The kinds of connector it still lacks; absent when it lacks none.
    *
-   * Items: What a connector is for.
+   * Items: Purpose of a connector.
    */
   missingConnectorKinds?: ('tracker' | 'scm' | 'llm')[];
 }
@@ -1881,7 +1881,7 @@ export interface PutMcpBindingRequest {
    *
    * @maxItems 5
    *
-   * Items: What an agent does in a mission.
+   * Items: Role of an agent in a mission.
    */
   roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
   /**
@@ -2996,7 +2996,7 @@ export interface UpdateSandboxTemplateParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   templateId: string;
 }
-/** Members that are left out stay as they are. */
+/** Omitted fields keep their value. */
 export interface UpdateSandboxTemplateRequest {
   /** 1 to 120 characters; unique in the organization. */
   name?: string;
@@ -3067,7 +3067,7 @@ export interface UpdateScheduledTaskParameters {
   /** The id of the scheduled task. */
   id: string;
 }
-/** Members that are left out stay as they are. */
+/** Omitted fields keep their value. */
 export interface UpdateScheduledTaskRequest {
   /** Moves it to this project; its earlier runs stay where they are. */
   projectId?: string;
@@ -3128,12 +3128,12 @@ export interface UpdateSecretParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   secretId: string;
 }
-/** Members that are left out stay as they are. */
+/** Omitted fields keep their value. */
 export interface UpdateSecretRequest {
   /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
   value?: string;
   /**
-   * Of a secret: hosts whose requests get it in their headers, at most 20; a policy must allow them too.
+   * Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret.
    *
    * @maxItems 20
    *
@@ -3150,7 +3150,7 @@ export interface UpdateSetupGroupParameters {
 }
 /** Marks the open milestones of a group. */
 export interface UpdateSetupGroupRequest {
-  /** What holds for the open milestones of a group from now on. */
+  /** New mark of the open milestones of a group. */
   mark: 'done' | 'skipped' | 'reset';
 }
 /** The parameters of `updateSetupGuide`. */
@@ -3172,10 +3172,10 @@ export interface UpdateSetupMilestoneParameters {
 }
 /** Marks a milestone. */
 export interface UpdateSetupMilestoneRequest {
-  /** What holds for a milestone from now on. */
+  /** New mark of a milestone. */
   mark: 'done' | 'skipped' | 'reset';
 }
-/** Members that are left out stay as they are. */
+/** Omitted fields keep their value. */
 export interface UpdateSubscriptionRequest {
   /** The organization of the caller; any other one is a 404. */
   orgId?: string;
@@ -3298,7 +3298,7 @@ export interface Operations {
   createSandboxTemplate: { input: CreateSandboxTemplateRequest; output: SandboxTemplate };
   /** A sandbox template by its id, also the built-in one. Requires the scope `agents:read`. */
   sandboxTemplate: { input: SandboxTemplateParameters; output: SandboxTemplate };
-  /** Changes a sandbox template, from the next step of each mission on. A member that is left out stays. Requires the scope `agents:write`. */
+  /** Changes a sandbox template from the next step of each mission. Omitted fields keep their value. Requires the scope `agents:write`. */
   updateSandboxTemplate: { input: UpdateSandboxTemplateParameters & UpdateSandboxTemplateRequest; output: SandboxTemplate };
   /** Deletes a sandbox template. One that a project, an agent or an open mission uses stays: a 409 says where. Requires the scope `agents:write`. */
   deleteSandboxTemplate: { input: DeleteSandboxTemplateParameters; output: DeleteSandboxTemplateResponse };
@@ -3308,7 +3308,7 @@ export interface Operations {
   createProject: { input: CreateProjectRequest; output: Project };
   /** A project by its id, also an archived one. Requires the scope `projects:read`. */
   project: { input: ProjectParameters; output: Project };
-  /** Changes a project. A member that is left out stays; null clears what may be empty. A credential that is bound to a project may change that one. Requires the scope `projects:write`. */
+  /** Changes a project. Omitted fields keep their value; null clears optional fields. A credential that is bound to a project may change that one. Requires the scope `projects:write`. */
   updateProject: { input: UpdateProjectParameters & UpdateProjectRequest; output: Project };
   /** Deletes a project and revokes the credentials bound to it. Requires the scope `projects:write`. */
   deleteProject: { input: DeleteProjectParameters; output: DeleteProjectResponse };

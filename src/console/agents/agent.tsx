@@ -82,7 +82,7 @@ function Fields({ form, catalog }: { form: Form<Values>; catalog: Catalog }) {
         form={form}
         name="effort"
         label="Effort"
-        hint="How long the model may think."
+        hint="Limit on the model’s reasoning effort."
         options={[
           ['', 'Harness default'],
           ['low', 'Low'],

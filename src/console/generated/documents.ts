@@ -30,15 +30,15 @@ export type Scalars = {
   EpochSec: { input: number; output: number; }
   /** The program that drives the model. One of: claude-code, codex, opencode, shell. */
   Harness: { input: string; output: string; }
-  /** How large a sandbox is. One of: lite, basic, standard-1, standard-2, standard-4. */
+  /** Size of a sandbox. One of: lite, basic, standard-1, standard-2, standard-4. */
   InstanceType: { input: string; output: string; }
   /** A UTC time such as 2026-11-21T09:00:00.000Z (RFC 3339). */
   IsoTime: { input: string; output: string; }
   /** Any JSON value. */
   Json: { input: unknown; output: unknown; }
-  /** Where the path comes from. One of: service.yml, project. */
+  /** Source of the path. One of: service.yml, project. */
   McpConfigPathSource: { input: string; output: string; }
-  /** Why a declared command may not run. One of: python, unpinned, shell, unknown-command. */
+  /** Reason why a declared command may not run. One of: python, unpinned, shell, unknown-command. */
   McpRefusalReason: { input: string; output: string; }
   /** Whose words a span of a prompt holds. One of: repo-contributed, mission. */
   PromptScope: { input: string; output: string; }
@@ -54,7 +54,7 @@ export type Scalars = {
   True: { input: true; output: true; }
 };
 
-/** How long the model may think. */
+/** Limit on the model’s reasoning effort. */
 export type AgentEffort =
   /** Slowest and most careful. */
   | 'high'
@@ -63,7 +63,7 @@ export type AgentEffort =
   /** A balance of speed and care. */
   | 'medium';
 
-/** What an agent does in a mission. */
+/** Role of an agent in a mission. */
 export type AgentRole =
   /** Changes the code. */
   | 'builder'
@@ -76,7 +76,7 @@ export type AgentRole =
   /** Reviews the change. */
   | 'reviewer';
 
-/** Where the sandbox of an agent comes from. */
+/** Source of the sandbox of an agent. */
 export type AgentSandboxKind =
   /** From an existing template, named by `templateId`. */
   | 'existing';
@@ -91,7 +91,7 @@ export type AllowHostRequest = {
   port: Scalars['Int']['input'];
 };
 
-/** What a piece of proof is. */
+/** Kind of an artifact. */
 export type ArtifactKind =
   /** Any other file. */
   | 'file'
@@ -106,13 +106,13 @@ export type ArtifactKind =
   /** A recording. */
   | 'video';
 
-/** How an organization pays. */
+/** Payment mode of an organization. */
 export type BillingMode =
   /** As agreed with the operator. */
   | 'invoice'
   /** Credits are bought ahead. */
   | 'prepaid'
-  /** By the month. */
+  /** Paid monthly. */
   | 'subscription';
 
 /** The state of an order. */
@@ -122,7 +122,7 @@ export type BillingOrderStatus =
   /** Withdrawn; what was not spent is refunded. */
   | 'withdrawn';
 
-/** What an organization has: the largest of what it bought. */
+/** Plan of an organization: the largest that it has bought. */
 export type BillingPlan =
   /** Agreed with the operator. */
   | 'enterprise'
@@ -140,13 +140,13 @@ export type CheckoutOffer =
   /** A team plan. */
   | 'team';
 
-/** How the agents of a run are chosen. */
+/** Method by which the agents of a run are chosen. */
 export type ChoiceWay =
   /** The orchestrator’s model is being asked. */
   | 'asked'
-  /** By the orchestrator’s model. */
+  /** The orchestrator’s model chooses. */
   | 'model'
-  /** By roles and harnesses. */
+  /** Roles and harnesses decide. */
   | 'rules';
 
 /** When a run asked for a connection. */
@@ -241,7 +241,7 @@ export type CreateProjectRequest = {
   trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** A new sandbox template. What is left out is as in the built-in one. */
+/** A new sandbox template. Omitted fields default to the built-in template. */
 export type CreateSandboxTemplateRequest = {
   /** While agents and scripts work. */
   agentNetwork?: InputMaybe<CreateSandboxTemplateRequestAgentNetwork>;
@@ -345,7 +345,7 @@ export type CreateScheduledTaskRequestTriggersSchedule = {
 
 /** A new secret or variable. */
 export type CreateSecretRequest = {
-  /** Of a secret: hosts whose requests get it in their headers, at most 20; a policy must allow them too. */
+  /** Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kind of value: an environment variable or a secret. */
   kind: SecretKind;
@@ -381,7 +381,7 @@ export type CreateWithdrawalRequest = {
   reason?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** Who reads requests for credits. */
+/** Recipients of requests for credits. */
 export type CreditRequestRoute =
   /** The owners of the organization, in the billing summary. */
   | 'owners';
@@ -391,7 +391,7 @@ export type CreditRequestStatus =
   /** Not answered yet. */
   | 'open';
 
-/** Where credits come from. */
+/** Source of credits. */
 export type CreditSourceKind =
   /** From the operator of the service. */
   | 'grant'
@@ -458,7 +458,7 @@ export type IssueState =
   /** Work is expected or under way. */
   | 'open';
 
-/** Why the credits of an organization changed. */
+/** Cause of a change of credits. */
 export type LedgerEntryKind =
   /** Unused credits expired. */
   | 'expiry'
@@ -480,7 +480,7 @@ export type ListOrder =
   /** Oldest first. */
   | 'oldest';
 
-/** How a bound server is authenticated to. */
+/** Authentication method of a bound server. */
 export type McpAuthKind =
   /** A bearer token. */
   | 'bearer'
@@ -504,7 +504,7 @@ export type McpBindingStatus =
   /** Runs can use the approved tools. */
   | 'ready';
 
-/** How a call of a tool ended. */
+/** Outcome of a tool call. */
 export type McpCallOutcome =
   /** The server could not be reached or returned an invalid response. */
   | 'failed'
@@ -533,7 +533,7 @@ export type McpDeclaredTransport =
   /** Standard input and output of a command. */
   | 'stdio';
 
-/** Where a server runs. */
+/** Place where a server runs. */
 export type McpIsolationKind =
   /** Nowhere: see `reason`. */
   | 'refused'
@@ -562,7 +562,7 @@ export type McpToolClaim =
   /** That it changes nothing. */
   | 'reads_only';
 
-/** Where a bound server runs: elsewhere, or in sandboxes. */
+/** Transport of a bound server: a remote server, or a command in sandboxes. */
 export type McpTransport =
   /** Elsewhere, reached over HTTP through the gateway of the service. */
   | 'remote'
@@ -587,7 +587,7 @@ export type NetworkMode =
   /** Public package registries, as the service lists them, and hosts that the policy adds. */
   | 'packages';
 
-/** How urgent a notice is. */
+/** Urgency of a notice. */
 export type NoticeKind =
   /** Something needs action now. */
   | 'action'
@@ -596,7 +596,7 @@ export type NoticeKind =
   /** Something needs action soon. */
   | 'warning';
 
-/** What an emailed notice is about. */
+/** Subject of an emailed notice. */
 export type NoticeMailKind =
   /** The vendor rejects the credentials of a connector. */
   | 'connector_broken'
@@ -613,7 +613,7 @@ export type NoticeMailKind =
   /** A token of the person expires within a day. */
   | 'token_expiring';
 
-/** What a person may do in an organization, from most to least. */
+/** Role of a person in an organization, from most to least powerful. */
 export type OrgRole =
   /** All but changes of owners. */
   | 'admin'
@@ -664,7 +664,7 @@ export type ProjectStatus =
   /** No mission starts until it is active again; open runs continue. */
   | 'paused';
 
-/** Where the issues of the project live. */
+/** Tracker of the project’s issues. */
 export type ProjectTracker =
   /** The tracker of this service; it needs no integration. */
   | 'builtin'
@@ -673,7 +673,7 @@ export type ProjectTracker =
   /** A team in Linear, through an integration. */
   | 'linear';
 
-/** How a pull request is. */
+/** State of a pull request. */
 export type PullRequestState =
   /** It was closed without being merged. */
   | 'closed'
@@ -713,7 +713,7 @@ export type RunKind =
   /** An occurrence of the schedule. */
   | 'scheduled';
 
-/** What an entry in the history of a run is. */
+/** Kind of an entry in the history of a run. */
 export type RunMessageKind =
   /** An answer to a question of the agent. */
   | 'answer'
@@ -726,7 +726,7 @@ export type RunMessageKind =
   /** The agent was let continue. */
   | 'resume';
 
-/** What a run needs of a person. */
+/** Action that a run needs from a person. */
 export type RunNeed =
   /** The answer to a question of its agent. */
   | 'answer'
@@ -737,7 +737,7 @@ export type RunNeed =
   /** Whether its agent may call a tool that needs a person. */
   | 'decision';
 
-/** What a run left in the repository. */
+/** Result of a run in the repository. */
 export type RunResult =
   /** Commits on a branch. */
   | 'changes'
@@ -759,7 +759,7 @@ export type RunStatus =
   /** An earlier run was still open. */
   | 'skipped';
 
-/** What an agent shows of its work. */
+/** Kind of a fragment of an agent’s work. */
 export type SandboxFragmentKind =
   /** A use of a tool: `action`, `parameter` and `result`. */
   | 'action'
@@ -780,12 +780,12 @@ export type SandboxFragmentKind =
 export type SandboxLogPart =
   /** The prompt that the agent started with, in spans. */
   | 'prompt'
-  /** What the harness wrote. */
+  /** Output of the harness. */
   | 'session'
-  /** What the runtime wrote about the session. */
+  /** Messages of the runtime about the session. */
   | 'system';
 
-/** How a sandbox is; `stale` is running, but silent. */
+/** Status of a sandbox; `stale` is without heartbeats. */
 export type SandboxStatus =
   /** Its agent finished. */
   | 'completed'
@@ -798,7 +798,7 @@ export type SandboxStatus =
   /** It is running but has sent no heartbeat for 2 minutes; after 10 it has failed. */
   | 'stale';
 
-/** How often a schedule is due. */
+/** Interval of a schedule. */
 export type ScheduleInterval =
   /** Every day at `time`. */
   | 'daily'
@@ -811,9 +811,9 @@ export type ScheduleInterval =
 export type ScopePreset =
   /** Every scope but those of billing and setup. */
   | 'all'
-  /** What the commands of the documentation take, those of billing and setup included. */
+  /** Scopes for the commands of the documentation, including billing and setup. */
   | 'docs'
-  /** What it takes to set up missions, run them and see what they do. */
+  /** Scopes to set up, run and observe missions. */
   | 'missions'
   /** Every scope that only reads. */
   | 'read';
@@ -829,21 +829,21 @@ export type SecretKind =
 export type SecretScope =
   /** All of the organization. */
   | 'organization'
-  /** Those of one project; before the same name of the organization. */
+  /** For one project; overrides the same name of the organization. */
   | 'project'
-  /** Those in one sandbox template; before the same name of the project. */
+  /** For one sandbox template; overrides the same name of the project. */
   | 'template';
 
 /** A group of milestones. */
 export type SetupGroupId =
-  /** What else there is. */
+  /** Further features. */
   | 'explore'
-  /** What it takes to get the first change merged. */
+  /** Milestones up to the first merged change. */
   | 'first_mission'
-  /** What a team sets up once. */
+  /** One-time setup of a team. */
   | 'team';
 
-/** What a person says about a milestone or a group. */
+/** Mark that a person sets on a milestone or a group. */
 export type SetupMark =
   /** It counts as reached. */
   | 'done'
@@ -890,7 +890,7 @@ export type SetupMilestoneState =
   /** It was marked as skipped and not reached. */
   | 'skipped';
 
-/** What agents need before a mission can start. */
+/** Requirements before a mission can start. */
 export type SetupRequirementId =
   /** A language model: a connector with credentials, or a key of a runtime. */
   | 'model'
@@ -925,25 +925,25 @@ export type SubscriptionStatus =
   /** Ends with its period. */
   | 'canceling';
 
-/** What a sandbox is created from. */
+/** Base of a sandbox. */
 export type TemplateBase =
   /** An image that the runtime builds. */
   | 'dockerfile'
   /** A container image. */
   | 'image'
-  /** What the runtime has: the programs of its machine, or its own image where it uses containers. */
+  /** The programs of the runtime’s machine, or the runtime’s own image where it uses containers. */
   | 'machine';
 
 /** The authors whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet. */
 export type TrackerTriggerPolicy =
-  /** Whoever can write an issue. */
+  /** Anyone who can create an issue. */
   | 'anyone'
   /** Members of the organization. */
   | 'members'
   /** Nobody. */
   | 'off';
 
-/** What starts a mission: a schedule. */
+/** Kind of a trigger, which starts missions. */
 export type TriggerKind =
   /** Each occurrence of a schedule. */
   | 'schedule';
@@ -1050,7 +1050,7 @@ export type UpdateProjectRequest = {
   trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** Members that are left out stay as they are. */
+/** Omitted fields keep their value. */
 export type UpdateSandboxTemplateRequest = {
   /** While agents and scripts work. */
   agentNetwork?: InputMaybe<UpdateSandboxTemplateRequestAgentNetwork>;
@@ -1108,7 +1108,7 @@ export type UpdateSandboxTemplateRequestVariables = {
   value: Scalars['String']['input'];
 };
 
-/** Members that are left out stay as they are. */
+/** Omitted fields keep their value. */
 export type UpdateScheduledTaskRequest = {
   /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent: as the template says. */
   agentId?: InputMaybe<Scalars['String']['input']>;
@@ -1152,9 +1152,9 @@ export type UpdateScheduledTaskRequestTriggersSchedule = {
   weekday?: InputMaybe<Weekday>;
 };
 
-/** Members that are left out stay as they are. */
+/** Omitted fields keep their value. */
 export type UpdateSecretRequest = {
-  /** Of a secret: hosts whose requests get it in their headers, at most 20; a policy must allow them too. */
+  /** Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Whether the setup alone gets the secret; then it has no hosts. */
   setupOnly?: InputMaybe<Scalars['Boolean']['input']>;
@@ -1172,11 +1172,11 @@ export type UpdateSetupGuideRequest = {
 
 /** Marks a milestone. */
 export type UpdateSetupMilestoneRequest = {
-  /** What holds for a milestone from now on. */
+  /** New mark of a milestone. */
   mark: SetupMark;
 };
 
-/** Members that are left out stay as they are. */
+/** Omitted fields keep their value. */
 export type UpdateSubscriptionRequest = {
   /** True: it ends with its period; false: it renews. */
   cancelAtPeriodEnd?: InputMaybe<Scalars['Boolean']['input']>;
@@ -1186,7 +1186,7 @@ export type UpdateSubscriptionRequest = {
   plan?: InputMaybe<Scalars['TeamPlanId']['input']>;
 };
 
-/** Who is connected. */
+/** Vendor of a connector. */
 export type Vendor =
   /** Anthropic, whose models are the Claude models. */
   | 'anthropic'
@@ -1199,7 +1199,7 @@ export type Vendor =
   /** OpenAI, whose models are the GPT models. */
   | 'openai';
 
-/** What a connector is for. */
+/** Purpose of a connector. */
 export type VendorKind =
   /** Runs language models. */
   | 'llm'

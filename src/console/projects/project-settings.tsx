@@ -101,7 +101,7 @@ function Details({ project, read }: Properties) {
           name="defaultSandboxTemplateId"
           label={labels.defaultSandboxTemplateId}
           standardWords="Standard"
-          hint="The environment of missions here. An agent that has chosen a template of its own works in that one."
+          hint="The environment of this project’s missions. An agent’s own template takes precedence."
         />
       </FormFrame>
     </Card>

@@ -166,7 +166,7 @@ function Environments({ projectId }: OfProject) {
                     label="Destroy"
                     describes={`Destroy ${workerName ?? 'the preview'}`}
                     class="danger slim"
-                    question="The preview environment ends, and its address with it."
+                    question="The preview environment is destroyed, and its address stops working."
                     act={(key) => mutate(destroyEnvironment, { environmentId }, key).then(list.read)}
                   />
                 )}

@@ -34,7 +34,7 @@ const uses = [
 const useHints: Record<string, string> = {
   setup: 'Only the setup script gets it, such as a token of a package registry. It is masked in all output.',
   hosts: 'Agents see a placeholder; requests to these hosts get the value. The network policy must allow them too.',
-  variable: 'Setup and agents read it, so it is no place for a password.',
+  variable: 'Setup and agents can read it: do not store a password in it.',
 };
 
 export function NewSecret({ place, done, cancel }: FormProperties & { place: Place }) {
@@ -58,7 +58,7 @@ export function NewSecret({ place, done, cancel }: FormProperties & { place: Pla
         form={form}
         name="name"
         label="Name"
-        hint="Of the environment variable, as NPM_TOKEN."
+        hint="Name of the environment variable, such as NPM_TOKEN."
         maxLength={100}
         required
         isCode
@@ -91,7 +91,7 @@ export function ChangeSecret({ secret, done, cancel }: FormProperties & { secret
       <Value
         form={form}
         label={`New value of ${name}`}
-        hint={hasHosts ? 'Leave it empty to keep the value.' : 'It replaces the value, which nobody can read.'}
+        hint={hasHosts ? 'Leave it empty to keep the value.' : 'Replaces the present value, which nobody can read.'}
         mayHaveLines={!hasHosts}
         required={!hasHosts}
       />
@@ -133,7 +133,7 @@ function Value<V extends Values>({ form, mayHaveLines, ...field }: ValueProperti
         {...field}
         {...(hasLines ? { rows: 6 } : { type: 'password' as const })}
       />
-      {mayHaveLines && <Check form={form} name="hasLines" label="It has several lines, and is shown while I type it" />}
+      {mayHaveLines && <Check form={form} name="hasLines" label="The value has several lines; show it while I type" />}
     </>
   );
 }

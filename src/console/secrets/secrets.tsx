@@ -24,8 +24,8 @@ export const Secrets = () => (
       )}
     </Heading>
     <p class="muted about">
-      Missions get them from their next step on. Of one name that of a sandbox template counts first, then that of the
-      project, then that of the organization. Projects and templates have theirs on their own pages.
+      Missions get them from their next step. For equal names, a sandbox template overrides the project, and the project
+      overrides the organization. Projects and templates list their own on their pages.
     </p>
     {may('secrets:read') ? (
       <SecretsCard place={{ scope: 'organization' }} title="Of the organization" />
@@ -79,7 +79,8 @@ export function SecretsCard({ place, title = 'Secrets and variables' }: { place:
         empty={
           !isAdding && (
             <p>
-              None yet. A token of a package registry is a secret for the setup; that of an API is one for its hosts.
+              No secrets or variables yet. Store a token of a package registry as a secret for the setup, and an API
+              token as a secret for its hosts.
             </p>
           )
         }

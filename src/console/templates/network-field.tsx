@@ -16,7 +16,7 @@ const explained: Record<NetworkMode, string> = {
   packages: 'The public registries below, and hosts that you add.',
   custom: 'Nothing else: not even package registries.',
   open: 'Agents can send what they read to any site. Use it where the repository holds nothing confidential.',
-  none: 'No connection is possible. The model is reached all the same.',
+  none: 'No connection is possible, except to the model.',
 };
 
 /** The policy in a few words. */

@@ -53,7 +53,9 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
         name="base"
         label={labels.base}
         hint={
-          base === 'machine' ? 'It has the programs of its machine, or its own image where it uses containers.' : ''
+          base === 'machine'
+            ? 'Missions use the programs of the runtime’s machine, or the runtime’s own image where it uses containers.'
+            : ''
         }
         options={bases}
       />
@@ -63,7 +65,14 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
         </p>
       )}
       {base === 'image' && (
-        <Text form={form} name="image" label={labels.image} hint="As ghcr.io/acme/tools:1." maxLength={300} required />
+        <Text
+          form={form}
+          name="image"
+          label={labels.image}
+          hint="For example ghcr.io/acme/tools:1."
+          maxLength={300}
+          required
+        />
       )}
       {base === 'dockerfile' && (
         <Text form={form} name="dockerfile" label={labels.dockerfile} rows={10} maxLength={20_000} isCode required />

@@ -120,7 +120,7 @@ function Edit({ template, read }: { template: Template; read(): void }) {
     },
   });
   return (
-    <Card title="Template" aside="A change counts from the next step of each mission.">
+    <Card title="Template" aside="Changes apply from the next step of each mission.">
       <FormFrame form={form} action="Save" cancel={pageAt('/templates')} labels={labels}>
         <TemplateFields form={form} />
       </FormFrame>

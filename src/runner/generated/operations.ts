@@ -26,7 +26,7 @@ export type Scalars = {
   EpochMs: { input: number; output: number; }
   /** The program that drives the model. One of: claude-code, codex, opencode, shell. */
   Harness: { input: string; output: string; }
-  /** How large a sandbox is. One of: lite, basic, standard-1, standard-2, standard-4. */
+  /** Size of a sandbox. One of: lite, basic, standard-1, standard-2, standard-4. */
   InstanceType: { input: string; output: string; }
   /** Whose words a span of a prompt holds. One of: repo-contributed, mission. */
   PromptScope: { input: string; output: string; }
@@ -36,7 +36,7 @@ export type Scalars = {
   True: { input: true; output: true; }
 };
 
-/** How long the model may think. */
+/** Limit on the model’s reasoning effort. */
 export type AgentEffort =
   /** Slowest and most careful. */
   | 'high'
@@ -45,7 +45,7 @@ export type AgentEffort =
   /** A balance of speed and care. */
   | 'medium';
 
-/** What an agent does in a mission. */
+/** Role of an agent in a mission. */
 export type AgentRole =
   /** Changes the code. */
   | 'builder'
@@ -126,7 +126,7 @@ export type AppendLogRequest = {
   spanId?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** What a piece of proof is. */
+/** Kind of an artifact. */
 export type ArtifactKind =
   /** Any other file. */
   | 'file'
@@ -204,7 +204,7 @@ export type Desired =
   /** End it at once: it was canceled, killed, or has expired. */
   | 'stop';
 
-/** How a run or a sandbox has ended. */
+/** Outcome of a run or a sandbox. */
 export type Ending =
   /** The agent finished its work. */
   | 'completed'
@@ -226,7 +226,7 @@ export type EnvironmentMove =
 export type FinishRunRequest = {
   /** Whether costs are known to be missing from the sum. */
   costIncomplete?: InputMaybe<Scalars['Boolean']['input']>;
-  /** What went wrong; shown to people. */
+  /** The error, shown to people. */
   error?: InputMaybe<Scalars['String']['input']>;
   /** From the answer of `claimRun`. */
   leaseId: Scalars['String']['input'];
@@ -244,13 +244,13 @@ export type FinishSandboxRequest = {
   sandboxId: Scalars['String']['input'];
   /** Status at the end. */
   status: Ending;
-  /** Why it has ended, shown to people. */
+  /** The reason of its end, shown to people. */
   terminationReason?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** The end of a step. Its commits are pushed before: the next step may be of another runtime. */
 export type FinishStepRequest = {
-  /** What went wrong; shown to people. */
+  /** The error, shown to people. */
   error?: InputMaybe<Scalars['String']['input']>;
   /** From the answer of `claimRun`. */
   leaseId: Scalars['String']['input'];
@@ -278,7 +278,7 @@ export type HandBackRunRequest = {
   runId: Scalars['String']['input'];
 };
 
-/** Everything that a runtime works on. What is left out gets no heartbeat. */
+/** Everything that a runtime works on. Omitted runs get no heartbeat. */
 export type HeartbeatRequest = {
   /** Ids of the preview environments that it serves, at most 100. */
   environments?: InputMaybe<Array<Scalars['String']['input']>>;
@@ -627,7 +627,7 @@ export type ReserveModelCallRequest = {
   runId: Scalars['String']['input'];
 };
 
-/** What a runtime must do with a run. */
+/** Action that a runtime must take on a run. */
 export type RunDesired =
   /** Interrupt the turn of the agent, and keep its session until `run` or `stop`. Heartbeats continue. */
   | 'interrupt'
@@ -636,7 +636,7 @@ export type RunDesired =
   /** End it at once: it was canceled, has expired, or has reached its budget. */
   | 'stop';
 
-/** What an agent shows of its work. */
+/** Kind of a fragment of an agent’s work. */
 export type SandboxFragmentKind =
   /** A use of a tool: `action`, `parameter` and `result`. */
   | 'action'
@@ -657,12 +657,12 @@ export type SandboxFragmentKind =
 export type SandboxLogPart =
   /** The prompt that the agent started with, in spans. */
   | 'prompt'
-  /** What the harness wrote. */
+  /** Output of the harness. */
   | 'session'
-  /** What the runtime wrote about the session. */
+  /** Messages of the runtime about the session. */
   | 'system';
 
-/** What follows a finished step. */
+/** Next action after a finished step. */
 export type StepOutcome =
   /** The runtime opens the pull request where it does so, and calls `finishRun`. */
   | 'done'
@@ -673,13 +673,13 @@ export type StepOutcome =
   /** A person must approve the plan. The lease is over: the run can be claimed once it is approved. */
   | 'waiting';
 
-/** What a sandbox is created from. */
+/** Base of a sandbox. */
 export type TemplateBase =
   /** An image that the runtime builds. */
   | 'dockerfile'
   /** A container image. */
   | 'image'
-  /** What the runtime has: the programs of its machine, or its own image where it uses containers. */
+  /** The programs of the runtime’s machine, or the runtime’s own image where it uses containers. */
   | 'machine';
 
 export type StepPartsFragment = { stepId: string, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> }, environment: { templateId: string, templateName: string, base: TemplateBase, image: string | null, dockerfile: string | null, setupScript: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, secrets: Array<{ name: string, value: string, hosts: Array<string>, setupOnly: boolean }>, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> } } };

@@ -8,12 +8,12 @@ const DeclaredTransport = wordSet('McpDeclaredTransport', ['http', 'stdio'], 'Th
   http: 'Streamable HTTP at an address.',
   stdio: 'Standard input and output of a command.',
 });
-const IsolationKind = wordSet('McpIsolationKind', isolationKinds, 'Where a server runs.', {
+const IsolationKind = wordSet('McpIsolationKind', isolationKinds, 'Place where a server runs.', {
   remote: 'Elsewhere, reached over HTTP.',
   sandbox: 'As a command inside the sandboxes of runs.',
   refused: 'Nowhere: see `reason`.',
 });
-const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Why a declared command may not run.');
+const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Reason why a declared command may not run.');
 
 const IsolationType = builder.objectRef<Isolation>('McpIsolation').implement({
   description: 'The place where a declared server may run.',

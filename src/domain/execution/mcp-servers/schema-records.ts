@@ -61,17 +61,22 @@ const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').impl
   }),
 });
 
-const ConfigPathSource = wordSet('McpConfigPathSource', ['service.yml', 'project'], 'Where the path comes from.');
+const ConfigPathSource = wordSet('McpConfigPathSource', ['service.yml', 'project'], 'Source of the path.');
 const ConfigStatus = wordSet('McpConfigStatus', configStatuses, 'Whether the config file could be read.', {
   ok: 'It was read.',
   missing: 'The repository has no such file.',
   invalid: 'The file has an error: see `configError`.',
   unreachable: 'The repository could not be read.',
 });
-const Transport = wordSet('McpTransport', transports, 'Where a bound server runs: elsewhere, or in sandboxes.', {
-  remote: 'Elsewhere, reached over HTTP through the gateway of the service.',
-  sandbox: 'As a command inside the sandboxes of runs.',
-});
+const Transport = wordSet(
+  'McpTransport',
+  transports,
+  'Transport of a bound server: a remote server, or a command in sandboxes.',
+  {
+    remote: 'Elsewhere, reached over HTTP through the gateway of the service.',
+    sandbox: 'As a command inside the sandboxes of runs.',
+  },
+);
 const BindingStatus = wordSet('McpBindingStatus', bindingStatuses, 'Whether a bound server can be used.', {
   ready: 'Runs can use the approved tools.',
   needs_auth: 'A credential is missing or was rejected.',
@@ -79,7 +84,7 @@ const BindingStatus = wordSet('McpBindingStatus', bindingStatuses, 'Whether a bo
   error: 'The config file does not declare it, or connecting to it failed.',
   disabled: 'A person has turned it off.',
 });
-const AuthKind = wordSet('McpAuthKind', authKinds, 'How a bound server is authenticated to.', {
+const AuthKind = wordSet('McpAuthKind', authKinds, 'Authentication method of a bound server.', {
   none: 'No credential.',
   bearer: 'A bearer token.',
   headers: 'Headers of the declaration, with secrets filled in.',

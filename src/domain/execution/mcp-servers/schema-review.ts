@@ -41,7 +41,7 @@ interface Reviewed extends ReviewedTool {
 }
 
 const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implement({
-  description: 'A tool as it is now, beside what it was when tools were last approved.',
+  description: 'The present definition of a tool, and its last approved one.',
   fields: (t) => {
     const definition = (of: 'present' | 'reviewed', description: string) =>
       t.string({

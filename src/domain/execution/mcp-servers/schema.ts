@@ -88,7 +88,7 @@ builder.mutationFields((t) => ({
       input: t.arg({
         type: requests.PutMcpBindingRequest,
         required: true,
-        description: 'The binding; optional members that are left out stay as they are.',
+        description: 'The binding; omitted optional fields keep their value.',
       }),
       ifUpdatedAt: t.arg({ type: 'EpochMs', ...ifUpdatedAt }),
     },

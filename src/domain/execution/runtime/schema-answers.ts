@@ -55,7 +55,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
     branch: t.exposeString('branch', { description: 'The branch that the agents of the run commit to.' }),
     budgetUsd: t.exposeFloat('budgetUsd', {
       nullable: true,
-      description: 'What the run may still cost, US dollars: its budget within the plan of the organization.',
+      description: 'Amount that the run may still cost, US dollars: its budget within the plan of the organization.',
     }),
     stepTimeoutMs: t.exposeInt('stepTimeoutMs', {
       description: 'Time limit of a step, milliseconds; a longer step is reported as failed.',
@@ -87,7 +87,7 @@ const desiredType = <K extends string>(name: string, id: K, noun: string) =>
       }),
     }),
   });
-const RunDesired = wordSet('RunDesired', desiredOfRun, 'What a runtime must do with a run.', {
+const RunDesired = wordSet('RunDesired', desiredOfRun, 'Action that a runtime must take on a run.', {
   run: 'Continue; after `interrupt`, resume the session.',
   interrupt: 'Interrupt the turn of the agent, and keep its session until `run` or `stop`. Heartbeats continue.',
   stop: 'End it at once: it was canceled, has expired, or has reached its budget.',
@@ -145,7 +145,7 @@ export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatRe
       description: 'In the order of the request.',
     }),
     nextHeartbeatMs: t.exposeInt('nextHeartbeatMs', {
-      description: `Time until the next heartbeat, milliseconds: shorter while an agent works that takes messages.`,
+      description: `Time until the next heartbeat, milliseconds: shorter while an agent that accepts messages works.`,
     }),
     environments: t.expose('environments', {
       type: [desiredType('HeartbeatEnvironment', 'environmentId', 'a preview environment')],

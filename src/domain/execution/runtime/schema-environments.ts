@@ -21,14 +21,14 @@ const StepNetwork = builder.objectRef<NetworkPolicy>('StepNetwork').implement({
 const StepVariable = builder.objectRef<Variable>('StepVariable').implement({
   description: 'A variable of the environment of setup and agents.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Of the environment variable.' }),
+    name: t.exposeString('name', { description: 'The name of the environment variable.' }),
     value: t.exposeString('value', { description: 'Its value, which is no secret.' }),
   }),
 });
 const StepSecretType = builder.objectRef<DeliveredSecret>('StepSecret').implement({
   description: 'A secret of the environment, in an answer to the runtime that holds the run.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Of the environment variable.' }),
+    name: t.exposeString('name', { description: 'The name of the environment variable.' }),
     value: t.exposeString('value', { description: 'Never for an agent, a log or a file.' }),
     hosts: t.exposeStringList('hosts', {
       description: 'Hosts whose requests get the value in the place of a placeholder; empty with `setupOnly`.',

@@ -28,7 +28,7 @@ const ModelCallReservation = builder.objectRef<ModelCallGrant>('ModelCallReserva
     }),
     reason: t.exposeString('reason', {
       nullable: true,
-      description: 'Why it must not be made, in a sentence for people; null when it may.',
+      description: 'The reason why the call must not be made, for people; null when it may.',
     }),
   }),
 });

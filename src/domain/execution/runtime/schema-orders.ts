@@ -27,7 +27,7 @@ export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').im
     userPrompt: t.exposeString('userPrompt', {
       nullable: true,
       complexity: weightOf(text.userPrompt.max),
-      description: 'Instructions beside the prompt of the mission; null without any.',
+      description: 'Instructions in addition to the prompt of the mission; null without any.',
     }),
     skillRepos: t.exposeStringList('skillRepos', {
       description: 'Repositories with skills to install, `<owner>/<repo>`.',
@@ -91,7 +91,7 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
   }),
 });
 
-const StepOutcomeType = wordSet('StepOutcome', stepOutcomes, 'What follows a finished step.', {
+const StepOutcomeType = wordSet('StepOutcome', stepOutcomes, 'Next action after a finished step.', {
   next: 'The runtime works on `step`.',
   waiting: 'A person must approve the plan. The lease is over: the run can be claimed once it is approved.',
   handed_back: 'The next step needs another harness. The lease is over: a runtime that offers it can claim the run.',

@@ -9,7 +9,7 @@ import { AgentRole } from '../../projects/agents/schema-catalog.ts';
 import { ArtifactKind } from '../../work/artifacts/schema.ts';
 import { maxChanges, messagesAtOnce } from '../../work/runs/bounds.ts';
 
-export const Ending = wordSet('Ending', ['completed', 'failed'], 'How a run or a sandbox has ended.', {
+export const Ending = wordSet('Ending', ['completed', 'failed'], 'Outcome of a run or a sandbox.', {
   completed: 'The agent finished its work.',
   failed: 'It ended before the work was finished.',
 });
@@ -95,7 +95,7 @@ export const HeartbeatRequest = request(
         .default([])
         .describe(`Ids of the preview environments that it serves, at most ${report.environments}.`),
     })
-    .describe('Everything that a runtime works on. What is left out gets no heartbeat.'),
+    .describe('Everything that a runtime works on. Omitted runs get no heartbeat.'),
 );
 
 export const ReportCostRequest = request(
@@ -199,7 +199,7 @@ export const FinishRunRequest = request(
     .object({
       ...ofRun,
       status: Ending.zod.describe('Whether the mission was completed.'),
-      error: boundedText(text.runError).nullish().describe('What went wrong; shown to people.'),
+      error: boundedText(text.runError).nullish().describe('The error, shown to people.'),
       costIncomplete: z.boolean().default(false).describe('Whether costs are known to be missing from the sum.'),
     })
     .describe('The end of a run.'),

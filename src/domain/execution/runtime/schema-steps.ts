@@ -66,7 +66,7 @@ export const FinishStepRequest = request(
       output: boundedText(stepText.output)
         .nullish()
         .describe('The structured output as JSON, for a step with a schema.'),
-      error: boundedText(text.runError).nullish().describe('What went wrong; shown to people.'),
+      error: boundedText(text.runError).nullish().describe('The error, shown to people.'),
       sessionId: sessionId.nullish().describe('The harness’ own id of the session: a later step may continue it.'),
       turns: z.int().min(0).max(1e6).nullish().describe('Number of model turns.'),
     })

@@ -10,15 +10,15 @@ import { CreditRequestRoute, TeamSubscription, TrackerTriggerPolicy } from '../.
 import { CreditSourceKind } from '../../money/credits/schema.ts';
 import { askersOf, type BillingSummary } from './summary.ts';
 
-const BillingPlan = wordSet('BillingPlan', billingPlans, 'What an organization has: the largest of what it bought.', {
+const BillingPlan = wordSet('BillingPlan', billingPlans, 'Plan of an organization: the largest that it has bought.', {
   free: 'Trial credits only.',
   pack: 'A credit pack was bought.',
   team: 'A subscription to a team plan.',
   enterprise: 'Agreed with the operator.',
 });
-const BillingMode = wordSet('BillingMode', billingModes, 'How an organization pays.', {
+const BillingMode = wordSet('BillingMode', billingModes, 'Payment mode of an organization.', {
   prepaid: 'Credits are bought ahead.',
-  subscription: 'By the month.',
+  subscription: 'Paid monthly.',
   invoice: 'As agreed with the operator.',
 });
 const CreditSource = builder.objectRef<BillingSummary['sources'][number]>('CreditSource').implement({

@@ -9,11 +9,11 @@ import { text } from '#limits.ts';
 import { closureBases, type OrgClosure, type Settlement, settlementKinds } from './model.ts';
 import * as operations from './operations.ts';
 
-const ClosureBasis = wordSet('ClosureBasis', closureBases, 'Who closed an organization.', {
+const ClosureBasis = wordSet('ClosureBasis', closureBases, 'The party that closed an organization.', {
   owner: 'One of its owners.',
   service: 'The operator of the service.',
 });
-const SettlementKind = wordSet('ClosureSettlementKind', settlementKinds, 'What a settlement is about.', {
+const SettlementKind = wordSet('ClosureSettlementKind', settlementKinds, 'Subject of a settlement.', {
   subscription: 'The subscription, which has ended.',
   credits: 'Unused credits.',
   sandboxes: 'Missions, sandboxes and preview environments.',

@@ -8,7 +8,7 @@ import { chooseMail, listMailChoices, type MailChoice, mailKinds } from './mail-
 import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
 import * as operations from './operations.ts';
 
-const NoticeKind = wordSet('NoticeKind', noticeKinds, 'How urgent a notice is.', {
+const NoticeKind = wordSet('NoticeKind', noticeKinds, 'Urgency of a notice.', {
   info: 'Good to know.',
   warning: 'Something needs action soon.',
   action: 'Something needs action now.',
@@ -73,7 +73,7 @@ builder.queryField('notices', (t) =>
   }),
 );
 
-const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'What an emailed notice is about.', {
+const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'Subject of an emailed notice.', {
   credits: 'Credits are low or used up.',
   cost_cap: 'The daily cost cap is reached.',
   token_expiring: 'A token of the person expires within a day.',

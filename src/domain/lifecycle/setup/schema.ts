@@ -25,12 +25,12 @@ const MilestoneId = wordSet('SetupMilestoneId', milestoneIds, 'A milestone of se
   agent_to_pr: 'A mission opened a pull request.',
 });
 const GroupId = wordSet('SetupGroupId', groupIds, 'A group of milestones.', {
-  first_mission: 'What it takes to get the first change merged.',
-  team: 'What a team sets up once.',
-  explore: 'What else there is.',
+  first_mission: 'Milestones up to the first merged change.',
+  team: 'One-time setup of a team.',
+  explore: 'Further features.',
 });
 const GuideId = wordSet('SetupGuideId', guideIds, 'A guide through pages of the console.');
-const Mark = wordSet('SetupMark', marks, 'What a person says about a milestone or a group.', {
+const Mark = wordSet('SetupMark', marks, 'Mark that a person sets on a milestone or a group.', {
   done: 'It counts as reached.',
   skipped: 'It is not shown as the next step.',
   reset: 'Removes the mark.',
@@ -101,7 +101,7 @@ const FirstMission = builder.objectRef<operations.FirstMission>('SetupFirstMissi
   }),
 });
 
-const Requirement = wordSet('SetupRequirementId', requirementIds, 'What agents need before a mission can start.', {
+const Requirement = wordSet('SetupRequirementId', requirementIds, 'Requirements before a mission can start.', {
   model: 'A language model: a connector with credentials, or a key of a runtime.',
   source_host: 'A source host with credentials, or the built-in one: agents read and push repositories there.',
 });
@@ -159,7 +159,7 @@ const markRequest = (name: string, what: string) =>
   request(
     name,
     z
-      .object({ mark: Mark.zod.describe(`What holds for ${what} from now on.`) })
+      .object({ mark: Mark.zod.describe(`New mark of ${what}.`) })
       .meta({ description: `Marks ${what}.`, examples: [{ mark: 'skipped' }] }),
   );
 

@@ -41,12 +41,12 @@ export const TrackerTriggerPolicy = wordSet(
   trackerTriggerPolicies,
   'The authors whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet.',
   {
-    anyone: 'Whoever can write an issue.',
+    anyone: 'Anyone who can create an issue.',
     members: 'Members of the organization.',
     off: 'Nobody.',
   },
 );
-export const CreditRequestRoute = wordSet('CreditRequestRoute', ['owners'], 'Who reads requests for credits.', {
+export const CreditRequestRoute = wordSet('CreditRequestRoute', ['owners'], 'Recipients of requests for credits.', {
   owners: 'The owners of the organization, in the billing summary.',
 });
 

@@ -58,7 +58,7 @@ const UpdateSubscriptionRequest = request(
       plan: TeamPlanId.zod.optional().describe('From the next period on.'),
       cancelAtPeriodEnd: z.boolean().optional().describe('True: it ends with its period; false: it renews.'),
     })
-    .meta({ description: 'Members that are left out stay as they are.', examples: [{ cancelAtPeriodEnd: true }] }),
+    .meta({ description: 'Omitted fields keep their value.', examples: [{ cancelAtPeriodEnd: true }] }),
 );
 const CreateWithdrawalRequest = request(
   'CreateWithdrawalRequest',
@@ -128,7 +128,7 @@ builder.mutationFields((t) => ({
     scope: 'billing:write',
     rest: { route: 'PATCH /billing/subscription', errors: [404, 409, 502] },
     type: answers.SubscriptionResponse,
-    args: { input: t.arg({ type: UpdateSubscriptionRequest, required: true, description: 'The members to change.' }) },
+    args: { input: t.arg({ type: UpdateSubscriptionRequest, required: true, description: 'The fields to change.' }) },
     resolve: async (_, { input }, { caller }) =>
       inOwnOrganization(caller, input.orgId, async () => ({ subscription: await updateSubscription(caller, input) })),
   }),

@@ -9,13 +9,13 @@ import { creditsOf } from './amounts.ts';
 import { type CreditTransfer, listedKinds, lotKinds } from './model.ts';
 import { listLedger } from './operations.ts';
 
-export const CreditSourceKind = wordSet('CreditSourceKind', lotKinds, 'Where credits come from.', {
+export const CreditSourceKind = wordSet('CreditSourceKind', lotKinds, 'Source of credits.', {
   trial: 'For a new organization.',
   pack: 'A credit pack.',
   subscription: 'One period of a team plan.',
   grant: 'From the operator of the service.',
 });
-const LedgerEntryKind = wordSet('LedgerEntryKind', listedKinds, 'Why the credits of an organization changed.', {
+const LedgerEntryKind = wordSet('LedgerEntryKind', listedKinds, 'Cause of a change of credits.', {
   grant: 'Trial credits, or credits from the operator.',
   purchase: 'A paid order.',
   spend: 'A mission.',

@@ -70,9 +70,9 @@ const Me = builder.objectRef<Caller>('Me').implement({
 
 const ScopePreset = wordSet('ScopePreset', scopePresets, 'A named set of scopes to start a token from.', {
   read: 'Every scope that only reads.',
-  missions: 'What it takes to set up missions, run them and see what they do.',
+  missions: 'Scopes to set up, run and observe missions.',
   all: 'Every scope but those of billing and setup.',
-  docs: 'What the commands of the documentation take, those of billing and setup included.',
+  docs: 'Scopes for the commands of the documentation, including billing and setup.',
 });
 
 const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({

@@ -10,12 +10,17 @@ import { text } from '#limits.ts';
 import { Membership } from './model.ts';
 import * as operations from './operations.ts';
 
-export const OrgRole = wordSet('OrgRole', orgRoles, 'What a person may do in an organization, from most to least.', {
-  owner: 'Everything, including changes of owners. An organization has at least one.',
-  admin: 'All but changes of owners.',
-  member: 'Works with projects, agents and missions; cannot manage members.',
-  viewer: 'Reads only.',
-});
+export const OrgRole = wordSet(
+  'OrgRole',
+  orgRoles,
+  'Role of a person in an organization, from most to least powerful.',
+  {
+    owner: 'Everything, including changes of owners. An organization has at least one.',
+    admin: 'All but changes of owners.',
+    member: 'Works with projects, agents and missions; cannot manage members.',
+    viewer: 'Reads only.',
+  },
+);
 
 export const MembershipType = builder.modelType(Membership, 'Membership').implement({
   description: 'A person in an organization, with one role.',

@@ -158,7 +158,7 @@ builder.mutationFields((t) => ({
     type: OrganizationType,
     args: {
       orgId: t.arg.string(pathId),
-      input: t.arg({ type: UpdateOrganizationRequest, required: true, description: 'The members to change.' }),
+      input: t.arg({ type: UpdateOrganizationRequest, required: true, description: 'The fields to change.' }),
     },
     resolve: (_, { orgId, input }, { caller }) => operations.updateOrganization(caller, orgId, input),
   }),

@@ -12,7 +12,7 @@ import type { HarnessDemand } from './harness-demand.ts';
 import { agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
 import type { Runtime } from './runtime-harnesses.ts';
 
-export const AgentRole = wordSet('AgentRole', agentRoles, 'What an agent does in a mission.', {
+export const AgentRole = wordSet('AgentRole', agentRoles, 'Role of an agent in a mission.', {
   planner: 'Splits the issue into steps.',
   builder: 'Changes the code.',
   reviewer: 'Reviews the change.',
@@ -20,8 +20,8 @@ export const AgentRole = wordSet('AgentRole', agentRoles, 'What an agent does in
   researcher: 'Gathers what the others need to know.',
 });
 export const Harness = wordSet('Harness', harnessIds, 'The program that drives the model.');
-export const InstanceType = wordSet('InstanceType', instanceTypeIds, 'How large a sandbox is.');
-export const Effort = wordSet('AgentEffort', efforts, 'How long the model may think.', {
+export const InstanceType = wordSet('InstanceType', instanceTypeIds, 'Size of a sandbox.');
+export const Effort = wordSet('AgentEffort', efforts, 'Limit on the model’s reasoning effort.', {
   low: 'Fastest and cheapest.',
   medium: 'A balance of speed and care.',
   high: 'Slowest and most careful.',

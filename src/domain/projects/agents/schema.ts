@@ -18,7 +18,7 @@ import * as operations from './operations.ts';
 import { listRuntimes } from './runtime-harnesses.ts';
 import { AgentCatalog, AgentRole, Effort, Harness, HarnessDemandType, Runtimes } from './schema-catalog.ts';
 
-const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox of an agent comes from.', {
+const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Source of the sandbox of an agent.', {
   existing: 'From an existing template, named by `templateId`.',
 });
 
@@ -193,7 +193,7 @@ builder.mutationFields((t) => ({
     type: AgentType,
     args: {
       agentId: t.arg.string(pathId),
-      input: t.arg({ type: UpdateAgentRequest, required: true, description: 'The members to change.' }),
+      input: t.arg({ type: UpdateAgentRequest, required: true, description: 'The fields to change.' }),
       ifUpdatedAt: t.arg({ type: 'EpochMs', ...ifUpdatedAt }),
     },
     resolve: (_, { agentId, input, ifUpdatedAt: seen }, { caller }) =>

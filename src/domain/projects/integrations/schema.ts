@@ -5,12 +5,12 @@ import { wordSet } from '#graph/scalars.ts';
 import { Integration, vendorKinds, vendorNames } from './model.ts';
 import { listIntegrations } from './operations.ts';
 
-export const VendorKind = wordSet('VendorKind', vendorKinds, 'What a connector is for.', {
+export const VendorKind = wordSet('VendorKind', vendorKinds, 'Purpose of a connector.', {
   tracker: 'Holds the issues of projects.',
   scm: 'Hosts the repositories.',
   llm: 'Runs language models.',
 });
-export const Vendor = wordSet('Vendor', vendorNames, 'Who is connected.', {
+export const Vendor = wordSet('Vendor', vendorNames, 'Vendor of a connector.', {
   linear: 'Linear, a tracker.',
   github: 'GitHub, a tracker and a source host.',
   builtin: 'The tracker of this service.',

@@ -21,7 +21,7 @@ const ProjectStatus = wordSet('ProjectStatus', projectStatuses, 'Whether mission
   paused: 'No mission starts until it is active again; open runs continue.',
   archived: 'No longer used: no mission starts.',
 });
-const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Where the issues of the project live.', {
+const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Tracker of the project’s issues.', {
   builtin: 'The tracker of this service; it needs no integration.',
   linear: 'A team in Linear, through an integration.',
   github: 'The issues of the repository on GitHub, through an integration.',
@@ -210,7 +210,7 @@ builder.mutationFields((t) => ({
   }),
   updateProject: t.field({
     description:
-      'Changes a project. A member that is left out stays; null clears what may be empty. A credential that is bound to a ' +
+      'Changes a project. Omitted fields keep their value; null clears optional fields. A credential that is bound to a ' +
       'project may change that one.',
     scope: 'projects:write',
     rest: { route: 'PATCH /projects/{projectId}', errors: [409] },
@@ -218,7 +218,7 @@ builder.mutationFields((t) => ({
     type: ProjectType,
     args: {
       projectId: t.arg.string(pathId),
-      input: t.arg({ type: UpdateProjectRequest, required: true, description: 'The members to change.' }),
+      input: t.arg({ type: UpdateProjectRequest, required: true, description: 'The fields to change.' }),
     },
     resolve: (_, { projectId, input }, { caller }) => operations.updateProject(caller, projectId, input),
   }),

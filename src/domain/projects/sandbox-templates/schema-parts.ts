@@ -9,8 +9,8 @@ import { hostProblem, variableName, variableNameProblem } from './names.ts';
 import type { PackageRegistry } from './registries.ts';
 import { type NetworkPolicy, networkModes, templateBases, type Variable } from './settings.ts';
 
-export const TemplateBase = wordSet('TemplateBase', templateBases, 'What a sandbox is created from.', {
-  machine: 'What the runtime has: the programs of its machine, or its own image where it uses containers.',
+export const TemplateBase = wordSet('TemplateBase', templateBases, 'Base of a sandbox.', {
+  machine: 'The programs of the runtime’s machine, or the runtime’s own image where it uses containers.',
   image: 'A container image.',
   dockerfile: 'An image that the runtime builds.',
 });

@@ -126,7 +126,7 @@ const members = {
 const CreateSandboxTemplateRequest = request(
   'CreateSandboxTemplateRequest',
   z.object({ name, ...members }).meta({
-    description: 'A new sandbox template. What is left out is as in the built-in one.',
+    description: 'A new sandbox template. Omitted fields default to the built-in template.',
     examples: [
       {
         name: 'Node',
@@ -141,7 +141,7 @@ const CreateSandboxTemplateRequest = request(
 const UpdateSandboxTemplateRequest = request(
   'UpdateSandboxTemplateRequest',
   z.object({ name: name.optional(), ...members }).meta({
-    description: 'Members that are left out stay as they are.',
+    description: 'Omitted fields keep their value.',
     examples: [{ agentNetwork: { mode: 'custom', hosts: ['api.example.com'] } }],
   }),
 );
@@ -178,14 +178,14 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.createTemplate(caller, input),
   }),
   updateSandboxTemplate: t.field({
-    description: 'Changes a sandbox template, from the next step of each mission on. A member that is left out stays.',
+    description: 'Changes a sandbox template from the next step of each mission. Omitted fields keep their value.',
     scope: 'agents:write',
     rest: { route: 'PATCH /sandbox-templates/{templateId}', without: ['ifUpdatedAt'], errors: [409] },
     tool: { name: 'update_sandbox_template', idempotent: true },
     type: SandboxTemplateType,
     args: {
       templateId: t.arg.string(pathId),
-      input: t.arg({ type: UpdateSandboxTemplateRequest, required: true, description: 'The members to change.' }),
+      input: t.arg({ type: UpdateSandboxTemplateRequest, required: true, description: 'The fields to change.' }),
       ifUpdatedAt: t.arg({ type: 'EpochMs', ...ifUpdatedAt }),
     },
     resolve: (_, { templateId, input, ifUpdatedAt: seen }, { caller }) =>

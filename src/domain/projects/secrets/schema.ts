@@ -15,8 +15,8 @@ import * as operations from './operations.ts';
 
 const SecretScope = wordSet('SecretScope', secretScopes, 'Whose missions get a secret or variable.', {
   organization: 'All of the organization.',
-  project: 'Those of one project; before the same name of the organization.',
-  template: 'Those in one sandbox template; before the same name of the project.',
+  project: 'For one project; overrides the same name of the organization.',
+  template: 'For one sandbox template; overrides the same name of the project.',
 });
 const SecretKind = wordSet('SecretKind', secretKinds, 'Kind of value: an environment variable or a secret.', {
   variable: 'Setup and agents, as an environment variable.',
@@ -73,7 +73,7 @@ const hosts = z
   .max(secretCounts.hosts)
   .optional()
   .describe(
-    `Of a secret: hosts whose requests get it in their headers, at most ${secretCounts.hosts}; a policy must allow them too.`,
+    `Hosts whose request headers get the secret, at most ${secretCounts.hosts}; a policy must allow them too. Only for a secret.`,
   );
 const setupOnly = z.boolean().optional().describe('Whether the setup alone gets the secret; then it has no hosts.');
 const CreateSecretRequest = request(
@@ -106,7 +106,7 @@ const UpdateSecretRequest = request(
   'UpdateSecretRequest',
   z
     .object({ value: value.optional(), hosts, setupOnly })
-    .meta({ description: 'Members that are left out stay as they are.', examples: [{ value: 'npm_9876543210' }] }),
+    .meta({ description: 'Omitted fields keep their value.', examples: [{ value: 'npm_9876543210' }] }),
 );
 
 builder.queryFields((t) => ({
@@ -140,7 +140,7 @@ builder.mutationFields((t) => ({
     scope: 'secrets:write',
     rest: { route: 'POST /secrets', status: 201, errors: [404, 409] },
     type: SecretType,
-    args: { input: t.arg({ type: CreateSecretRequest, required: true, description: 'The new one.' }) },
+    args: { input: t.arg({ type: CreateSecretRequest, required: true, description: 'The new secret or variable.' }) },
     resolve: (_, { input }, { caller }) => operations.createSecret(caller, input),
   }),
   updateSecret: t.field({
@@ -150,7 +150,7 @@ builder.mutationFields((t) => ({
     type: SecretType,
     args: {
       secretId: t.arg.string(pathId),
-      input: t.arg({ type: UpdateSecretRequest, required: true, description: 'The members to change.' }),
+      input: t.arg({ type: UpdateSecretRequest, required: true, description: 'The fields to change.' }),
     },
     resolve: (_, { secretId, input }, { caller }) => operations.updateSecret(caller, secretId, input),
   }),

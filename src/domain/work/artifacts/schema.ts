@@ -12,7 +12,7 @@ import { contentAddress } from './address.ts';
 import { Artifact, artifactKinds } from './model.ts';
 import * as operations from './operations.ts';
 
-export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'What a piece of proof is.', {
+export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'Kind of an artifact.', {
   screenshot: 'An image of a page.',
   video: 'A recording.',
   trace: 'A recorded browser session, for a trace viewer.',

@@ -157,7 +157,7 @@ builder.mutationField('updateOrchestrator', (t) =>
     rest: 'PATCH /orchestrator',
     tool: { name: 'update_orchestrator', idempotent: true },
     type: OrchestratorType,
-    args: { input: t.arg({ type: UpdateOrchestratorRequest, required: true, description: 'The members to change.' }) },
+    args: { input: t.arg({ type: UpdateOrchestratorRequest, required: true, description: 'The fields to change.' }) },
     resolve: (_, { input }, { caller }) => operations.updateOrchestrator(caller, input),
   }),
 );

@@ -186,7 +186,7 @@ export const UpdateRequest = request(
       enabled: z.boolean().optional().describe('Whether the schedule is active.'),
       agentId,
     })
-    .meta({ description: 'Members that are left out stay as they are.', examples: [{ enabled: false }] }),
+    .meta({ description: 'Omitted fields keep their value.', examples: [{ enabled: false }] }),
   { beyondRest: ['agentId'] },
 );
 

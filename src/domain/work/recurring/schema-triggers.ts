@@ -7,10 +7,10 @@ import { recurring, text } from '#limits.ts';
 import { type Trigger, triggerKinds } from './model.ts';
 import { intervals, isTimeZone, type Schedule, timePattern, weekdays } from './schedule.ts';
 
-const TriggerKind = wordSet('TriggerKind', triggerKinds, 'What starts a mission: a schedule.', {
+const TriggerKind = wordSet('TriggerKind', triggerKinds, 'Kind of a trigger, which starts missions.', {
   schedule: 'Each occurrence of a schedule.',
 });
-const ScheduleInterval = wordSet('ScheduleInterval', intervals, 'How often a schedule is due.', {
+const ScheduleInterval = wordSet('ScheduleInterval', intervals, 'Interval of a schedule.', {
   daily: 'Every day at `time`.',
   weekly: 'Every week on `weekday` at `time`.',
   monthly: 'Every month on `dayOfMonth` at `time`.',

@@ -10,7 +10,7 @@ import { type OpenQuestion, openQuestions, type RunNeed, runNeeds } from './need
 import { type Starter, startersOf } from './operations.ts';
 import { RunType } from './schema.ts';
 
-const RunNeedWords = wordSet('RunNeed', runNeeds, 'What a run needs of a person.', {
+const RunNeedWords = wordSet('RunNeed', runNeeds, 'Action that a run needs from a person.', {
   approval: 'The approval of its plan.',
   answer: 'The answer to a question of its agent.',
   decision: 'Whether its agent may call a tool that needs a person.',
@@ -32,7 +32,7 @@ async function needOf({ id, status, awaitsApproval, parkedAt }: Row<Run>, contex
 }
 
 const RunQuestion = builder.objectRef<OpenQuestion>('RunQuestion').implement({
-  description: 'A question that the agent of a run waits with.',
+  description: 'A question to which the agent of a run waits for an answer.',
   fields: (t) => ({
     sandboxId: t.exposeString('sandboxId', { description: 'For `answerElicitation`: the sandbox whose agent asks.' }),
     seq: t.exposeInt('seq', {

@@ -5,13 +5,13 @@ import { wordSet } from '#graph/scalars.ts';
 import { pullRequestStates, type Run } from './model.ts';
 import { isOpen } from './states.ts';
 
-export const PullRequestState = wordSet('PullRequestState', pullRequestStates, 'How a pull request is.', {
+export const PullRequestState = wordSet('PullRequestState', pullRequestStates, 'State of a pull request.', {
   open: 'It can be merged.',
   merged: 'It is part of its base branch.',
   closed: 'It was closed without being merged.',
 });
 
-const RunResult = wordSet('RunResult', ['changes', 'no_changes'] as const, 'What a run left in the repository.', {
+const RunResult = wordSet('RunResult', ['changes', 'no_changes'] as const, 'Result of a run in the repository.', {
   changes: 'Commits on a branch.',
   no_changes: 'Nothing: no commit was pushed.',
 });

@@ -67,7 +67,7 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
   }),
 });
 
-const MessageKind = wordSet('RunMessageKind', messageKinds, 'What an entry in the history of a run is.', {
+const MessageKind = wordSet('RunMessageKind', messageKinds, 'Kind of an entry in the history of a run.', {
   message: 'A message to the agent.',
   answer: 'An answer to a question of the agent.',
   approval: 'The plan was approved.',
@@ -115,10 +115,10 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
   }),
 });
 
-const ChoiceWay = wordSet('ChoiceWay', choiceWays, 'How the agents of a run are chosen.', {
+const ChoiceWay = wordSet('ChoiceWay', choiceWays, 'Method by which the agents of a run are chosen.', {
   asked: 'The orchestrator’s model is being asked.',
-  model: 'By the orchestrator’s model.',
-  rules: 'By roles and harnesses.',
+  model: 'The orchestrator’s model chooses.',
+  rules: 'Roles and harnesses decide.',
 });
 
 export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').implement({
@@ -126,7 +126,7 @@ export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').imp
   fields: (t) => ({
     way: t.expose('way', { type: ChoiceWay.type, description: 'The way in which the agents were chosen.' }),
     reason: t.exposeString('reason', {
-      description: 'Why: the words of the model, or what kept it from deciding.',
+      description: 'Reason of the choice in the words of the model, or why the model did not choose.',
     }),
     askedAt: t.expose('askedAt', {
       type: 'EpochMs',

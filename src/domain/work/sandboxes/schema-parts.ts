@@ -10,8 +10,8 @@ import { fragmentKinds, logParts, promptScopes, type SandboxFragment } from './m
 import type { MetricPoint } from './operations.ts';
 
 export const LogPart = wordSet('SandboxLogPart', logParts, 'Which log of a session.', {
-  session: 'What the harness wrote.',
-  system: 'What the runtime wrote about the session.',
+  session: 'Output of the harness.',
+  system: 'Messages of the runtime about the session.',
   prompt: 'The prompt that the agent started with, in spans.',
 });
 export const PromptScope = wordSet('PromptScope', promptScopes, 'Whose words a span of a prompt holds.');
@@ -75,7 +75,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
   }),
 });
 
-export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What an agent shows of its work.', {
+export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'Kind of a fragment of an agent’s work.', {
   thought: 'Reasoning of the model, in `body`.',
   action: 'A use of a tool: `action`, `parameter` and `result`.',
   elicitation: 'A question to a person, in `body`; with `action` and `parameter`, about the call of a tool.',
