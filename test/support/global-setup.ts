@@ -111,12 +111,21 @@ export function temporaryHome(): string {
   const top = room.bavail * room.bsize > 1_000_000_000 ? shared : tmpdir();
   for (const name of readdirSync(top)) {
     const pid = /^aep-test-(\d+)-/.exec(name)?.[1];
-    if (pid && !isRunning(Number(pid))) rmSync(path.join(top, name), { recursive: true, force: true });
+    if (pid && !isRunning(Number(pid))) removeOwn(path.join(top, name));
   }
   const home = mkdtempSync(path.join(top, `aep-test-${process.pid}-`));
   // Accessible to all: under root the server runs as another account.
   chmodSync(home, 0o755);
   return home;
+}
+
+/** The folder of a run of another user stays: only that user can remove it. */
+function removeOwn(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
 }
 
 function isRunning(pid: number): boolean {
