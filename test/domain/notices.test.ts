@@ -176,7 +176,7 @@ describe('causes', () => {
     expect(await ids(acme)).toEqual([]);
   });
 
-  it('waiting runs: one notice for all, with what they wait for', async () => {
+  it('waiting runs: one notice for all, with the reasons', async () => {
     const acme = await found();
     const id = await run(acme, { status: 'dispatching', issueId: 'iss_1', reason: 'No runtime is connected.' });
     await run(acme, { status: 'dispatching', issueId: 'iss_2' });

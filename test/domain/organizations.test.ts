@@ -74,7 +74,7 @@ it('200 · a request with X-Org-Id does not move the session; the next one works
   expect(await orgOf()).toBe(first.id);
 });
 
-describe('founding an organization does not concern the present one', () => {
+describe('founding an organization leaves the present one unchanged', () => {
   it.each(['viewer', 'member', 'admin'] as const)('201 · a %s founds one by session and by token', async (role) => {
     const person = await newcomer();
     const host = await world.found(await newcomer(), 'Host');

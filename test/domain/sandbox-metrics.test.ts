@@ -57,7 +57,7 @@ it('partitions for this week and the next two are created with earlier samples; 
   expect(await metricsOf([sandbox.id], 1_000)).toEqual(before);
 });
 
-it('a point of a long curve is the mean of the last samples before it, and of a short one the mean of all', async () => {
+it('a point is the mean of the latest samples before it on a long curve, and of all its samples on a short one', async () => {
   const samples = Array.from({ length: 1_000 }, (_, n) => n);
   await measure(sandbox, present(), seconds(10), samples);
   const points = await metricsOf([sandbox.id, 'sbx_unknown'], 5);

@@ -248,7 +248,7 @@ describe('PATCH /scheduled-tasks/{id}', () => {
     expect((await change(before.id, {})).body).toEqual(after);
   });
 
-  it('200 · other triggers move the next run, and so does enabling; disabled there is none', async () => {
+  it('200 · changed triggers and enabling move the next run; a disabled task has none', async () => {
     const { id } = await task();
     const daily = (await change(id, { triggers: [hourly(9)] })).body;
     expect(daily.nextRunAt).toBe(Math.ceil((present() + 1 - hours(9)) / days(1)) * days(1) + hours(9));

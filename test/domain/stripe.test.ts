@@ -253,7 +253,7 @@ describe('a team plan', () => {
     expect(stripe.violations).toEqual([]);
   });
 
-  it('200 · the second of two open ones ends, and its payment becomes an order', async () => {
+  it('200 · a second open subscription ends, and its payment becomes an order', async () => {
     const [first, second] = [await checkout(team), await checkout(team)];
     await deliver(...stripe.pay(first));
     const late = stripe.pay(second).at(-1)!;

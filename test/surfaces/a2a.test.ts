@@ -113,7 +113,7 @@ describe('the methods', () => {
     ['GetTask', '1.0', -32602, 'INVALID_PARAMS'],
     ['GetExtendedAgentCard', '1.0', -32004, 'UNSUPPORTED_OPERATION'],
     ['SendMessage', '2.0', -32009, 'VERSION_NOT_SUPPORTED'],
-  ])('%s of version %s answers %i, by the name that the protocol has for it', async (method, version, code, reason) => {
+  ])('%s of version %s answers %i with the error name of the protocol', async (method, version, code, reason) => {
     const { status, body } = await call(method, version);
     expect(status).toBe(200);
     expect(body).toEqual({

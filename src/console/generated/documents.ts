@@ -723,7 +723,7 @@ export type RunMessageKind =
   | 'interrupt'
   /** A message to the agent. */
   | 'message'
-  /** The agent was let continue. */
+  /** The agent was resumed. */
   | 'resume';
 
 /** Action that a run needs from a person. */
@@ -785,7 +785,7 @@ export type SandboxLogPart =
   /** Messages of the runtime about the session. */
   | 'system';
 
-/** Status of a sandbox; `stale` is without heartbeats. */
+/** Status of a sandbox; `stale`: no heartbeats. */
 export type SandboxStatus =
   /** Its agent finished. */
   | 'completed'

@@ -72,7 +72,7 @@ const MessageKind = wordSet('RunMessageKind', messageKinds, 'Kind of an entry in
   answer: 'An answer to a question of the agent.',
   approval: 'The plan was approved.',
   interrupt: 'The agent was interrupted.',
-  resume: 'The agent was let continue.',
+  resume: 'The agent was resumed.',
 });
 
 export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implement({

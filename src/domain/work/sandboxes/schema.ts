@@ -16,7 +16,7 @@ import { Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
 import * as operations from './operations.ts';
 import { LiveFragment, LogPart, SandboxLogType, SandboxMetric } from './schema-parts.ts';
 
-const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'Status of a sandbox; `stale` is without heartbeats.', {
+const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'Status of a sandbox; `stale`: no heartbeats.', {
   running: 'It sent a heartbeat within the last 2 minutes.',
   stale: 'It is running but has sent no heartbeat for 2 minutes; after 10 it has failed.',
   destroyed: 'It was killed, its run was canceled, or its time limit passed.',
