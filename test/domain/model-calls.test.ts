@@ -2,12 +2,12 @@
 // daily cost cap of its organization, whatever runtimes do. claude-haiku-4-5 costs 1 USD a million tokens of input (1.25 written to
 // the cache) and 5 USD a million of output.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { credit } from '#domain/money/credits/amounts.ts';
 import { readPosition } from '#domain/money/credits/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into
@@ -17,7 +17,7 @@ let world: World;
 let acme: Row<Organization>;
 let owner: Awaited<ReturnType<World['person']>>;
 let alice: string;
-let runtime: string;
+let runtime: Runtime;
 let projectId: string;
 let founded = 0;
 
@@ -29,18 +29,10 @@ beforeEach(async () => {
   owner = await world.person(`Alice-${++founded}`);
   acme = await world.found(owner, `Acme ${founded}`);
   alice = await world.token(owner, acme);
-  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+  runtime = await createRuntime(world, acme);
   const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
   projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
 });
-
-const send = async (name: string, input: object, selection: string): Promise<Json> => {
-  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-  const query = `mutation ($input: ${type}!) { answer: ${name}(input: $input) ${selection} }`;
-  const { body } = await world.graphql(query, { token: runtime, variables: { input } });
-  if (body.errors) throw new Error(JSON.stringify(body.errors));
-  return body.data.answer;
-};
 
 interface Held {
   runId: string;
@@ -52,15 +44,18 @@ async function startMission(budgetUsd: number | null): Promise<Held> {
     startMission(projectId: $projectId, prompt: "Fix it", budgetUsd: $budgetUsd) { id } }`;
   const { body } = await world.graphql(query, { token: alice, variables: { projectId, budgetUsd } });
   if (body.errors) throw new Error(JSON.stringify(body.errors));
-  const claim = { runtime: 'Runtime', harnesses: ['claude-code'], modelVendors: ['anthropic'] };
-  const claimed = await send('claimRun', claim, '{ runId leaseId step { stepId } }');
+  const claimed = await runtime.claim({ modelVendors: ['anthropic'] }, '{ runId leaseId step { stepId } }');
   return { runId: claimed.runId, leaseId: claimed.leaseId, stepId: claimed.step.stepId };
 }
 const model = 'claude-haiku-4-5';
 const reserve = ({ runId, leaseId }: Held, callId: string, inputTokens: number, outputTokens: number): Promise<Json> =>
-  send('reserveModelCall', { runId, leaseId, callId, model, inputTokens, outputTokens }, '{ outputTokens reason }');
+  runtime.report(
+    'reserveModelCall',
+    { runId, leaseId, callId, model, inputTokens, outputTokens },
+    '{ outputTokens reason }',
+  );
 const settle = (held: Held, callId: string, inputTokens: number, outputTokens: number): Promise<Json> =>
-  send('reportUsage', { ...held, usageId: callId, callId, model, inputTokens, outputTokens }, '{ ok }');
+  runtime.report('reportUsage', { ...held, usageId: callId, callId, model, inputTokens, outputTokens });
 const look = async (runId: string): Promise<Json> => {
   const query = `query ($runId: String!) { run(runId: $runId) { status needs parkedBy parkedReason missionCostUsd missionCostIncomplete } }`;
   return (await world.graphql(query, { token: alice, variables: { runId } })).body.data.run;
@@ -75,8 +70,7 @@ describe('a model call', () => {
     await world.graphql(query, { token: alice });
     await world.grant(acme, 10_000);
     await world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd: 10_000 } });
-    const claim = { runtime: 'Runtime', harnesses: ['claude-code'], modelVendors: ['anthropic'] };
-    const claimed = await send('claimRun', claim, '{ runId leaseId budgetUsd }');
+    const claimed = await runtime.claim({ modelVendors: ['anthropic'] }, '{ runId leaseId budgetUsd }');
     expect(claimed.budgetUsd).toBe(250);
     const { reason } = await reserve(claimed, 'a', 400_000_000, 1);
     expect(reason).toContain('of its budget of 250.00 USD');
@@ -150,9 +144,9 @@ describe('a model call', () => {
     const refused = async (input: Held) => (await reserve(input, 'x', 1, 1).catch((error) => error.message)) as string;
     expect(await refused({ ...held, leaseId: 'lse_other' })).toContain('lease');
     const stranger = await world.found(await world.person(`Bob-${founded}`), `Other ${founded}`);
-    runtime = (await createServiceToken({ name: 'runtime', orgId: stranger.id })).token;
+    runtime = await createRuntime(world, stranger);
     expect(await refused(held)).toContain('No such run');
-    runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+    runtime = await createRuntime(world, acme);
     await world.graphql(`mutation { cancelRun(runId: "${held.runId}") { id } }`, { token: alice });
     expect(await refused(held)).toContain('lease');
   });
@@ -161,7 +155,7 @@ describe('a model call', () => {
     const held = await startMission(0.1);
     await reserve(held, 'lost', 10_000, 15_000);
     expect(await reserve(held, 'b', 10_000, 1_024)).toMatchObject({ outputTokens: 0 });
-    await send('finishRun', { runId: held.runId, leaseId: held.leaseId, status: 'completed' }, '{ ok }');
+    await runtime.finish(held);
     await settleMissions();
     expect(await look(held.runId)).toMatchObject({ missionCostUsd: 0, missionCostIncomplete: true });
     expect(await world.knex('model_calls').where({ runId: held.runId })).toEqual([]);
@@ -199,7 +193,7 @@ describe('the sum that vendors are paid', () => {
         if (fate < 0.2) return;
         const usage = { inputTokens: 0, cacheWriteTokens: input, outputTokens: answered };
         const report = { ...held, usageId: callId, callId, model, ...usage };
-        await Promise.all([report, ...(fate > 0.8 ? [report] : [])].map((one) => send('reportUsage', one, '{ ok }')));
+        await Promise.all([report, ...(fate > 0.8 ? [report] : [])].map((one) => runtime.report('reportUsage', one)));
         reported += price(input, answered);
       };
       const calls = Array.from({ length: 50 }, (): [number, number, number] => [

@@ -1,28 +1,28 @@
 // Models that an organization has connected, for the runtimes that work for it: access to their keys, new revisions after changes,
 // and runs that can be claimed with them.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
 import { connectIntegration, disconnectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { knownRuntime, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Account;
 let projectId: string;
-let runtime: string;
-let everywhere: string;
-let elsewhere: string;
+let runtime: Runtime;
+let everywhere: Runtime;
+let elsewhere: Runtime;
 
 beforeAll(async () => {
   world = await openWorld();
   alice = await createOwner(world, 'Alice', 'Acme');
   const mallory = await createOwner(world, 'Mallory', 'Globex');
   projectId = await createProject(world, alice, 'Shop');
-  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
-  everywhere = (await createServiceToken({ name: 'all' })).token;
-  elsewhere = (await createServiceToken({ name: 'other', orgId: mallory.organization.id })).token;
+  runtime = await createRuntime(world, alice.organization);
+  everywhere = await createRuntime(world);
+  elsewhere = await createRuntime(world, mallory.organization);
 });
 afterAll(() => world.close());
 beforeEach(async () => {
@@ -49,23 +49,16 @@ const start = (agentId?: string): Promise<Json> => {
     alice.token,
   );
 };
-const claim = (more: object = {}, token = runtime): Promise<Json> =>
-  graphql(
-    'mutation ($input: ClaimRunRequest!) { claimRun(input: $input) { runId leaseId step { stepId agent { harness model } } } }',
-    { input: { runtime: 'Runtime', harnesses: ['claude-code'], modelVendors: [], ...more } },
-    token,
-  );
-const models = ({ runId, leaseId }: Json, token = runtime): Promise<Json> =>
+const claim = (more: object = {}, { claim } = runtime): Promise<Json> =>
+  claim({ modelVendors: [], ...more }, '{ runId leaseId step { stepId agent { harness model } } }');
+const models = ({ runId, leaseId }: Json, { token }: { token: string } = runtime): Promise<Json> =>
   graphql(
     `query ($runId: String!, $leaseId: String!) { runModels(runId: $runId, leaseId: $leaseId) {
       revision connectors { integrationId name vendor baseUrl apiKey } } }`,
     { runId, leaseId },
     token,
   );
-const beat = async ({ runId, leaseId }: Json): Promise<Json> => {
-  const query = 'mutation ($input: HeartbeatRequest!) { heartbeat(input: $input) { runs { desired modelRevision } } }';
-  return (await graphql(query, { input: { runs: [{ runId, leaseId }] } }, runtime)).runs[0];
-};
+const beat = (held: Json): Promise<Json> => runtime.beat(held, {}, '{ desired modelRevision }');
 const agent = async (harness: string, model: string) => {
   const body = {
     name: harness,
@@ -83,7 +76,7 @@ const reasonOf = async (id: string) => {
 const noKey = 'The connected runtimes have no key for a model of Anthropic: connect one to the organization.';
 
 it('runtimes that install harnesses learn the needs of the organizations they serve', async () => {
-  const demand = (token: string) => graphql('{ harnessDemand { modelVendors harnesses } }', {}, token);
+  const demand = ({ token }: { token: string }) => graphql('{ harnessDemand { modelVendors harnesses } }', {}, token);
   await agent('shell', 'none');
   expect(await demand(everywhere)).toEqual({ modelVendors: [], harnesses: [] });
   await connect('openai');
@@ -92,7 +85,7 @@ it('runtimes that install harnesses learn the needs of the organizations they se
   const own = { modelVendors: ['anthropic'], harnesses: ['codex'] };
   expect([await demand(runtime), await demand(everywhere)]).toEqual([own, own]);
   expect(await demand(elsewhere)).toEqual({ modelVendors: [], harnesses: [] });
-  expect((await demand(alice.token)).code).toBe('missing_scope');
+  expect((await demand(alice)).code).toBe('missing_scope');
 });
 
 describe('the models of a run', () => {
@@ -133,7 +126,7 @@ describe('the models of a run', () => {
     await connect('anthropic', 'sk-secret');
     await start();
     const held = await claim();
-    expect(await models(held, alice.token)).toMatchObject({ code: 'missing_scope' });
+    expect(await models(held, alice)).toMatchObject({ code: 'missing_scope' });
     expect(await models(held, elsewhere)).toMatchObject({ code: 'not_found' });
     expect(await models({ ...held, leaseId: 'lea_other' })).toMatchObject({ code: 'lease_lost' });
     const cancel = 'mutation ($runId: String!) { cancelRun(runId: $runId) { id } }';

@@ -1,21 +1,21 @@
 // Sandbox templates: what they hold, who chooses them, and which one a step gets.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { packageRegistries } from '#domain/projects/sandbox-templates/registries.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Account;
 let mallory: Account;
 let projectId: string;
-let runtime: string;
+let runtime: Runtime;
 
 beforeAll(async () => {
   world = await openWorld();
   [alice, mallory] = [await createOwner(world, 'Alice', 'Acme'), await createOwner(world, 'Mallory', 'Globex')];
   projectId = await createProject(world, alice, 'Shop');
-  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+  runtime = await createRuntime(world, alice.organization);
 });
 afterAll(() => world.close());
 beforeEach(async () => {
@@ -56,12 +56,9 @@ const environmentOfMission = async (agentId: string): Promise<Json> => {
   const start =
     'mutation ($p: String!, $a: String!) { startMission(projectId: $p, prompt: "Do it.", agentId: $a) { id } }';
   await world.graphql(start, { token: alice.token, variables: { p: projectId, a: agentId } });
-  const claim = `mutation { claimRun(input: { runtime: "R", harnesses: [claude_code] }) { step { environment {
-    templateId templateName base image dockerfile setupScript variables { name value } setupNetwork { mode hosts }
-    agentNetwork { mode hosts } memoryMb diskMb processes stepMinutes stepModelCalls stepTokens } } } }`;
-  const query = claim.replace('[claude_code]', '["claude-code"]');
-  const { body } = await world.graphql(query, { token: runtime });
-  return body.data.claimRun.step.environment;
+  const environment = `{ templateId templateName base image dockerfile setupScript variables { name value }
+    setupNetwork { mode hosts } agentNetwork { mode hosts } memoryMb diskMb processes stepMinutes stepModelCalls stepTokens }`;
+  return (await runtime.claim({}, `{ step { environment ${environment} } }`)).step.environment;
 };
 
 describe('a template', () => {

@@ -1,7 +1,7 @@
 // Secrets and variables: written, listed by name, never read but by the runtime that holds a run.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -10,14 +10,14 @@ let mallory: Account;
 let session: Awaited<ReturnType<World['session']>>;
 let projectId: string;
 let templateId: string;
-let runtime: string;
+let runtime: Runtime;
 
 beforeAll(async () => {
   world = await openWorld();
   [alice, mallory] = [await createOwner(world, 'Alice', 'Acme'), await createOwner(world, 'Mallory', 'Globex')];
   session = await world.session(alice.person, alice.organization.id);
   projectId = await createProject(world, alice, 'Shop');
-  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+  runtime = await createRuntime(world, alice.organization);
   const template = { name: 'Node', variables: [{ name: 'LEVEL', value: 'plain' }] };
   templateId = (await rest('POST', '/sandbox-templates', template)).body.id;
   await rest('PATCH', `/projects/${projectId}`, { defaultSandboxTemplateId: templateId });
@@ -49,10 +49,8 @@ const delivered = async (): Promise<Json> => {
   world.clock.turn(1);
   const start = 'mutation ($p: String!) { startMission(projectId: $p, prompt: "Do it.") { id } }';
   await world.graphql(start, { token: alice.token, variables: { p: projectId } });
-  const query = `mutation { claimRun(input: { runtime: "R", harnesses: ["claude-code"] }) { step { environment {
-    variables { name value } secrets { name value hosts setupOnly } } } } }`;
-  const { body } = await world.graphql(query, { token: runtime });
-  return body.data.claimRun.step.environment;
+  const environment = '{ variables { name value } secrets { name value hosts setupOnly } }';
+  return (await runtime.claim({}, `{ step { environment ${environment} } }`)).step.environment;
 };
 
 describe('a secret', () => {

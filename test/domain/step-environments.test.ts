@@ -1,16 +1,16 @@
 // The environment of a step as its runtime gets it, and what the runtime reports of it: connections and preparations.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { packageRegistries } from '#domain/projects/sandbox-templates/registries.ts';
 import { connectionsPerRun } from '#domain/work/connections/bounds.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Account;
 let projectId: string;
-let runtime: string;
-let foreign: string;
+let runtime: Runtime;
+let foreign: Runtime;
 let mallory: Account;
 
 beforeAll(async () => {
@@ -18,8 +18,8 @@ beforeAll(async () => {
   mallory = await createOwner(world, 'Mallory', 'Globex');
   alice = await createOwner(world, 'Alice', 'Acme');
   projectId = await createProject(world, alice, 'Shop');
-  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
-  foreign = (await createServiceToken({ name: 'runtime', orgId: mallory.organization.id })).token;
+  runtime = await createRuntime(world, alice.organization);
+  foreign = await createRuntime(world, mallory.organization);
 });
 afterAll(() => world.close());
 beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
@@ -31,22 +31,12 @@ const graphql = async (query: string, variables: Record<string, unknown>, token 
   const { body } = await world.graphql(query, { token, variables });
   return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
 };
-const report = (name: string, input: object, selection = '{ ok }', token = runtime): Promise<Json> =>
-  graphql(
-    `mutation ($input: ${name[0]!.toUpperCase()}${name.slice(1)}Request!) { ${name}(input: $input) ${selection} }`,
-    { input },
-    token,
-  );
 const environment = `environment { templateId templateName base image dockerfile setupScript variables { name value }
   secrets { name value hosts setupOnly } setupNetwork { mode hosts } agentNetwork { mode hosts } memoryMb diskMb processes stepMinutes stepModelCalls stepTokens }`;
 const held = async (): Promise<Json> => {
   world.clock.turn(1);
   await graphql('mutation ($p: String!) { startMission(projectId: $p, prompt: "Build it.") { id } }', { p: projectId });
-  return report(
-    'claimRun',
-    { runtime: 'Runtime', harnesses: ['claude-code'] },
-    `{ runId leaseId step { stepId ${environment} } }`,
-  );
+  return runtime.claim({}, `{ runId leaseId step { stepId ${environment} } }`);
 };
 const ofRun = ({ runId, leaseId }: Json) => ({ runId, leaseId });
 
@@ -85,9 +75,9 @@ describe('connections', () => {
     const run = await held();
     const allowed = { ...connection, verdict: 'allowed', sentBytes: 10, receivedBytes: 5_000_000_000 };
     const first = { ...ofRun(run), reportId: 'one', connections: [connection, allowed, connection] };
-    expect(await report('reportConnections', first)).toEqual({ ok: true });
-    expect(await report('reportConnections', first)).toEqual({ ok: true });
-    expect(await report('reportConnections', { ...first, reportId: 'two', connections: [allowed] })).toEqual({
+    expect(await runtime.ask('reportConnections', first)).toEqual({ ok: true });
+    expect(await runtime.ask('reportConnections', first)).toEqual({ ok: true });
+    expect(await runtime.ask('reportConnections', { ...first, reportId: 'two', connections: [allowed] })).toEqual({
       ok: true,
     });
     const listed = await world.rest('GET', `/runs/${run.runId}/connections`, { token: alice.token });
@@ -106,10 +96,10 @@ describe('connections', () => {
     const run = await held();
     for (let at = 0; at < connectionsPerRun + 100; at += 200) {
       const hosts = Array.from({ length: 200 }, (_, i) => ({ ...connection, host: `h${1_000 + at + i}.example` }));
-      await report('reportConnections', { ...ofRun(run), reportId: `r${at}`, connections: hosts });
+      await runtime.ask('reportConnections', { ...ofRun(run), reportId: `r${at}`, connections: hosts });
     }
     const known = { ...connection, host: 'h1000.example' };
-    await report('reportConnections', { ...ofRun(run), reportId: 'last', connections: [known] });
+    await runtime.ask('reportConnections', { ...ofRun(run), reportId: 'last', connections: [known] });
     const found = await rows(run.runId);
     expect(found).toHaveLength(connectionsPerRun + 1);
     expect(found[0]).toEqual({ host: '*', port: 0, verdict: 'blocked', count: 100 });
@@ -119,10 +109,12 @@ describe('connections', () => {
   it('are rejected: 409 with a lost lease, 404 for another organization, 400 beyond the bounds', async () => {
     const run = await held();
     const input = { ...ofRun(run), reportId: 'one', connections: [connection] };
-    expect(await report('reportConnections', { ...input, leaseId: 'lse_0' })).toMatchObject({ code: 'lease_lost' });
-    expect(await report('reportConnections', input, '{ ok }', foreign)).toMatchObject({ code: 'not_found' });
+    expect(await runtime.ask('reportConnections', { ...input, leaseId: 'lse_0' })).toMatchObject({
+      code: 'lease_lost',
+    });
+    expect(await foreign.ask('reportConnections', input)).toMatchObject({ code: 'not_found' });
     const many = { ...input, connections: Array(201).fill(connection) };
-    expect((await report('reportConnections', many)).description).toContain('at most 200 entries');
+    expect((await runtime.ask('reportConnections', many)).description).toContain('at most 200 entries');
     expect(await rows(run.runId)).toEqual([]);
   });
 });
@@ -132,7 +124,7 @@ describe('a blocked host', () => {
   const asked = { host: 'api.example.com', port: 443, phase: 'agent' };
   const blockedIn = async (...connections: object[]): Promise<string> => {
     const run = await held();
-    await report('reportConnections', { ...ofRun(run), reportId: 'one', connections });
+    await runtime.ask('reportConnections', { ...ofRun(run), reportId: 'one', connections });
     return run.runId;
   };
   const allow = (runId: string, more: object = {}, { token } = alice) =>
@@ -203,10 +195,10 @@ describe('a preparation', () => {
   it('shows the latest report; a late report of its start changes nothing', async () => {
     const run = await held();
     const input = { ...ofRun(run), key: 'k1', templateId: 'standard', status: 'preparing' };
-    expect(await report('reportPreparation', input)).toEqual({ ok: true });
+    expect(await runtime.ask('reportPreparation', input)).toEqual({ ok: true });
     const failed = { ...input, status: 'failed', lastLines: 'npm error 404', seconds: 2.5, commit: 'a'.repeat(40) };
-    expect(await report('reportPreparation', failed)).toEqual({ ok: true });
-    await report('reportPreparation', input);
+    expect(await runtime.ask('reportPreparation', failed)).toEqual({ ok: true });
+    await runtime.ask('reportPreparation', input);
     expect(await rows(run.runId)).toEqual([{ status: 'failed', lastLines: 'npm error 404', seconds: 2.5 }]);
     const [row] = await world.knex('preparations').where({ runId: run.runId });
     expect(row).toMatchObject({ id: expect.stringMatching(/^pre_/), createdAt: present(), commit: 'a'.repeat(40) });
@@ -215,9 +207,11 @@ describe('a preparation', () => {
   it('409 · with a lost lease, and beyond the maximum of a run', async () => {
     const run = await held();
     const input = { ...ofRun(run), key: 'k', templateId: 'standard', status: 'ready' };
-    expect(await report('reportPreparation', { ...input, leaseId: 'lse_0' })).toMatchObject({ code: 'lease_lost' });
-    for (let n = 0; n < 50; n++) await report('reportPreparation', { ...input, key: `k${n}` });
-    expect((await report('reportPreparation', { ...input, key: 'more' })).description).toContain('at most 50');
+    expect(await runtime.ask('reportPreparation', { ...input, leaseId: 'lse_0' })).toMatchObject({
+      code: 'lease_lost',
+    });
+    for (let n = 0; n < 50; n++) await runtime.ask('reportPreparation', { ...input, key: `k${n}` });
+    expect((await runtime.ask('reportPreparation', { ...input, key: 'more' })).description).toContain('at most 50');
     expect(await rows(run.runId)).toHaveLength(50);
   });
 });
