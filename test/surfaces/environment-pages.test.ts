@@ -210,7 +210,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
 
   it('a secret is added with errors at its fields, replaced and deleted; its value is nowhere on the page', async () => {
     const page = await open('/secrets');
-    await page.getByText('None yet.').waitFor();
+    await page.getByText('No secrets or variables yet.').waitFor();
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByLabel('A secret for requests to hosts').check();
     await page.getByLabel('Name', { exact: true }).fill('API_TOKEN');
@@ -235,7 +235,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByLabel('A secret for the setup').check();
     await page.getByLabel('Name', { exact: true }).fill('DEPLOY_KEY');
-    await page.getByLabel('It has several lines').check();
+    await page.getByLabel('The value has several lines').check();
     await page.getByLabel('Value', { exact: true }).fill('first line\nsecond line');
     await form.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('Secret for the setup').waitFor();

@@ -115,7 +115,7 @@ describe('the list of tools', () => {
     const { tools } = await (await connect(token)).client.listTools();
     const tool = tools.find(({ name }) => name === 'update_project')!;
     expect(tool.description).toMatch(
-      /^Changes a project\. A member that is left out stays; null clears what may be empty\./,
+      /^Changes a project\. Omitted fields keep their value; null clears optional fields\./,
     );
     expect(tool.inputSchema).toEqual({
       type: 'object',
