@@ -588,7 +588,44 @@ describe('a message', () => {
     // The runtime has reported that its agent waits no longer.
     await show({ kind: 'elicitation', t: 4_000_000_000_001, body: 'May I?', toolUseId: 'q3', ...call });
     await show({ kind: 'action', action: 'ci.deploy', toolUseId: 'q3', result: 'Gone', failed: true });
-    expect(words(await decide({ approve: true }))).toEqual(['conflict', 'The agent no longer waits for the decision.']);
+    const late = await decide({ approve: true, seq: 4 });
+    expect(words(late)).toEqual(['conflict', 'The agent no longer waits for the decision.']);
+  });
+
+  it('one of several questions that wait is found, and a decision never meets another call', async () => {
+    const one = await held();
+    const { runId, leaseId } = one;
+    const sandboxId = await runtime.register(one);
+    const call = { kind: 'elicitation', body: 'May I?', action: 'ci.deploy' };
+    const calls = ['a', 'b', 'c'].map((id, t) => ({ ...call, t, parameter: `{"to":"${id}"}`, toolUseId: id }));
+    await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 0, fragments: calls }, '{ nextSeq }');
+    const decide = (more: object) =>
+      graphql(
+        `mutation ($runId: String!, $approve: Boolean, $seq: Int) {
+          answerElicitation(runId: $runId, text: "", approve: $approve, seq: $seq) { fragmentSeq approved } }`,
+        { runId, approve: true, ...more },
+      );
+    const several = ['conflict', 'seq: several calls wait for a decision: sandboxId and seq name one.'];
+    expect(words(await decide({}))).toEqual(several);
+    expect(await decide({ seq: 2 })).toEqual({ fragmentSeq: 2, approved: true });
+    expect(words(await decide({}))).toEqual(several);
+    expect(await decide({ seq: 1 })).toEqual({ fragmentSeq: 1, approved: true });
+    // The newest ones are decided: the oldest is the one that waits.
+    expect(await decide({ approve: false })).toEqual({ fragmentSeq: 0, approved: false });
+  });
+
+  it('a message that the agent has read answers no question that a slow clock puts before it', async () => {
+    const one = await held();
+    const { runId, leaseId } = one;
+    const sandboxId = await runtime.register(one);
+    await say(runId, 'Use the new cart');
+    const { messages } = await beat(one);
+    const read = messages.map(({ messageId }: { messageId: string }) => messageId);
+    await beat(one, read);
+    const fragments = [{ kind: 'elicitation', t: 1, body: 'Which is new?', toolUseId: 'q1' }];
+    await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 0, fragments }, '{ nextSeq }');
+    const asked = 'query ($r: String!) { run(runId: $r) { needs questions { text } } }';
+    expect(await graphql(asked, { r: runId })).toEqual({ needs: 'answer', questions: [{ text: 'Which is new?' }] });
   });
 });
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Fragment } from '../../src/runner/contract.ts';
 import type { Json } from '../../src/runner/harness/fragments.ts';
 import { type Gateway, openGateway } from '../../src/runner/protocol/gateway.ts';
-import { openQuestions } from '../../src/runner/protocol/questions.ts';
+import { mostQuestions, openQuestions } from '../../src/runner/protocol/questions.ts';
 import { timeUp } from '../../src/runner/step-time.ts';
 
 const called: { headers: Record<string, unknown>; body: Json }[] = [];
@@ -87,6 +87,16 @@ it('a message answers a question in words; without one it is for the agent', asy
   expect(questions.take({ ...message, messageId: 'm5', questionId: 'of another step', approved: true })).toEqual({
     used: true,
   });
+});
+
+it('a message answers all questions in words that wait, which are bounded', async () => {
+  const answers = Array.from({ length: mostQuestions }, (_, n) => ask('people', 'ask_person', { question: `${n}?` }));
+  await vi.waitUntil(() => shown.length === mostQuestions);
+  const { error } = await ask('people', 'ask_person', { question: 'Another?' });
+  expect(error.message).toBe('At most 10 questions wait at once.');
+  questions.take({ ...from, messageId: 'm8', text: 'As you like', questionId: null, approved: null });
+  for (const answer of answers) expect(wordsOf(await answer)).toEqual(['Alice answers: As you like', false]);
+  expect(questions.isWaiting()).toBe(false);
 });
 
 it('a question ends when the agent goes away', async () => {

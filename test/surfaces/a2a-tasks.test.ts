@@ -510,6 +510,17 @@ describe('push notifications', () => {
     expect((await heard()).slice(0, 2)).toEqual([4, 'TASK_STATE_WORKING']);
     await show(1, 'response', 'I take the new one.');
     expect((await heard()).slice(0, 2)).toEqual([4, 'TASK_STATE_WORKING']);
+    // A repeated decision does not decide about the next call.
+    const call = (toolUseId: string) => ({ kind: 'elicitation', t: 1, body: 'May I?', action: 'ci.deploy', toolUseId });
+    const askFor = (seq: number, toolUseId: string) =>
+      runtime.report('appendFragments', { ...place, seq, fragments: [call(toolUseId)] }, '{ nextSeq }');
+    await askFor(2, 'first');
+    const approval = message('', { taskId: id, parts: [{ data: { approveToolCall: true } }] });
+    await client.sendMessage(request(approval));
+    await askFor(3, 'second');
+    await client.sendMessage(request(approval));
+    const decided = () => world.knex('run_messages').where({ runId: id, approved: true }).orderBy('seq');
+    expect((await decided()).map(({ fragmentSeq }) => fragmentSeq)).toEqual([2]);
   });
 
   it('are configured with a message: once for repeated sends, and before anything starts', async () => {

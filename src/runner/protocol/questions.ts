@@ -7,6 +7,9 @@ import type { Message } from '../harness/conversation.ts';
 export type Question = Pick<Fragment, 'choices' | 'action' | 'parameter'> & { body: string };
 export type Answer = Pick<Message, 'text' | 'author' | 'approved'> & { questionId: string };
 
+/** Questions that wait at once: each is shown to people, and none is bounded by the time of the step. */
+export const mostQuestions = 10;
+
 /** Name of an open question in the fragment of its end. */
 const toolOf = ({ action }: Question): string => action ?? 'ask_person';
 
@@ -27,8 +30,9 @@ export function openQuestions(runId: string, waiting: Set<string>) {
     isWaiting: () => open.size > 0,
     /** The question that has waited longest; null without one. */
     oldest: (): string | null => open.values().next().value?.question.body ?? null,
-    /** Resolves with the answer; null when the agent waits no longer. */
+    /** Resolves with the answer; null when the agent waits no longer. @throws when too many questions wait */
     async ask(question: Question, left: AbortSignal): Promise<Answer | null> {
+      if (open.size >= mostQuestions) throw new Error(`At most ${mostQuestions} questions wait at once.`);
       const toolUseId = randomUUID();
       show({ kind: 'elicitation', ...question, toolUseId });
       const answer = await new Promise<Answer | null>((resolve) => {
@@ -52,14 +56,14 @@ export function openQuestions(runId: string, waiting: Set<string>) {
     /** Whether the message is for a question rather than for the agent; `used`: the agent has it now. */
     take({ messageId, text, author, questionId, approved }: Message): { used: boolean } | null {
       if (taken.has(messageId)) return { used: approved !== true };
-      // A message answers the question in words that was asked last.
-      const inWords = [...open].findLast(([, { question }]) => question.action === undefined)?.[0];
-      const id = questionId ?? inWords;
-      const asked = id === undefined ? undefined : open.get(id);
+      // A message answers all questions in words: the platform shows none of them any longer.
+      const asked = [...open].filter(([id, { question }]) =>
+        questionId === null ? question.action === undefined : id === questionId,
+      );
       // A decision about a call that nobody waits for.
-      if (!asked || id === undefined) return approved === null ? null : { used: true };
+      if (asked.length === 0) return approved === null ? null : { used: true };
       taken.add(messageId);
-      asked.resolve({ text, author, approved, questionId: id });
+      for (const [id, { resolve }] of asked) resolve({ text, author, approved, questionId: id });
       // The platform uses an approval up when the call is made.
       return { used: approved !== true };
     },

@@ -43,7 +43,7 @@ async function steer(caller: Caller, runId: string, asked: Asked): Promise<boole
   if (text === null && !approves && approve === undefined)
     throw invalid.field('message.parts', 'must have a text for the agent');
   try {
-    if (approve !== undefined) await answerElicitation(caller, { runId, text: text ?? '', approve });
+    if (approve !== undefined) await answerElicitation(caller, { runId, text: text ?? '', approve, messageId });
     else if (text !== null) await sendMessage(caller, { runId, text, messageId });
     if (approves) await approvePlan(caller, runId);
   } catch (error) {

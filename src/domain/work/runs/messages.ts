@@ -49,12 +49,8 @@ export const findByKey = async (trx: Transaction, runId: Run['id'], key: string)
 export const wasSent = async (runId: Run['id'], key: string): Promise<boolean> =>
   (await RunMessage.query().select('id').findOne({ runId, key })) !== undefined;
 
-export const findAnswer = async (
-  trx: Transaction,
-  runId: Run['id'],
-  sandboxId: string,
-  fragmentSeq: number,
-): Promise<RunMessage | undefined> => RunMessage.query(trx).findOne({ runId, sandboxId, fragmentSeq });
+export const findAnswers = async (trx: Transaction, runId: Run['id']): Promise<RunMessage[]> =>
+  RunMessage.query(trx).where({ runId, kind: 'answer' });
 
 export const hasApproval = async (trx: Transaction, runId: Run['id']): Promise<boolean> =>
   (await RunMessage.query(trx).select('id').findOne({ runId, kind: 'approval' })) !== undefined;

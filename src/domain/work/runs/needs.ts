@@ -10,11 +10,12 @@ import { isInState, openStates } from './states.ts';
 export const runNeeds = ['approval', 'answer', 'decision', 'budget'] as const;
 export type RunNeed = (typeof runNeeds)[number];
 
-// A message answers a question in words too. It decides nothing about a tool.
+// A message answers the questions in words that wait when the agent takes it up. It decides nothing about a tool.
 const unansweredSql = (run: string) => `${questionsSql(run)} and not exists (
     select from run_messages m where m.run_id = ${run}.id
       and (m.kind = 'answer' and m.sandbox_id = f.sandbox_id and m.fragment_seq = f.seq
-        or m.kind = 'message' and f.action is null and m.created_at >= f.at))`;
+        or m.kind = 'message' and f.action is null and m.created_at >= f.at
+          and (f.tool_use_id is null or m.acknowledged_at is null)))`;
 
 const needsPersonSql = (run: string) => `${isInState(openStates, run)}
   and (${run}.awaits_approval
@@ -23,15 +24,18 @@ const needsPersonSql = (run: string) => `${isInState(openStates, run)}
 /** Open runs that wait for a person. */
 export const needingPerson: NamedCondition = { name: 'needs a person', condition: needsPersonSql('runs') };
 
+/** Of one run: a runtime could report any number. */
+const shownQuestions = 20;
+
 export interface OpenQuestion extends Elicitation {
   runId: string;
 }
 
 const openQuestionsSql = `select r.id as run_id, q.sandbox_id, q.seq, q.text, q.choices, q.tool, q.arguments, q.at
-  from runs r cross join lateral (${unansweredSql('r')}) q
+  from runs r cross join lateral (${unansweredSql('r')} order by f.at, f.seq limit ${shownQuestions}) q
   where r.id = any($1) order by q.at, q.seq`;
 
-/** The open questions of the agents of these runs, oldest first. */
+/** The oldest open questions of the agents of these runs, in order. */
 export const openQuestions = (runIds: readonly string[]): Promise<OpenQuestion[]> =>
   runIds.length === 0 ? Promise.resolve([]) : sql<OpenQuestion>(openQuestionsSql, [[...runIds]]);
 

@@ -12,7 +12,7 @@ import { findElicitation } from '../sandboxes/elicitations.ts';
 import { mission } from './bounds.ts';
 import { lockRun } from './lock.ts';
 import type { MessageKind, RunMessage } from './message-model.ts';
-import { appendMessage, countMessages, findAnswer, findByKey, hasApproval } from './messages.ts';
+import { appendMessage, countMessages, findAnswers, findByKey, hasApproval } from './messages.ts';
 import { Run } from './model.ts';
 import { isOpen, isWaiting } from './states.ts';
 import { latestStepOf } from './steps.ts';
@@ -102,22 +102,27 @@ export interface ElicitationAnswer {
   text: string;
   /** Whether the tool may be called; only for a question about a call. */
   approve?: boolean | null | undefined;
-  /** The fragment that asks; absent: the newest question of the run. */
+  /** The fragment that asks; absent: the newest question of the run that waits. */
   sandboxId?: string | null | undefined;
   seq?: number | null | undefined;
+  /** The sender's own id of the answer: a repeated one does not decide about a later call. */
+  messageId?: string | null | undefined;
 }
 
 /** Answers a question of the agent, or decides about the call of a tool, once. @throws 400, 404, 409 */
 export const answerElicitation = (
   caller: Caller,
-  { runId, text, approve, ...asked }: ElicitationAnswer,
+  { runId, text, approve, messageId: key, ...asked }: ElicitationAnswer,
 ): Promise<Row<RunMessage>> =>
   transaction(async (trx) => {
     const run = await lockReached(trx, caller, runId);
+    const repeated = key ? await findByKey(trx, run.id, key) : undefined;
+    if (repeated) return repeated;
     refuseEnded(run);
-    const question = await findElicitation(trx, run.id, asked);
+    const answers = await findAnswers(trx, run.id);
+    const question = await findElicitation(trx, run.id, asked, answers);
     if (!question) throw conflict('The agent has asked no such question.');
-    const { sandboxId, seq: fragmentSeq, tool, isOver } = question;
+    const { sandboxId, seq: fragmentSeq, tool, isOver, openCalls } = question;
     const approved = approve ?? null;
     if (tool === null && text === '') throw invalid.field('text', 'must not be empty for the answer to a question');
     if ((tool !== null) !== (approved !== null))
@@ -125,12 +130,14 @@ export const answerElicitation = (
         'approve',
         tool === null ? 'decides about the call of a tool' : 'is required: approve or deny',
       );
-    const before = await findAnswer(trx, run.id, sandboxId, fragmentSeq);
+    if (approved !== null && openCalls > 1)
+      throw conflict.field('seq', 'several calls wait for a decision: sandboxId and seq name one');
+    const before = answers.find((one) => one.sandboxId === sandboxId && one.fragmentSeq === fragmentSeq);
     if (before && (before.text !== text || before.approved !== approved))
       throw conflict('The question has been answered already.');
     if (before) return before;
     if (isOver && tool !== null) throw conflict('The agent no longer waits for the decision.');
-    return say(trx, caller, run, { kind: 'answer', text, approved, sandboxId, fragmentSeq });
+    return say(trx, caller, run, { kind: 'answer', text, approved, sandboxId, fragmentSeq, key: key ?? null });
   });
 
 /** Changes the run, records the decision in its history, and returns the changed run. */

@@ -18,19 +18,35 @@ const columns = `f.sandbox_id, f.seq, coalesce(f.body, '') as text, f.choices, f
 const isOver = `exists (select from sandbox_fragments l where l.sandbox_id = f.sandbox_id and l.seq > f.seq
   and (f.tool_use_id is null or l.tool_use_id = f.tool_use_id))`;
 
-const findSql = `select ${columns}, s.status <> 'running' or ${isOver} as is_over
-  from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id
-  where s.run_id = $1 and f.kind = 'elicitation' and ($2::text is null or s.id = $2) and ($3::int is null or f.seq = $3)
-  order by f.at desc, f.seq desc limit 1`;
+const findSql = `select sandbox_id, seq, text, choices, tool, arguments, at, is_over,
+    count(*) filter (where is_open and tool is not null) over ()::int as open_calls from (
+    select ${columns}, o.is_over, not o.is_over and not exists (select from unnest($4::text[], $5::int[]) a (id, seq)
+      where a.id = f.sandbox_id and a.seq = f.seq) as is_open
+    from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id
+      cross join lateral (select s.status <> 'running' or ${isOver} as is_over) o
+    where s.run_id = $1 and f.kind = 'elicitation' and ($2::text is null or s.id = $2) and ($3::int is null or f.seq = $3)
+  ) q order by is_open desc, at desc, seq desc limit 1`;
 
-/** The newest question in the sandboxes of the run, limited to the given sandbox and position. */
+export interface FoundElicitation extends Elicitation {
+  /** Whether the agent no longer waits. */
+  isOver: boolean;
+  /** Calls of tools among the questions that wait for an answer. */
+  openCalls: number;
+}
+
+/**
+ * The newest question in the sandboxes of the run, limited to the given sandbox and position; one that waits for an answer comes first.
+ * @param answered Positions of questions that have an answer.
+ */
 export async function findElicitation(
   trx: Transaction,
   runId: string,
   { sandboxId, seq }: { sandboxId?: string | null | undefined; seq?: number | null | undefined },
-): Promise<(Elicitation & { isOver: boolean }) | undefined> {
-  const values = [runId, sandboxId ?? null, seq ?? null];
-  return (await sql<Elicitation & { isOver: boolean }>(findSql, values, trx))[0];
+  answered: readonly { sandboxId: string | null; fragmentSeq: number | null }[],
+): Promise<FoundElicitation | undefined> {
+  const positions = [answered.map((one) => one.sandboxId), answered.map((one) => one.fragmentSeq)];
+  const values = [runId, sandboxId ?? null, seq ?? null, ...positions];
+  return (await sql<FoundElicitation>(findSql, values, trx))[0];
 }
 
 /** SQL for the questions of a run that its agent waits with, given the alias of the run. */
