@@ -1,21 +1,15 @@
 // The runtime API as a story: a mission is claimed, worked on, reported and finished; and every failure of a runtime that is silent,
 // late, or repeats itself. The clock begins on Monday 23 November 2026, 09:00 UTC.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { deleteStaleHarnesses } from '#domain/projects/agents/runtime-harnesses.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
-import { expireEnvironments } from '#domain/work/environments/operations.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { explainWaits, failOverdueRuns, releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { endOverdueSandboxes } from '#domain/work/sandboxes/end.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { rowsOf, written } from '../support/database-rows.ts';
 import { addKnownRuntime, openWorld, present, type World } from '../support/world.ts';
@@ -29,12 +23,9 @@ let runtime: string;
 let foreign: string;
 let task: string;
 let projectId: string;
-let folder: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  folder = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
-  openStorage(folderStorage(folder));
   ({ organization: acme, token: alice } = await createOwner(world, 'Alice', 'Acme'));
   ({ organization: globex, token: mallory } = await createOwner(world, 'Mallory', 'Globex'));
   runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
@@ -44,10 +35,7 @@ beforeAll(async () => {
   const mission = { projectId, name: 'Check', prompt: 'echo checked', triggers: [{ kind: 'schedule', schedule }] };
   task = (await world.rest('POST', '/scheduled-tasks', { token: alice, body: mission })).body.id;
 });
-afterAll(async () => {
-  await world.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => world.close());
 // Each test begins without open runs.
 beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
 
@@ -589,293 +577,6 @@ describe('heartbeats', () => {
     world.clock.turn(1);
     await endOverdueSandboxes();
     expect(await state()).toEqual([{ sandboxId, status: 'destroyed', terminationReason: 'timeout' }]);
-  });
-});
-
-describe('reports', () => {
-  it('of costs of a script are shown in full, and charged up to a bound', async () => {
-    const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
-    const before = await spent();
-    const query = `mutation ($projectId: String!) {
-      startMission(projectId: $projectId, agentId: "agn_builtin_shell", prompt: "echo ::cost 1e3") { id } }`;
-    await world.graphql(query, { token: alice, variables: { projectId } });
-    const { runId, leaseId } = (await claim({ harnesses: ['shell'] })).data as { runId: string; leaseId: string };
-    await say('reportCost', { runId, leaseId, costId: 'one', usd: 0.25 });
-    for (const costId of ['two', 'three']) await say('reportCost', { runId, leaseId, costId, usd: 1_000 });
-    expect((await run(runId)).missionCostUsd).toBe(2_000.25);
-    expect((await spent()) - before).toBeCloseTo(10, 6);
-    await say('finishRun', { runId, leaseId, status: 'completed' });
-  });
-
-  it('count a cost once, for the run, the session and the day', async () => {
-    const { held, place, session } = await sitting();
-    const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
-    const before = await spent();
-    const cost = {
-      ...held,
-      costId: 'call-1',
-      usd: 0.000125,
-      sandboxId: place.sandboxId,
-      role: 'builder',
-      sessionId: 'one',
-    };
-    await Promise.all([1, 2, 3].map(() => say('reportCost', cost)));
-    await say('reportCost', { ...held, costId: 'call-2', usd: 1.5, incomplete: true });
-    expect(await run(held.runId)).toMatchObject({ missionCostUsd: 1.500125, missionCostIncomplete: true });
-    expect((await spent()) - before).toBeCloseTo(1.500125, 6);
-    const { body } = await world.rest('GET', `/sandboxes/${session.sandboxId}`, { token: alice });
-    expect(body.sessions).toMatchObject([{ sessionId: 'one', totalCostUsd: 0.000125 }]);
-    const other = await sitting();
-    expect(
-      refused(await say('reportCost', { ...held, costId: 'x', usd: 1, sandboxId: other.place.sandboxId })),
-    ).toEqual(['not_found', 'No such sandbox.']);
-    for (const usd of [-1, 10_001])
-      expect(refused(await say('reportCost', { ...held, costId: 'x', usd }))?.[1]).toMatch(/^usd: must/);
-  });
-
-  it('create one sandbox per key, however often it is registered', async () => {
-    const held = await taken();
-    const ids = await Promise.all([1, 2, 3].map(() => sandboxOf(held, 'same')));
-    expect(new Set(ids).size).toBe(1);
-    expect(await sandboxOf(held, 'another')).not.toBe(ids[0]);
-  });
-
-  it('append a log in order; repeats count once, gaps and other content are refused', async () => {
-    const { session } = await sitting();
-    const append = (seq: number, content: string, more: object = {}) =>
-      say('appendLog', { ...session, part: 'session', seq, content, ...more }, '{ nextSeq }');
-    expect((await append(0, 'one ')).data).toEqual({ nextSeq: 1 });
-    expect(refused(await append(2, 'three'))).toEqual(['conflict', 'seq: 1 comes next; 2 would leave a gap.']);
-    const twice = await Promise.all([append(1, 'two'), append(1, 'two')]);
-    expect(twice.map(({ data }) => data)).toEqual([{ nextSeq: 2 }, { nextSeq: 2 }]);
-    expect((await append(0, 'one ')).data).toEqual({ nextSeq: 2 });
-    expect(refused(await append(0, 'other'))).toEqual(['conflict', 'seq: 0 is there already, with another content.']);
-    expect(refused(await append(2, 'x', { part: 'prompt' }))?.[1]).toBe('spanId: is required when part is prompt.');
-    expect(refused(await append(2, 'x', { spanId: 'a' }))?.[1]).toBe('spanId: belongs to the part prompt alone.');
-    expect(refused(await append(2, 'x', { sessionId: 'unknown' }))?.[0]).toBe('not_found');
-    expect(refused(await append(2, 'x'.repeat(65_537)))?.[1]).toBe('content: must be at most 65536 characters.');
-    await append(0, 'Be kind.', { part: 'prompt', spanId: 'AGENTS.md' });
-    const log = async (part: string) =>
-      (
-        await world.rest('GET', `/sandboxes/${session.sandboxId}/logs?role=builder&sessionId=one&part=${part}`, {
-          token: alice,
-        })
-      ).body;
-    expect(await log('session')).toMatchObject({ content: 'one two', bytes: 7 });
-    expect(await log('prompt')).toMatchObject({ promptSpans: [{ id: 'AGENTS.md', content: 'Be kind.' }] });
-  });
-
-  it('show the thoughts of an agent, in order and once', async () => {
-    const { place } = await sitting();
-    const t = present();
-    const append = (seq: number, ...bodies: string[]) =>
-      say(
-        'appendFragments',
-        { ...place, seq, fragments: bodies.map((body) => ({ kind: 'thought', t, body })) },
-        '{ nextSeq }',
-      );
-    expect((await append(0, 'a', 'b')).data).toEqual({ nextSeq: 2 });
-    expect((await append(1, 'b', 'c')).data).toEqual({ nextSeq: 3 });
-    expect((await append(0, 'a')).data).toEqual({ nextSeq: 3 });
-    expect(refused(await append(1, 'x', 'c', 'd'))?.[1]).toBe('seq: 1 is there already, with another content.');
-    expect(refused(await append(4, 'e'))?.[1]).toBe('seq: 3 comes next; 4 would leave a gap.');
-    const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
-    expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);
-  });
-
-  it('show how a tool call ended, in a later fragment with its id; REST keeps its members', async () => {
-    const { place } = await sitting();
-    const call = { kind: 'action', action: 'Bash', toolUseId: 'toolu_1', t: present() };
-    const end = { ...call, result: '1 failed', failed: true, exitCode: 1 };
-    const fragments = [{ ...call, parameter: 'npm test' }, end];
-    expect((await say('appendFragments', { ...place, seq: 0, fragments }, '{ nextSeq }')).data).toEqual({ nextSeq: 2 });
-    expect((await say('appendFragments', { ...place, seq: 1, fragments: [end] }, '{ nextSeq }')).data).toEqual({
-      nextSeq: 2,
-    });
-    const query = `{ sandbox(sandboxId: "${place.sandboxId}") { liveFragments { toolUseId result failed exitCode } } }`;
-    expect((await world.graphql(query, { token: alice })).body.data.sandbox.liveFragments).toEqual([
-      { toolUseId: 'toolu_1', result: null, failed: null, exitCode: null },
-      { toolUseId: 'toolu_1', result: '1 failed', failed: true, exitCode: 1 },
-    ]);
-    const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
-    expect(Object.keys(body.liveFragments[1])).not.toContain('exitCode');
-  });
-
-  it.each([
-    ['completed', ['completed', 'completed', 'skipped', 'waits for Bob']],
-    ['failed', ['completed', 'failed', 'skipped', 'waits for Bob']],
-    ['killed', ['completed', 'canceled', 'skipped', 'waits for Bob']],
-  ])('end the steps of the last plan as its sandbox ends: %s', async (how, statuses) => {
-    const { held, place } = await sitting();
-    const planOf = (...all: string[]) => ({
-      kind: 'plan',
-      t: present(),
-      items: all.map((status, i) => ({ content: `Step ${i}`, status })),
-    });
-    const fragments = [
-      planOf('in_progress', 'pending'),
-      planOf('completed', 'in_progress', 'pending', 'waits for Bob'),
-      { kind: 'thought', t: present(), body: 'Hm' },
-    ];
-    await say('appendFragments', { ...place, seq: 0, fragments }, '{ nextSeq }');
-    const shown = async (): Promise<string[][]> => {
-      const query = `{ sandbox(sandboxId: "${place.sandboxId}") {
-        liveFragments { items { status } } first: fragments { data { items { status } } }
-        newest: fragments(limit: 1) { nextCursor } } }`;
-      const { liveFragments, first, newest } = (await world.graphql(query, { token: alice })).body.data.sandbox;
-      expect(first.data).toEqual(liveFragments);
-      const older = `{ sandbox(sandboxId: "${place.sandboxId}") {
-        fragments(limit: 1, cursor: "${newest.nextCursor}") { data { items { status } } } } }`;
-      const page = (await world.graphql(older, { token: alice })).body.data.sandbox.fragments.data;
-      expect(page).toEqual([liveFragments[1]]);
-      return liveFragments.map(({ items }: { items: { status: string }[] }) => items.map(({ status }) => status));
-    };
-    const first = ['in_progress', 'pending'];
-    expect(await shown()).toEqual([first, ['completed', 'in_progress', 'pending', 'waits for Bob'], []]);
-    if (how === 'killed') await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
-    else await say('finishRun', { ...held, status: how });
-    expect(await shown()).toEqual([first, statuses, []]);
-  });
-
-  it('keep a killed sandbox destroyed', async () => {
-    const { held, place } = await sitting();
-    await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
-    expect((await say('finishSandbox', { ...place, status: 'failed' })).data).toEqual({ ok: true });
-    expect((await run(held.runId)).sandboxes).toEqual([
-      { sandboxId: place.sandboxId, status: 'destroyed', terminationReason: 'killed' },
-    ]);
-  });
-
-  it('404 · for another organization, and change nothing', async () => {
-    const { held, place, session } = await sitting();
-    const before = await rowsOf(world.knex);
-    const foreigners = [
-      await say('reportCost', { ...held, costId: 'c', usd: 1 }, '{ ok }', foreign),
-      await say('reportSession', session, '{ ok }', foreign),
-      await say('finishSandbox', { ...place, status: 'failed' }, '{ ok }', foreign),
-      await say('finishRun', { ...held, status: 'failed' }, '{ ok }', foreign),
-      await say('handBackRun', { ...held, reason: 'r' }, '{ ok }', foreign),
-    ];
-    expect(foreigners.map(({ problem }) => problem?.code)).toEqual(foreigners.map(() => 'not_found'));
-    expect((await say('finishRun', { ...held, status: 'failed' }, '{ ok }', alice)).problem?.code).toBe(
-      'missing_scope',
-    );
-    expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
-  });
-});
-
-describe('artifacts', () => {
-  const register = (held: object, contentKey: string, more: object = {}, token = runtime) =>
-    say(
-      'registerArtifact',
-      {
-        ...held,
-        contentKey,
-        role: 'qa',
-        kind: 'report',
-        contentType: 'text/markdown',
-        caption: 'What was seen',
-        ...more,
-      },
-      '{ artifactId }',
-      token,
-    );
-  const reserve = async (held: object): Promise<{ contentKey: string; uploadUrl: string }> =>
-    (await say('createArtifactUpload', held, '{ contentKey uploadUrl expiresAt }')).data as never;
-
-  it('are deleted when another runtime restarts the script that left them', async () => {
-    const shell = { harnesses: ['shell'] };
-    const query = `mutation { startMission(projectId: "${projectId}", prompt: "true", agentId: "agn_builtin_shell") { id } }`;
-    const runId = (await world.graphql(query, { token: alice })).body.data.startMission.id;
-    const attempt = async () => {
-      const { leaseId } = (await claim(shell)).data as { leaseId: string };
-      const held = { runId, leaseId };
-      const input = { ...held, key: 'step', role: 'builder', harness: 'shell', instanceType: 'lite' };
-      const { sandboxId } = (await say('registerSandbox', input, '{ sandboxId }')).data;
-      const { contentKey, uploadUrl } = await reserve(held);
-      await fetch(uploadUrl, { method: 'PUT', body: '# Fine' });
-      return (await register(held, contentKey, { sandboxId })).data.artifactId;
-    };
-    const first = await attempt();
-    expect((await run(runId)).artifacts).toMatchObject([{ id: first }]);
-    world.clock.turn(seconds(61));
-    await releaseSilentRuns();
-    const second = await attempt();
-    expect((await run(runId)).artifacts).toMatchObject([{ id: second }]);
-    expect((await world.rest('GET', `/artifacts/${first}`, { token: alice })).status).toBe(404);
-  });
-
-  it('are uploaded, registered once, and downloaded as they were', async () => {
-    const { held, place } = await sitting();
-    const { contentKey, uploadUrl } = await reserve(held);
-    expect(refused(await register(held, contentKey))?.[0]).toBe('conflict');
-    expect((await fetch(uploadUrl, { method: 'PUT', body: '# Fine' })).status).toBe(201);
-    const more = { sandboxId: place.sandboxId, sessionId: 'one', criterion: 'It is fine', criterionPassed: true };
-    const made = await Promise.all([1, 2, 3].map(() => register(held, contentKey, more)));
-    expect(new Set(made.map(({ data }) => data.artifactId)).size).toBe(1);
-    const { body } = await world.rest('GET', `/artifacts/${made[0]!.data.artifactId}`, { token: alice });
-    expect(body).toMatchObject({ ...more, sizeBytes: 6, caption: 'What was seen', role: 'qa', projectId });
-    expect(await (await fetch(body.url)).text()).toBe('# Fine');
-    expect((await run(held.runId)).artifacts).toEqual([{ id: body.id, kind: 'report', caption: 'What was seen' }]);
-  });
-
-  it('404 · contents and sandboxes of others', async () => {
-    const [mine, other] = [await sitting(), await sitting()];
-    const { contentKey } = await reserve(mine.held);
-    expect(refused(await register(mine.held, 'cnt_unknown'))?.[0]).toBe('not_found');
-    expect(refused(await register(mine.held, contentKey, { sandboxId: other.place.sandboxId }))?.[0]).toBe('not_found');
-    expect(refused(await register(mine.held, contentKey, {}, foreign))?.[0]).toBe('not_found');
-    expect(refused(await register(mine.held, contentKey, { contentType: 'png' }))?.[1]).toContain(
-      'contentType: must be a media type',
-    );
-  });
-});
-
-describe('environments', () => {
-  it('are reported, asked to end, and removed', async () => {
-    const held = await taken();
-    const make = () =>
-      say('registerEnvironment', { ...held, key: 'preview', prNumber: 7, workerName: 'w' }, '{ environmentId }');
-    const [{ data }, again] = await Promise.all([make(), make()]);
-    expect(again.data).toEqual(data);
-    const environmentId = data.environmentId as string;
-    const move = (status: string) => say('moveEnvironment', { environmentId, status });
-    expect((await move('active')).data).toEqual({ ok: true });
-    expect((await move('active')).data).toEqual({ ok: true });
-    const wanted = async () => (await say('heartbeat', { environments: [environmentId] }, beat)).data.environments;
-    expect(await wanted()).toEqual([{ environmentId, desired: 'run' }]);
-    await world.rest('DELETE', `/environments/${environmentId}`, { token: alice });
-    expect(await wanted()).toEqual([{ environmentId, desired: 'stop' }]);
-    // The run has ended long before.
-    await say('finishRun', { ...held, status: 'completed' });
-    expect((await move('destroyed')).data).toEqual({ ok: true });
-    expect(refused(await move('active'))).toEqual([
-      'conflict',
-      'status: the environment is destroyed; what follows that is nothing.',
-    ]);
-    const { body } = await world.rest('GET', `/environments/${environmentId}`, { token: alice });
-    expect(body.environment).toMatchObject({ status: 'destroyed', destroyedAt: present(), prNumber: 7 });
-  });
-});
-
-describe('an environment that expires', () => {
-  it('is asked to end, and fails when it is not removed', async () => {
-    const held = await taken();
-    const input = { ...held, key: 'short', expiresAt: present() + seconds(1) };
-    const { environmentId } = (await say('registerEnvironment', input, '{ environmentId }')).data as {
-      environmentId: string;
-    };
-    await say('moveEnvironment', { environmentId, status: 'active' });
-    const status = async () =>
-      (await world.rest('GET', `/environments/${environmentId}`, { token: alice })).body.environment.status;
-    await expireEnvironments();
-    expect(await status()).toBe('active');
-    world.clock.turn(seconds(1));
-    await expireEnvironments();
-    expect(await status()).toBe('destroying');
-    world.clock.turn(minutes(10));
-    await expireEnvironments();
-    expect(await status()).toBe('failed');
   });
 });
 

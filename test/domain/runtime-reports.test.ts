@@ -1,0 +1,355 @@
+// Reports of a runtime on its runs: costs, logs, thoughts and plans of a sandbox, artifacts, and environments.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expireEnvironments } from '#domain/work/environments/operations.ts';
+import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
+import { minutes, seconds } from '#foundation/clock.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
+import { createOwner, createProject } from '../support/callers.ts';
+import { rowsOf, written } from '../support/database-rows.ts';
+import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+let world: World;
+let alice: string;
+let runtime: Runtime;
+let foreign: Runtime;
+let projectId: string;
+let folder: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  folder = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+  openStorage(folderStorage(folder));
+  const owner = await createOwner(world, 'Alice', 'Acme');
+  const stranger = await createOwner(world, 'Mallory', 'Globex');
+  alice = owner.token;
+  runtime = await createRuntime(world, owner.organization);
+  foreign = await createRuntime(world, stranger.organization);
+  projectId = await createProject(world, owner, 'Shop');
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+// Each test begins without open runs.
+beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+const refused = ({ code, description }: Json) => [code, description];
+const run = (runId: string): Promise<Json> =>
+  world.field(
+    `query ($runId: String!) { run(runId: $runId) { missionCostUsd missionCostIncomplete
+      sandboxes { sandboxId status terminationReason } artifacts { id kind caption } } }`,
+    { token: alice, variables: { runId } },
+  );
+
+/** A run that this runtime holds. */
+async function taken(): Promise<Held> {
+  const start = `mutation { startMission(projectId: "${projectId}", prompt: "Check it.") { id } }`;
+  await world.field(start, { token: alice });
+  return runtime.claim();
+}
+/** A sandbox with an open session, and the members of its reports. */
+async function sitting() {
+  const held = await taken();
+  const place = { sandboxId: await runtime.register(held), leaseId: held.leaseId };
+  const session = { ...place, role: 'builder', sessionId: 'one' };
+  await runtime.report('reportSession', session);
+  return { held, place, session };
+}
+
+describe('reports', () => {
+  it('of costs of a script are shown in full, and charged up to a bound', async () => {
+    const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
+    const before = await spent();
+    const query = `mutation ($projectId: String!) {
+      startMission(projectId: $projectId, agentId: "agn_builtin_shell", prompt: "echo ::cost 1e3") { id } }`;
+    await world.graphql(query, { token: alice, variables: { projectId } });
+    const { runId, leaseId } = await runtime.claim({ harnesses: ['shell'] });
+    await runtime.ask('reportCost', { runId, leaseId, costId: 'one', usd: 0.25 });
+    for (const costId of ['two', 'three']) await runtime.ask('reportCost', { runId, leaseId, costId, usd: 1_000 });
+    expect((await run(runId)).missionCostUsd).toBe(2_000.25);
+    expect((await spent()) - before).toBeCloseTo(10, 6);
+    await runtime.finish({ runId, leaseId });
+  });
+
+  it('count a cost once, for the run, the session and the day', async () => {
+    const { held, place, session } = await sitting();
+    const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
+    const before = await spent();
+    const cost = {
+      ...held,
+      costId: 'call-1',
+      usd: 0.000125,
+      sandboxId: place.sandboxId,
+      role: 'builder',
+      sessionId: 'one',
+    };
+    await Promise.all([1, 2, 3].map(() => runtime.ask('reportCost', cost)));
+    await runtime.ask('reportCost', { ...held, costId: 'call-2', usd: 1.5, incomplete: true });
+    expect(await run(held.runId)).toMatchObject({ missionCostUsd: 1.500125, missionCostIncomplete: true });
+    expect((await spent()) - before).toBeCloseTo(1.500125, 6);
+    const { body } = await world.rest('GET', `/sandboxes/${session.sandboxId}`, { token: alice });
+    expect(body.sessions).toMatchObject([{ sessionId: 'one', totalCostUsd: 0.000125 }]);
+    const other = await sitting();
+    expect(
+      refused(await runtime.ask('reportCost', { ...held, costId: 'x', usd: 1, sandboxId: other.place.sandboxId })),
+    ).toEqual(['not_found', 'No such sandbox.']);
+    for (const usd of [-1, 10_001])
+      expect(refused(await runtime.ask('reportCost', { ...held, costId: 'x', usd }))[1]).toMatch(/^usd: must/);
+  });
+
+  it('create one sandbox per key, however often it is registered', async () => {
+    const held = await taken();
+    const ids = await Promise.all([1, 2, 3].map(() => runtime.register(held, { key: 'same' })));
+    expect(new Set(ids).size).toBe(1);
+    expect(await runtime.register(held, { key: 'another' })).not.toBe(ids[0]);
+  });
+
+  it('append a log in order; repeats count once, gaps and other content are refused', async () => {
+    const { session } = await sitting();
+    const append = (seq: number, content: string, more: object = {}) =>
+      runtime.ask('appendLog', { ...session, part: 'session', seq, content, ...more }, '{ nextSeq }');
+    expect(await append(0, 'one ')).toEqual({ nextSeq: 1 });
+    expect(refused(await append(2, 'three'))).toEqual(['conflict', 'seq: 1 comes next; 2 would leave a gap.']);
+    const twice = await Promise.all([append(1, 'two'), append(1, 'two')]);
+    expect(twice).toEqual([{ nextSeq: 2 }, { nextSeq: 2 }]);
+    expect(await append(0, 'one ')).toEqual({ nextSeq: 2 });
+    expect(refused(await append(0, 'other'))).toEqual(['conflict', 'seq: 0 is there already, with another content.']);
+    expect(refused(await append(2, 'x', { part: 'prompt' }))[1]).toBe('spanId: is required when part is prompt.');
+    expect(refused(await append(2, 'x', { spanId: 'a' }))[1]).toBe('spanId: belongs to the part prompt alone.');
+    expect(refused(await append(2, 'x', { sessionId: 'unknown' }))[0]).toBe('not_found');
+    expect(refused(await append(2, 'x'.repeat(65_537)))[1]).toBe('content: must be at most 65536 characters.');
+    await append(0, 'Be kind.', { part: 'prompt', spanId: 'AGENTS.md' });
+    const log = async (part: string) =>
+      (
+        await world.rest('GET', `/sandboxes/${session.sandboxId}/logs?role=builder&sessionId=one&part=${part}`, {
+          token: alice,
+        })
+      ).body;
+    expect(await log('session')).toMatchObject({ content: 'one two', bytes: 7 });
+    expect(await log('prompt')).toMatchObject({ promptSpans: [{ id: 'AGENTS.md', content: 'Be kind.' }] });
+  });
+
+  it('show the thoughts of an agent, in order and once', async () => {
+    const { place } = await sitting();
+    const t = present();
+    const append = (seq: number, ...bodies: string[]) =>
+      runtime.ask(
+        'appendFragments',
+        { ...place, seq, fragments: bodies.map((body) => ({ kind: 'thought', t, body })) },
+        '{ nextSeq }',
+      );
+    expect(await append(0, 'a', 'b')).toEqual({ nextSeq: 2 });
+    expect(await append(1, 'b', 'c')).toEqual({ nextSeq: 3 });
+    expect(await append(0, 'a')).toEqual({ nextSeq: 3 });
+    expect(refused(await append(1, 'x', 'c', 'd'))[1]).toBe('seq: 1 is there already, with another content.');
+    expect(refused(await append(4, 'e'))[1]).toBe('seq: 3 comes next; 4 would leave a gap.');
+    const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
+    expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('show how a tool call ended, in a later fragment with its id; REST keeps its members', async () => {
+    const { place } = await sitting();
+    const call = { kind: 'action', action: 'Bash', toolUseId: 'toolu_1', t: present() };
+    const end = { ...call, result: '1 failed', failed: true, exitCode: 1 };
+    const fragments = [{ ...call, parameter: 'npm test' }, end];
+    expect(await runtime.ask('appendFragments', { ...place, seq: 0, fragments }, '{ nextSeq }')).toEqual({
+      nextSeq: 2,
+    });
+    expect(await runtime.ask('appendFragments', { ...place, seq: 1, fragments: [end] }, '{ nextSeq }')).toEqual({
+      nextSeq: 2,
+    });
+    const query = `{ sandbox(sandboxId: "${place.sandboxId}") { liveFragments { toolUseId result failed exitCode } } }`;
+    expect((await world.graphql(query, { token: alice })).body.data.sandbox.liveFragments).toEqual([
+      { toolUseId: 'toolu_1', result: null, failed: null, exitCode: null },
+      { toolUseId: 'toolu_1', result: '1 failed', failed: true, exitCode: 1 },
+    ]);
+    const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
+    expect(Object.keys(body.liveFragments[1])).not.toContain('exitCode');
+  });
+
+  it.each([
+    ['completed', ['completed', 'completed', 'skipped', 'waits for Bob']],
+    ['failed', ['completed', 'failed', 'skipped', 'waits for Bob']],
+    ['killed', ['completed', 'canceled', 'skipped', 'waits for Bob']],
+  ])('end the steps of the last plan as its sandbox ends: %s', async (how, statuses) => {
+    const { held, place } = await sitting();
+    const planOf = (...all: string[]) => ({
+      kind: 'plan',
+      t: present(),
+      items: all.map((status, i) => ({ content: `Step ${i}`, status })),
+    });
+    const fragments = [
+      planOf('in_progress', 'pending'),
+      planOf('completed', 'in_progress', 'pending', 'waits for Bob'),
+      { kind: 'thought', t: present(), body: 'Hm' },
+    ];
+    await runtime.ask('appendFragments', { ...place, seq: 0, fragments }, '{ nextSeq }');
+    const shown = async (): Promise<string[][]> => {
+      const query = `{ sandbox(sandboxId: "${place.sandboxId}") {
+        liveFragments { items { status } } first: fragments { data { items { status } } }
+        newest: fragments(limit: 1) { nextCursor } } }`;
+      const { liveFragments, first, newest } = (await world.graphql(query, { token: alice })).body.data.sandbox;
+      expect(first.data).toEqual(liveFragments);
+      const older = `{ sandbox(sandboxId: "${place.sandboxId}") {
+        fragments(limit: 1, cursor: "${newest.nextCursor}") { data { items { status } } } } }`;
+      const page = (await world.graphql(older, { token: alice })).body.data.sandbox.fragments.data;
+      expect(page).toEqual([liveFragments[1]]);
+      return liveFragments.map(({ items }: { items: { status: string }[] }) => items.map(({ status }) => status));
+    };
+    const first = ['in_progress', 'pending'];
+    expect(await shown()).toEqual([first, ['completed', 'in_progress', 'pending', 'waits for Bob'], []]);
+    if (how === 'killed') await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
+    else await runtime.ask('finishRun', { ...held, status: how });
+    expect(await shown()).toEqual([first, statuses, []]);
+  });
+
+  it('keep a killed sandbox destroyed', async () => {
+    const { held, place } = await sitting();
+    await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
+    expect(await runtime.ask('finishSandbox', { ...place, status: 'failed' })).toEqual({ ok: true });
+    expect((await run(held.runId)).sandboxes).toEqual([
+      { sandboxId: place.sandboxId, status: 'destroyed', terminationReason: 'killed' },
+    ]);
+  });
+
+  it('404 · for another organization, and change nothing', async () => {
+    const { held, place, session } = await sitting();
+    const before = await rowsOf(world.knex);
+    const foreigners = [
+      await foreign.ask('reportCost', { ...held, costId: 'c', usd: 1 }),
+      await foreign.ask('reportSession', session),
+      await foreign.ask('finishSandbox', { ...place, status: 'failed' }),
+      await foreign.ask('finishRun', { ...held, status: 'failed' }),
+      await foreign.ask('handBackRun', { ...held, reason: 'r' }),
+    ];
+    expect(foreigners.map(({ code }) => code)).toEqual(foreigners.map(() => 'not_found'));
+    expect((await runtime.ask('finishRun', { ...held, status: 'failed' }, '{ ok }', alice)).code).toBe('missing_scope');
+    expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
+  });
+});
+
+describe('artifacts', () => {
+  const register = (held: object, contentKey: string, more: object = {}, { ask } = runtime) =>
+    ask(
+      'registerArtifact',
+      {
+        ...held,
+        contentKey,
+        role: 'qa',
+        kind: 'report',
+        contentType: 'text/markdown',
+        caption: 'What was seen',
+        ...more,
+      },
+      '{ artifactId }',
+    );
+  const reserve = (held: object): Promise<{ contentKey: string; uploadUrl: string }> =>
+    runtime.ask('createArtifactUpload', held, '{ contentKey uploadUrl expiresAt }');
+
+  it('are deleted when another runtime restarts the script that left them', async () => {
+    const shell = { harnesses: ['shell'] };
+    const query = `mutation { startMission(projectId: "${projectId}", prompt: "true", agentId: "agn_builtin_shell") { id } }`;
+    const runId = (await world.graphql(query, { token: alice })).body.data.startMission.id;
+    const attempt = async () => {
+      const { leaseId } = await runtime.claim(shell);
+      const held = { runId, leaseId };
+      const input = { ...held, key: 'step', role: 'builder', harness: 'shell', instanceType: 'lite' };
+      const { sandboxId } = await runtime.ask('registerSandbox', input, '{ sandboxId }');
+      const { contentKey, uploadUrl } = await reserve(held);
+      await fetch(uploadUrl, { method: 'PUT', body: '# Fine' });
+      return (await register(held, contentKey, { sandboxId })).artifactId;
+    };
+    const first = await attempt();
+    expect((await run(runId)).artifacts).toMatchObject([{ id: first }]);
+    world.clock.turn(seconds(61));
+    await releaseSilentRuns();
+    const second = await attempt();
+    expect((await run(runId)).artifacts).toMatchObject([{ id: second }]);
+    expect((await world.rest('GET', `/artifacts/${first}`, { token: alice })).status).toBe(404);
+  });
+
+  it('are uploaded, registered once, and downloaded as they were', async () => {
+    const { held, place } = await sitting();
+    const { contentKey, uploadUrl } = await reserve(held);
+    expect(refused(await register(held, contentKey))[0]).toBe('conflict');
+    expect((await fetch(uploadUrl, { method: 'PUT', body: '# Fine' })).status).toBe(201);
+    const more = { sandboxId: place.sandboxId, sessionId: 'one', criterion: 'It is fine', criterionPassed: true };
+    const made = await Promise.all([1, 2, 3].map(() => register(held, contentKey, more)));
+    expect(new Set(made.map(({ artifactId }) => artifactId)).size).toBe(1);
+    const { body } = await world.rest('GET', `/artifacts/${made[0].artifactId}`, { token: alice });
+    expect(body).toMatchObject({ ...more, sizeBytes: 6, caption: 'What was seen', role: 'qa', projectId });
+    expect(await (await fetch(body.url)).text()).toBe('# Fine');
+    expect((await run(held.runId)).artifacts).toEqual([{ id: body.id, kind: 'report', caption: 'What was seen' }]);
+  });
+
+  it('404 · contents and sandboxes of others', async () => {
+    const [mine, other] = [await sitting(), await sitting()];
+    const { contentKey } = await reserve(mine.held);
+    expect(refused(await register(mine.held, 'cnt_unknown'))[0]).toBe('not_found');
+    expect(refused(await register(mine.held, contentKey, { sandboxId: other.place.sandboxId }))[0]).toBe('not_found');
+    expect(refused(await register(mine.held, contentKey, {}, foreign))[0]).toBe('not_found');
+    expect(refused(await register(mine.held, contentKey, { contentType: 'png' }))[1]).toContain(
+      'contentType: must be a media type',
+    );
+  });
+});
+
+describe('environments', () => {
+  it('are reported, asked to end, and removed', async () => {
+    const held = await taken();
+    const make = () =>
+      runtime.ask(
+        'registerEnvironment',
+        { ...held, key: 'preview', prNumber: 7, workerName: 'w' },
+        '{ environmentId }',
+      );
+    const [made, again] = await Promise.all([make(), make()]);
+    expect(again).toEqual(made);
+    const environmentId = made.environmentId;
+    const move = (status: string) => runtime.ask('moveEnvironment', { environmentId, status });
+    expect(await move('active')).toEqual({ ok: true });
+    expect(await move('active')).toEqual({ ok: true });
+    const wanted = async () =>
+      (await runtime.ask('heartbeat', { environments: [environmentId] }, '{ environments { environmentId desired } }'))
+        .environments;
+    expect(await wanted()).toEqual([{ environmentId, desired: 'run' }]);
+    await world.rest('DELETE', `/environments/${environmentId}`, { token: alice });
+    expect(await wanted()).toEqual([{ environmentId, desired: 'stop' }]);
+    // The run has ended long before.
+    await runtime.finish(held);
+    expect(await move('destroyed')).toEqual({ ok: true });
+    expect(refused(await move('active'))).toEqual([
+      'conflict',
+      'status: the environment is destroyed; what follows that is nothing.',
+    ]);
+    const { body } = await world.rest('GET', `/environments/${environmentId}`, { token: alice });
+    expect(body.environment).toMatchObject({ status: 'destroyed', destroyedAt: present(), prNumber: 7 });
+  });
+});
+
+describe('an environment that expires', () => {
+  it('is asked to end, and fails when it is not removed', async () => {
+    const held = await taken();
+    const input = { ...held, key: 'short', expiresAt: present() + seconds(1) };
+    const { environmentId } = await runtime.ask('registerEnvironment', input, '{ environmentId }');
+    await runtime.ask('moveEnvironment', { environmentId, status: 'active' });
+    const status = async () =>
+      (await world.rest('GET', `/environments/${environmentId}`, { token: alice })).body.environment.status;
+    await expireEnvironments();
+    expect(await status()).toBe('active');
+    world.clock.turn(seconds(1));
+    await expireEnvironments();
+    expect(await status()).toBe('destroying');
+    world.clock.turn(minutes(10));
+    await expireEnvironments();
+    expect(await status()).toBe('failed');
+  });
+});
