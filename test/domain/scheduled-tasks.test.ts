@@ -1,8 +1,8 @@
-// Scheduled tasks as a story: Alice's schedules and their runs, and the callers who must not touch them. The clock begins on Monday
-// 23 November 2026, 09:00 UTC. surfaces/scheduler.test.ts tests how processes share due runs.
+// Scheduled tasks as a story: Alice's schedules, and the callers who must not touch them. The clock begins on Monday 23 November
+// 2026, 09:00 UTC. scheduled-task-runs.test.ts tests their runs.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
-import { days, hours, minutes } from '#foundation/clock.ts';
+import { days, hours } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
 import { type Account, createCallers, createProject } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
@@ -52,7 +52,6 @@ const runNow = (id: string, token = owner.token) => world.rest('POST', `/schedul
 const runs = async (id: string) =>
   (await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: owner.token })).body.data;
 const due = () => dispatchDue();
-const finish = (runId: string) => world.knex('runs').where({ id: runId }).update({ status: 'completed' });
 
 describe('POST /scheduled-tasks', () => {
   it('201 · Monday 09:00 in Auckland, with its defaults and its next run', async () => {
@@ -288,173 +287,6 @@ describe('PATCH /scheduled-tasks/{id}', () => {
   });
 });
 
-describe('POST /scheduled-tasks/{id}/run', () => {
-  it('200 · runs a disabled task at once, with an issue in the built-in tracker', async () => {
-    const { id } = await task({ name: 'By hand', enabled: false, labels: ['night'] });
-    const { status, body: started } = await runNow(id);
-    expect(status).toBe(200);
-    expect(started).toEqual({
-      ok: true,
-      runId: expect.stringMatching(/^run_/),
-      issueId: expect.stringMatching(/^iss_/),
-      status: 'dispatching',
-    });
-    expect(await runs(id)).toEqual([
-      {
-        id: started.runId,
-        scheduledTaskId: id,
-        projectId: shop,
-        scheduledFor: present(),
-        kind: 'manual',
-        status: 'dispatching',
-        issueId: started.issueId,
-        issueUrl: `${world.url}/console/o/acme/issues/${started.issueId}`,
-        reason: null,
-        lastError: null,
-        createdAt: present(),
-        updatedAt: present(),
-        missionProgress: null,
-        missionActivity: null,
-        missionCostUsd: 0,
-        missionTitle: 'By hand',
-        billingActorUserId: owner.person.id,
-        missionCostIncomplete: false,
-      },
-    ]);
-    expect(await get(id)).toMatchObject({ lastRunAt: present(), nextRunAt: null, enabled: false });
-    const { issue } = (
-      await world.graphql(
-        `{ issue(issueId: "${started.issueId}") { key title body labels state runId project { name } } }`,
-        { token: owner.token },
-      )
-    ).body.data;
-    expect(issue).toEqual({
-      key: expect.stringMatching(/^WEB-\d+$/),
-      title: 'By hand',
-      body: 'Update the dependencies.',
-      labels: ['night'],
-      state: 'open',
-      runId: started.runId,
-      project: { name: 'Web Shop' },
-    });
-  });
-
-  it('ten concurrent calls start one run and skip nine, if skipIfPreviousOpen is set', async () => {
-    const { id } = await task({ skipIfPreviousOpen: true });
-    const answers = await Promise.all(Array.from({ length: 10 }, () => runNow(id)));
-    expect(answers.map((answer) => answer.body.status).sort()).toEqual(['dispatching', ...Array(9).fill('skipped')]);
-    const skipped = (await runs(id)).filter(({ status }: { status: string }) => status === 'skipped');
-    expect(skipped).toHaveLength(9);
-    expect(skipped[0]).toMatchObject({ reason: 'The previous run is still open.', issueId: null, issueUrl: null });
-    expect(answers.filter((answer) => answer.body.issueId === null)).toHaveLength(9);
-  });
-
-  it('ten concurrent calls start ten runs', async () => {
-    const { id } = await task();
-    const answers = await Promise.all(Array.from({ length: 10 }, () => runNow(id)));
-    expect(new Set(answers.map((answer) => answer.body.issueId)).size).toBe(10);
-  });
-
-  it('two calls with the same Idempotency-Key start one run', async () => {
-    const { id } = await task();
-    const press = () =>
-      world.rest('POST', `/scheduled-tasks/${id}/run`, {
-        token: owner.token,
-        headers: { 'idempotency-key': `run-${id}` },
-      });
-    expect((await press()).body).toEqual((await press()).body);
-    expect(await runs(id)).toHaveLength(1);
-  });
-
-  it('409 · on a paused project, and nothing is written', async () => {
-    const home = await project('Paused');
-    const { id } = await task({ projectId: home });
-    await world.rest('PATCH', `/projects/${home}`, { token: owner.token, body: { status: 'paused' } });
-    const answer = await runNow(id);
-    expect([answer.status, answer.body.description]).toEqual([409, 'The project is paused: no mission starts on it.']);
-    expect(await runs(id)).toEqual([]);
-  });
-
-  it('402 · at the daily cost cap, and nothing is written', async () => {
-    const { id } = await task({ triggers: [hourly(12)] });
-    const cap = (dailyCostCapUsd: number | null) =>
-      world.rest('PATCH', '/orchestrator', { token: owner.token, body: { dailyCostCapUsd } });
-    await cap(0);
-    const answer = await runNow(id);
-    const description = 'The daily cost cap of 0 USD is reached: missions have cost 0 USD since midnight UTC.';
-    expect([answer.status, answer.body]).toEqual([
-      402,
-      { category: 'agent', title: 'Payment required', description, retryable: false, code: 'daily_cost_cap' },
-    ]);
-    expect(await runs(id)).toEqual([]);
-    // An occurrence due meanwhile is skipped with a reason.
-    world.clock.turn(days(1));
-    await due();
-    expect(await runs(id)).toMatchObject([
-      { kind: 'scheduled', status: 'skipped', reason: description, issueId: null },
-    ]);
-    await cap(null);
-    expect((await runNow(id)).body.status).toBe('dispatching');
-  });
-
-  it('200, then failed · a tracker that is not connected', async () => {
-    const { id } = await task({ projectId: await project('Linear', { tracker: 'linear' }) });
-    expect((await runNow(id)).body).toMatchObject({ ok: true, issueId: null, status: 'failed' });
-    expect((await runs(id))[0].lastError).toContain('Linear');
-  });
-
-  it('404 · for a stranger', async () => {
-    const { id } = await task();
-    expect((await runNow(id, stranger.token)).status).toBe(404);
-    expect(await runs(id)).toEqual([]);
-  });
-});
-
-describe('GET /scheduled-tasks/{id}/runs', () => {
-  it('200 · newest first, 50 unless asked, in pages of 1 to 200', async () => {
-    const { id } = await task();
-    const made = Array.from({ length: 52 }, (_, n) => `run_${n}`);
-    const done = { kind: 'manual', status: 'completed', scheduledFor: 0, createdAt: 0, updatedAt: 0 };
-    const rows = made.map((runId) => ({
-      ...done,
-      id: runId,
-      orgId: owner.organization.id,
-      projectId: shop,
-      recurringId: id,
-    }));
-    await world.knex('runs').insert(rows);
-    const page = async (query: string) =>
-      (await world.rest('GET', `/scheduled-tasks/${id}/runs${query}`, { token: owner.token })).body;
-    const first = await page('');
-    const second = await page(`?cursor=${first.nextCursor}`);
-    expect([first.data.length, second.data.length, second.nextCursor]).toEqual([50, 2, null]);
-    const seen = [...first.data, ...second.data].map((run: { id: string }) => run.id);
-    expect(seen).toEqual([...made].sort().reverse());
-    expect((await page('?limit=200')).data).toHaveLength(52);
-    for (const [limit, words] of [
-      [0, 'limit: must be at least 1.'],
-      [201, 'limit: must be at most 200.'],
-    ]) {
-      expect((await page(`?limit=${limit}`)).description).toBe(words);
-    }
-    const elsewhere = await task();
-    const foreign = `/scheduled-tasks/${elsewhere.id}/runs?cursor=${first.nextCursor}`;
-    expect((await world.rest('GET', foreign, { token: owner.token })).status).toBe(400);
-  });
-
-  it('200 · after a move, a bound credential sees what ran in its project', async () => {
-    const { id } = await task({ projectId: other });
-    await runNow(id);
-    await change(id, { projectId: shop });
-    const second = (await runNow(id)).body.runId;
-    const seen = (await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: projectToken })).body.data;
-    expect(seen.map((run: { id: string }) => run.id)).toEqual([second]);
-    expect(await runs(id)).toHaveLength(2);
-    const nested = await world.graphql(`{ scheduledTask(id: "${id}") { runs { id } } }`, { token: projectToken });
-    expect(nested.body.data.scheduledTask.runs).toEqual([{ id: second }]);
-  });
-});
-
 describe('DELETE /scheduled-tasks/{id}', () => {
   it('200 once, 404 after · waiting runs are canceled, running ones continue, and both stay recorded', async () => {
     const { id } = await task();
@@ -492,82 +324,6 @@ describe('DELETE /scheduled-tasks/{id}', () => {
     ]) {
       expect(await world.knex(table!).where({ id: key })).toEqual([]);
     }
-  });
-});
-
-describe('when it is due', () => {
-  it('runs, advances, and runs again', async () => {
-    const created = await task({ triggers: [hourly(12)] });
-    world.clock.turn(created.nextRunAt - present() - 1);
-    await due();
-    expect(await runs(created.id)).toEqual([]);
-    world.clock.turn(1);
-    await due();
-    await due();
-    const [run, ...more] = await runs(created.id);
-    expect(more).toEqual([]);
-    expect(run).toMatchObject({
-      kind: 'scheduled',
-      status: 'dispatching',
-      scheduledFor: created.nextRunAt,
-      billingActorUserId: owner.person.id,
-      issueId: expect.stringMatching(/^iss_/),
-    });
-    expect(await get(created.id)).toEqual({ ...created, nextRunAt: created.nextRunAt + days(1), lastRunAt: present() });
-    world.clock.turn(days(1));
-    await due();
-    expect(await runs(created.id)).toHaveLength(2);
-  });
-
-  it('runs once for all missed occurrences, and continues from now', async () => {
-    const created = await task({ triggers: [hourly(12)] });
-    world.clock.turn(created.nextRunAt - present() + days(5) + minutes(1));
-    await due();
-    const all = await runs(created.id);
-    expect(all).toHaveLength(1);
-    expect(all[0].scheduledFor).toBe(created.nextRunAt);
-    expect((await get(created.id)).nextRunAt).toBe(created.nextRunAt + days(6));
-  });
-
-  it('is skipped, with the reason, only while the previous run is open', async () => {
-    const created = await task({ triggers: [hourly(12)], skipIfPreviousOpen: true });
-    const { runId } = (await runNow(created.id)).body;
-    world.clock.turn(created.nextRunAt - present());
-    await due();
-    const [skipped] = await runs(created.id);
-    expect(skipped).toMatchObject({
-      kind: 'scheduled',
-      status: 'skipped',
-      reason: 'The previous run is still open.',
-      scheduledFor: created.nextRunAt,
-      issueId: null,
-    });
-    expect((await get(created.id)).lastRunAt).not.toBe(present());
-    await finish(runId);
-    world.clock.turn(days(1));
-    await due();
-    expect((await runs(created.id))[0]).toMatchObject({ status: 'dispatching', reason: null });
-  });
-
-  it('is skipped, with the reason, on a project that is not active', async () => {
-    const home = await project('Archived');
-    const created = await task({ projectId: home, triggers: [hourly(12)] });
-    await world.rest('PATCH', `/projects/${home}`, { token: owner.token, body: { status: 'archived' } });
-    world.clock.turn(created.nextRunAt - present());
-    await due();
-    expect(await runs(created.id)).toMatchObject([
-      { status: 'skipped', reason: 'The project is archived: no mission starts on it.' },
-    ]);
-  });
-
-  it('does nothing while it is disabled, nor for occurrences missed meanwhile', async () => {
-    const created = await task({ triggers: [hourly(12)] });
-    await change(created.id, { enabled: false });
-    world.clock.turn(days(2));
-    await due();
-    await change(created.id, { enabled: true });
-    await due();
-    expect(await runs(created.id)).toEqual([]);
   });
 });
 
