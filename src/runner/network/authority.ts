@@ -13,6 +13,9 @@ export interface Authority {
 /** Longer than a mission stays on one runner; the clocks of a machine and its virtual machines differ. */
 const [lifetimeMs, skewMs] = [7 * 24 * 60 * 60_000, 60 * 60_000];
 
+/** Servers whose certificates are kept: a wildcard names any number of hosts. */
+export const mostContexts = 100;
+
 function der(tag: number, ...parts: Uint8Array[]): Buffer {
   const body = Buffer.concat(parts);
   const { length } = body;
@@ -88,6 +91,7 @@ export function openAuthority(): Authority {
         });
       const context = contexts.get(host) ?? make();
       contexts.set(host, context);
+      if (contexts.size > mostContexts) contexts.delete(contexts.keys().next().value!);
       return context;
     },
   };
