@@ -115,7 +115,7 @@ async function connectServers(
   };
   upstreams.mcp = Object.fromEntries(
     servers.map(({ serverName: server, url: base }) => {
-      const approval = { questions, server, isNeeded: (tool: string) => isNeeded(server, tool) };
+      const approval = { questions, server, isNeeded: (tool: string) => isNeeded(server, tool), mask: platform.mask };
       return [server, { base, headers, approval }];
     }),
   );

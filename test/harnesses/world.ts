@@ -90,7 +90,12 @@ export async function openWorld() {
         platform: {
           base: mcp.url,
           headers: { authorization: 'Bearer platform-token' },
-          approval: { questions, server: 'platform', isNeeded: async (tool: string) => guarded.has(tool) },
+          approval: {
+            questions,
+            server: 'platform',
+            mask: (text: string) => text,
+            isNeeded: async (tool: string) => guarded.has(tool),
+          },
         },
         people: { questions },
       },

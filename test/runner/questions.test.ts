@@ -7,6 +7,7 @@ import type { Json } from '../../src/runner/harness/fragments.ts';
 import { type Gateway, openGateway } from '../../src/runner/protocol/gateway.ts';
 import { mostQuestions, openQuestions } from '../../src/runner/protocol/questions.ts';
 import { timeUp } from '../../src/runner/step-time.ts';
+import { createMask } from '../../src/runner/text.ts';
 
 const called: { headers: Record<string, unknown>; body: Json }[] = [];
 const platform = createServer(async (request, response) => {
@@ -23,6 +24,7 @@ const platform = createServer(async (request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`event: message\ndata: ${answer}\n\n`);
   } else response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
 });
+const mask = createMask(['the-value']);
 const shown: Fragment[] = [];
 const waiting = new Set<string>();
 const questions = openQuestions('run', waiting);
@@ -30,7 +32,7 @@ let gateway: Gateway;
 beforeAll(async () => {
   await new Promise<void>((resolve) => platform.listen(0, '127.0.0.1', resolve));
   const base = `http://127.0.0.1:${(platform.address() as AddressInfo).port}`;
-  const approval = { questions, server: 'ci', isNeeded: async (tool: string) => tool === 'deploy' };
+  const approval = { questions, server: 'ci', isNeeded: async (tool: string) => tool === 'deploy', mask };
   const ci = { base, headers: { 'x-lease-id': 'lease' }, approval };
   gateway = await openGateway({ anthropic: null, openai: null, mcp: { people: { questions }, ci } }, null);
   questions.begin({ show: (fragment) => void shown.push(fragment) });
@@ -146,6 +148,10 @@ it('a denied call is not made, and the agent reads the reason; other tools are c
   expect(wordsOf(await ask('ci', 'build', {}))).toEqual(['deployed', false]);
   expect(wordsOf(await ask('ci', 'deploy', { text: 'x'.repeat(16_384) }))).toEqual([
     'This tool needs a person, who is shown at most 16384 characters of arguments.',
+    true,
+  ]);
+  expect(wordsOf(await ask('ci', 'deploy', { token: 'the-value' }))).toEqual([
+    'This tool needs a person, who cannot be shown these arguments: they hold the value of a secret.',
     true,
   ]);
 });

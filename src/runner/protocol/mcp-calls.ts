@@ -25,7 +25,7 @@ export async function serveMcp(
 async function decideCall(
   from: IncomingMessage,
   upstream: Upstream,
-  { server, questions }: Approval,
+  { server, questions, mask }: Approval,
   { id, params }: Json,
   body: Buffer,
   left: AbortSignal,
@@ -34,6 +34,9 @@ async function decideCall(
   const parameter = JSON.stringify(params.arguments ?? {});
   if (parameter.length > most.body)
     return result(`This tool needs a person, who is shown at most ${most.body} characters of arguments.`);
+  // The approval is for the arguments that the person is shown.
+  if (mask(parameter) !== parameter)
+    return result('This tool needs a person, who cannot be shown these arguments: they hold the value of a secret.');
   const question = {
     body: `May I call ${params.name} of the MCP server ${server}?`,
     action: `${server}.${params.name}`,

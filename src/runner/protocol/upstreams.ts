@@ -1,6 +1,7 @@
 // Destinations of the gateway's requests: the vendors of models and the platform's MCP servers, with their credentials.
 import type { Agent } from 'node:http';
 import type { Vendor } from '../contract.ts';
+import type { Mask } from '../text.ts';
 import type { Questions } from './questions.ts';
 
 /** Destination of requests, with credentials. */
@@ -28,6 +29,7 @@ export interface Approval {
   server: string;
   /** Whether each call of the tool needs a person, as the project says now. */
   isNeeded(tool: string): Promise<boolean>;
+  mask: Mask;
 }
 
 export interface Upstreams {
