@@ -199,7 +199,7 @@ describe('missions of agents', () => {
     await missions.isShown(runId, 'I wait');
     const { timeoutAt, createdAt } = await world.knex('sandboxes').where({ runId }).first();
     // Ten hours of work, and a day of waiting for people.
-    expect((timeoutAt - createdAt) / hours(1)).toBeCloseTo(34, 1);
+    expect((timeoutAt - createdAt) / hours(1)).toBeCloseTo(34, 0);
     await missions.say(runId, 'And now? [wait]');
     const run = await missions.ended(runId);
     expect(run).toMatchObject({ status: 'failed', lastError: expect.stringContaining('limit of 2 model calls') });

@@ -127,7 +127,7 @@ describe('GET /metrics', () => {
       // Figures are read every five seconds.
       world.clock.turn(seconds(6));
       const { body: text } = await world.request('GET', '/metrics');
-      const own = /^(?:runs?_|runtimes_|model_|mission_)/;
+      const own = /^(?:runs?_|runtimes_|model_connectors|mission_)/;
       return Object.fromEntries(
         (text as string)
           .split('\n')
