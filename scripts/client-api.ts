@@ -2,6 +2,9 @@
 // without a route. `npm run client:types` writes it, `npm run schema:check` compares it.
 import { fileURLToPath } from 'node:url';
 import {
+  type GraphQLArgument,
+  type GraphQLSchema,
+  getNamedType,
   isIntrospectionType,
   isObjectType,
   isRequiredArgument,
@@ -12,7 +15,8 @@ import {
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { errorsPath, problemCodes } from '#foundation/problem-codes.ts';
 import { exposureOf } from '#graph/exposure.ts';
-import { argumentSchema } from '#graph/projection/arguments.ts';
+import { requestRecords } from '#graph/input.ts';
+import { argumentSchema, bodySchema } from '#graph/projection/arguments.ts';
 import { describedRecord, type Json, typeSchema, withDescription } from '#graph/projection/json-schema.ts';
 import { documentOf, type RootField } from '#graph/projection/operation.ts';
 import { schema } from '#schema.ts';
@@ -139,20 +143,29 @@ function graphOperations(definitions: Record<string, Json>): { calls: Operation[
         const { rest, scope } = exposureOf(field);
         return !rest && scope !== 'person' && scope !== 'runtime:report';
       })
-      .map((field) => graphOperation(kind, field, definitions));
+      .map((field) => graphOperation(schema, kind, field, definitions));
   return {
     calls: [...of(OperationTypeNode.QUERY), ...of(OperationTypeNode.MUTATION)],
     streams: of(OperationTypeNode.SUBSCRIPTION),
   };
 }
 
-function graphOperation(kind: OperationTypeNode, field: RootField, definitions: Record<string, Json>): Operation {
+function graphOperation(
+  schema: GraphQLSchema,
+  kind: OperationTypeNode,
+  field: RootField,
+  definitions: Record<string, Json>,
+): Operation {
+  const schemaOf = (argument: GraphQLArgument): Json => {
+    const record = requestRecords.get(getNamedType(argument.type).name);
+    return record ? bodySchema(record, schema) : argumentSchema(argument);
+  };
   const own = field.args.map((argument) => ({
     name: argument.name,
     in: 'query',
     required: isRequiredArgument(argument),
     ...(argument.description && { description: argument.description }),
-    schema: argumentSchema(argument),
+    schema: schemaOf(argument),
   }));
   const { $ref } = typeSchema(field.type);
   if (typeof $ref !== 'string') throw new Error(`${field.name} answers no record`);

@@ -140,6 +140,7 @@ it('every root field without a route with its scope and tool', () => {
     runtimeTokens          -                                                   integrations:write   -
     runtimes               -                                                   agents:read          list_runtimes
     sandboxUpdated         -                                                   sandboxes:read       -
+    setIntegrationModels   -                                                   integrations:write   set_integration_models
     setProjectTeam         -                                                   projects:write       set_project_team
     upcomingOccurrences    -                                                   scheduled-tasks:read -
     updateNoticeMail       -                                                   person               -

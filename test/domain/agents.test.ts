@@ -1,6 +1,6 @@
 // Agents: the catalog of their options, the built-in ones, and those of an organization.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtinAgents, harnesses, vendorNeeded } from '#domain/projects/agents/catalog.ts';
+import { builtinAgents, harnesses, providerNeeded } from '#domain/projects/agents/catalog.ts';
 import { Agent } from '#domain/projects/agents/model.ts';
 import { vendorOf } from '#domain/projects/agents/runnable.ts';
 import { canAnyRuntimeRun, canRunWith } from '#domain/projects/agents/runtime-harnesses.ts';
@@ -346,7 +346,7 @@ describe('whether a runtime can execute an agent', () => {
       `select harness, model, ${vendorOf('a')} as vendor from (values ${rows}) a (harness, model)`,
       [],
     );
-    expect(found).toEqual(agents.map((agent) => ({ ...agent, vendor: vendorNeeded(agent) })));
+    expect(found).toEqual(agents.map((agent) => ({ ...agent, vendor: providerNeeded(agent) })));
   });
 
   it('depends on the harness and on a model vendor of the runtime or the organization', async () => {
@@ -357,10 +357,10 @@ describe('whether a runtime can execute an agent', () => {
         const canRun = await transaction((trx) => canRunWith(trx, orgId, offer));
         expect(agents.filter(canRun)).toEqual(
           agents.filter((agent) => {
-            const vendor = vendorNeeded(agent);
-            return (
-              agent.harness === harness && (!vendor || !modelVendors || [...modelVendors].includes(vendor as never))
-            );
+            const vendor = providerNeeded(agent);
+            const isProvided = !modelVendors || [...modelVendors].includes(vendor as never);
+            // Runtimes have no credentials for models outside the catalog.
+            return agent.harness === harness && (!vendor || (isProvided && !vendor.startsWith('model:')));
           }),
         );
       }

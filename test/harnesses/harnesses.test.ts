@@ -48,6 +48,7 @@ const variants: Variant[] = [
   { name: 'codex', model: 'gpt-6.1-sol', tokens: openai, mode: 'code mode' },
   { name: 'opencode', model: 'gpt-5.5', tokens: openai, mode: 'Responses' },
   { name: 'opencode', model: 'compatible/some-model', tokens: openai, mode: 'Chat Completions' },
+  { name: 'opencode', model: 'messages/some-model', tokens: anthropic, mode: 'Messages' },
 ];
 
 const work = [

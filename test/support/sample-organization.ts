@@ -253,6 +253,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateAgentRequest: () => ({ name: `Renamed ${++asked}` }),
   CreateSandboxTemplateRequest: () => ({ name: `Created ${++asked}`, ...environmentBody }),
   UpdateSandboxTemplateRequest: () => ({ name: `Renamed ${++asked}`, ...environmentBody }),
+  SetIntegrationModelsRequest: () => ({ models: [] }),
   AllowHostRequest: () => ({ host: 'blocked.example', port: 443, phase: 'agent' }),
   CreateSecretRequest: ({ ids }) => ({
     ...{ scope: 'project', projectId: ids.projectId, kind: 'variable', name: `CREATED_${++asked}`, value: 'value' },

@@ -180,6 +180,7 @@ describe('the list of tools', () => {
       send_message: 'adds',
       answer_elicitation: 'idempotent',
       approve_plan: 'idempotent',
+      set_integration_models: 'idempotent',
       set_project_team: 'idempotent',
       set_run_budget: 'idempotent',
       interrupt_run: 'idempotent',

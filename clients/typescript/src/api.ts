@@ -2675,6 +2675,38 @@ export interface SendMessageRequest {
   /** Your own id of the message: a repeated one with it changes nothing. */
   messageId?: string | null;
 }
+/** The parameters of `setIntegrationModels`. */
+export interface SetIntegrationModelsParameters {
+  /** An integration of the organization. */
+  integrationId: string;
+  /** The new models. */
+  input: {
+    /**
+     * All models of the connector: at most 50; an empty list for none.
+     *
+     * @maxItems 50
+     *
+     * Items: A model that the connector names.
+     */
+    models: {
+      /** As the server knows it: 1 to 100 characters, unique in the organization. */
+      id: string;
+      /** The name that people see, 1 to 120 characters. */
+      name: string;
+      /** What a call costs. */
+      prices: {
+        /** For tokens of input: US dollars per million, 0 to 10,000. */
+        input: number;
+        /** For tokens of output: US dollars per million, 0 to 10,000. */
+        output: number;
+        /** For tokens read from the cache: US dollars per million, 0 to 10,000. Absent: as input. */
+        cacheRead?: number | null;
+        /** For tokens written to the cache: US dollars per million, 0 to 10,000. Absent: as input. */
+        cacheWrite?: number | null;
+      };
+    }[];
+  };
+}
 /** The parameters of `setProjectTeam`. */
 export interface SetProjectTeamParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -3502,6 +3534,8 @@ export interface Operations {
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
   /** Connects a tracker, a source host or a vendor of language models. The vendor is asked whether it accepts the credentials: rejected ones are refused; where it cannot be reached, `checkFailure` says so. Projects without a connector of the kind get this one. Requires the scope `integrations:write`. */
   connectIntegration: { input: ConnectIntegrationParameters; output: Integration };
+  /** Replaces the models that a connector of language models names. Agents of OpenCode may choose them; calls through the connector cost what it says, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, and steps under way fail. Requires the scope `integrations:write`. */
+  setIntegrationModels: { input: SetIntegrationModelsParameters; output: Integration };
   /** Asks the vendor now whether it accepts the credentials: see `checkFailure`. Requires the scope `integrations:write`. */
   checkIntegration: { input: CheckIntegrationParameters; output: Integration };
   /** Replaces the credentials by others; ones that the vendor rejects are refused. Missions under way use a new key of models from the next heartbeat of their runtime. Requires the scope `integrations:write`. */
@@ -3641,10 +3675,11 @@ export const documents = {
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
-  connectIntegration: 'mutation connectIntegration($vendor:Vendor!$vendorKind:VendorKind$displayName:String!$credentials:String$baseUrl:String){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
-  checkIntegration: 'mutation checkIntegration($integrationId:String!){checkIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
-  rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String!){rotateIntegration(integrationId:$integrationId credentials:$credentials){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
-  revokeIntegration: 'mutation revokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
+  connectIntegration: 'mutation connectIntegration($vendor:Vendor!$vendorKind:VendorKind$displayName:String!$credentials:String$baseUrl:String){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
+  setIntegrationModels: 'mutation setIntegrationModels($integrationId:String!$input:SetIntegrationModelsRequest!){setIntegrationModels(integrationId:$integrationId input:$input){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
+  checkIntegration: 'mutation checkIntegration($integrationId:String!){checkIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
+  rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String!){rotateIntegration(integrationId:$integrationId credentials:$credentials){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
+  revokeIntegration: 'mutation revokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
   runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',

@@ -10,7 +10,7 @@ import { type Harness, hasShell, type Listener, type Task, toolTimeoutMs } from 
 export function opencode(task: Task, on: Listener): Harness {
   const { effort, instructions, schema, resume, server } = task;
   const [password, model] = [randomUUID(), modelOf(task.model)];
-  const events = opencodeEvents(task.model, on);
+  const events = opencodeEvents(model.id, on);
   let [listening, absent]: [(port: number) => void, (why: Error) => void] = [() => {}, () => {}];
   const port = new Promise<number>((resolve, reject) => {
     [listening, absent] = [resolve, reject];
@@ -75,10 +75,13 @@ interface Model {
   route: 'anthropic' | 'openai';
 }
 
-/** Messages for models of Anthropic, Responses for those of OpenAI, Chat Completions for `compatible/…`. */
+/** Messages for models of Anthropic and `messages/…`, Responses for those of OpenAI, Chat Completions for `compatible/…`. */
 function modelOf(name: string): Model {
   if (name.startsWith('compatible/')) {
     return { id: name.slice('compatible/'.length), provider: '@ai-sdk/openai-compatible', route: 'openai' };
+  }
+  if (name.startsWith('messages/')) {
+    return { id: name.slice('messages/'.length), provider: '@ai-sdk/anthropic', route: 'anthropic' };
   }
   const route = name.startsWith('claude') ? 'anthropic' : 'openai';
   return { id: name, provider: `@ai-sdk/${route}`, route };

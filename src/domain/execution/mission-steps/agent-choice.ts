@@ -13,7 +13,7 @@ import { Integration } from '../../projects/integrations/model.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { askModel, type Question, type Reply } from '../../projects/vendors/ask-model.ts';
 import { countCost } from '../../work/mission-costs/count.ts';
-import { costOfTokens, priceOf } from '../../work/mission-costs/prices.ts';
+import { costOfTokens, priceThrough } from '../../work/mission-costs/prices.ts';
 import { inferenceSettings } from '../../work/orchestrator/operations.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { recordAgentChoice } from '../../work/runs/decisions.ts';
@@ -133,12 +133,13 @@ async function answer(asked: AskedQuestion): Promise<void> {
 }
 
 /** Writes the answer and counts its cost, also for a late answer, which decides nothing. */
-async function settle({ runId, question, agentIds }: AskedQuestion, reply: Reply): Promise<void> {
+async function settle({ runId, connectorId, question, agentIds }: AskedQuestion, reply: Reply): Promise<void> {
   const { value, failure, tokens } = reply;
   await transaction(async (trx) => {
     const run = await lockRun(trx, { id: runId });
     if (!run?.agentChoice || run.agentChoice.tokens) return;
-    const price = priceOf(question.model);
+    const connector = await Integration.find({ id: connectorId }, trx);
+    const price = priceThrough(connector ? [connector] : [], question.model);
     const costUsd = tokens && price ? costOfTokens(tokens, price) : 0;
     if (!tokens || !price) await markCostIncomplete(trx, runId);
     const known = { ...run.agentChoice, tokens, costUsd };

@@ -1,7 +1,9 @@
 // The step that a runtime works on once it has claimed a run: the open one or, at the first claim, the first of the chosen agents.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
+import { providerNeeded } from '../../projects/agents/catalog.ts';
 import { canRunWith, type RuntimeOffer } from '../../projects/agents/runtime-harnesses.ts';
+import { listNamedModels, namedModel } from '../../projects/integrations/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { branchOf } from '../../work/runs/branch.ts';
 import type { Run, RunAgent } from '../../work/runs/model.ts';
@@ -19,6 +21,7 @@ export interface StepOrder {
   stepId: string;
   seq: number;
   role: RunAgent['role'];
+  /** Its model as its harness expects it. */
   agent: RunAgent;
   prompt: string;
   outputSchema: string | null;
@@ -31,10 +34,19 @@ export interface StepOrder {
 }
 
 export async function orderOf(trx: Transaction, run: Run, step: RunStep): Promise<StepOrder> {
-  const { id: stepId, seq, role, agent, prompt, hasSchema, resumeSessionId } = step;
+  const { id: stepId, seq, role, prompt, hasSchema, resumeSessionId } = step;
   const outputSchema = hasSchema ? outputSchemaOf(role) : null;
   const environment = await environmentOf(trx, run, step);
+  const agent = { ...step.agent, model: await modelForHarness(trx, run, step.agent) };
   return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery, environment };
+}
+
+/** The model's id; one that a connector names follows the API that its server speaks: `messages/…` or `compatible/…`. */
+async function modelForHarness(trx: Transaction, { orgId }: Run, agent: RunAgent): Promise<string> {
+  const { model } = agent;
+  if (providerNeeded(agent) !== namedModel(model)) return model;
+  const [named] = await listNamedModels(orgId, model, trx);
+  return `${named?.vendor === 'anthropic' ? 'messages' : 'compatible'}/${model}`;
 }
 
 /** The latest step for the runtime that has claimed the run, also one that another runtime has lost. */

@@ -10,11 +10,11 @@ import { lockOrganization } from '../../organization/organizations/operations.ts
 import { ceilingOf } from '../../work/mission-costs/ceiling.ts';
 import { costOfRun } from '../../work/mission-costs/ledger.ts';
 import { findModelCall, insertModelCall, readReservedCalls } from '../../work/mission-costs/model-calls.ts';
-import { priceOf } from '../../work/mission-costs/prices.ts';
 import { readCostCap } from '../../work/orchestrator/operations.ts';
 import { markMetered, parkRun, unparkRun } from '../../work/runs/decisions.ts';
 import { leaseIsLost, lockHeldRun } from '../../work/runs/lock.ts';
 import type { ParkingLimit, Run } from '../../work/runs/model.ts';
+import { priceOfCall, refuseUnnamed } from './models.ts';
 
 export interface ModelCallRequest {
   runId: string;
@@ -49,16 +49,20 @@ export const reserveModelCall = (caller: Caller, call: ModelCallRequest): Promis
     const before = await findModelCall(trx, run.id, call.callId);
     if (before) return { outputTokens: before.outputTokens, reason: null };
     await markMetered(trx, run);
-    const price = priceOf(call.model);
+    const price = await priceOfCall(trx, run, call.model);
+    if (!price) await refuseUnnamed(trx, run, call.model);
     // A model without a price: the cost of the run is marked as incomplete when usage is reported.
     if (!price) return { outputTokens: call.outputTokens, reason: null };
     // US dollars per million tokens are millionths of a dollar per token.
-    const inputAmount = Math.ceil(call.inputTokens * Math.max(price.input, price.cacheWrite));
+    const inputAmount = Math.ceil(call.inputTokens * Math.max(price.input, price.cachedInput, price.cacheWrite));
     const amountFor = (outputTokens: number) => inputAmount + Math.ceil(outputTokens * price.output);
     const { left, parkedBy, limit, reserved, calls } = await readLeft(trx, run, amountFor(call.outputTokens));
     if (calls >= maxCallsAtOnce)
       throw conflict(`The run has ${maxCallsAtOnce} model calls in progress, which is the most.`);
-    const affordable = Math.floor((left - inputAmount) / price.output);
+    const leftForOutput = left - inputAmount;
+    // A price may be 0.
+    const affordable =
+      leftForOutput < amountFor(call.outputTokens) - inputAmount ? Math.floor(leftForOutput / price.output) : Infinity;
     const outputTokens = Math.min(call.outputTokens, affordable);
     if (outputTokens < Math.min(call.outputTokens, leastOutputTokens)) {
       const wanted = amountFor(Math.min(call.outputTokens, leastOutputTokens));
@@ -73,6 +77,7 @@ export const reserveModelCall = (caller: Caller, call: ModelCallRequest): Promis
       orgId,
       amount: amountFor(outputTokens),
       outputTokens,
+      price,
     });
     return { outputTokens, reason: null };
   });

@@ -5,13 +5,17 @@ import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { type ModelVendor, modelVendors } from '../../projects/agents/catalog.ts';
+import { conflict } from '#foundation/problem.ts';
+import { type ModelVendor, modelVendors, providerNeeded } from '../../projects/agents/catalog.ts';
 import { Integration } from '../../projects/integrations/model.ts';
-import { credentialsOf, listModelConnectors } from '../../projects/integrations/operations.ts';
+import { credentialsOf, listModelConnectors, namedModel } from '../../projects/integrations/operations.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { addressOf } from '../../projects/vendors/addresses.ts';
 import { checkConnector } from '../../projects/vendors/check.ts';
+import { priceThrough, type TokenPrice } from '../../work/mission-costs/prices.ts';
 import { leaseIsLost, lockHeldRun } from '../../work/runs/lock.ts';
+import type { Run, RunAgent } from '../../work/runs/model.ts';
+import { latestStepOf } from '../../work/runs/steps.ts';
 
 export interface RunModels {
   revision: string;
@@ -28,11 +32,11 @@ type Connector = Row<Integration>;
 
 const revisionOf = (connectors: readonly Connector[]): string =>
   createHash('sha256')
-    .update(connectors.map(({ id, updatedAt }) => `${id} ${updatedAt}`).join())
+    .update(JSON.stringify(connectors.map(({ id, updatedAt, models }) => [id, updatedAt, models.map((one) => one.id)])))
     .digest('base64url')
     .slice(0, 16);
 
-/** By organization: a value that changes when a connector is added, rotated, revoked or deleted. */
+/** By organization: a value that changes when a connector is added, rotated, revoked or deleted, or names other models. */
 export async function modelRevisions(trx: Transaction, orgIds: readonly string[]): Promise<Map<string, string>> {
   if (orgIds.length === 0) return new Map();
   const connectors = await listModelConnectors(orgIds, trx);
@@ -51,28 +55,50 @@ export async function reportModelRejected(caller: Caller, { integrationId: id, .
   await checkConnector(await Integration.get({ id, orgId, vendorKind: 'llm' }));
 }
 
-/** The project's connector if it is of the vendor, else the oldest whose credentials are not known to be rejected. */
-function connectorFor(
-  vendor: ModelVendor,
-  connectors: readonly Connector[],
-  project: Row<Project>,
-): Connector | undefined {
-  const vendorConnectors = connectors.filter((one) => one.vendor === vendor);
-  return (
-    vendorConnectors.find(({ id }) => id === project.llmConnectorId) ??
-    vendorConnectors.find((one) => one.brokenSince === null) ??
-    vendorConnectors[0]
-  );
+/** The project's connector if it is among them, else the oldest whose credentials are not known to be rejected. */
+const preferred = (connectors: readonly Connector[], project: Row<Project>): Connector | undefined =>
+  connectors.find(({ id }) => id === project.llmConnectorId) ??
+  connectors.find((one) => one.brokenSince === null) ??
+  connectors[0];
+
+/**
+ * The connectors that serve the present step of the run, at most one of each vendor: one that names the step's model before others. A
+ * model outside the catalog is served by no other.
+ */
+async function servingConnectors(trx: Transaction, run: Run): Promise<Connector[]> {
+  const connectors = await listModelConnectors([run.orgId], trx);
+  if (connectors.length === 0) return [];
+  const project = (await Project.find({ id: run.projectId }, trx))!;
+  const agent = (await latestStepOf(trx, run.id))?.agent;
+  const naming = connectors.filter(({ models }) => models.some(({ id }) => id === agent?.model));
+  const isServedByAny = !agent || !isOutsideCatalog(agent);
+  return modelVendors.flatMap((vendor) => {
+    const [named, all] = [naming, connectors].map((some) => some.filter((one) => one.vendor === vendor));
+    return preferred(named!.length > 0 || !isServedByAny ? named! : all!, project) ?? [];
+  });
+}
+
+const isOutsideCatalog = (agent: RunAgent): boolean => providerNeeded(agent) === namedModel(agent.model);
+
+/** The price of a model call of the run now; undefined for a model without one. */
+export const priceOfCall = async (trx: Transaction, run: Run, model: string): Promise<TokenPrice | undefined> =>
+  priceThrough(await servingConnectors(trx, run), model);
+
+/** @throws 409 for the model of the present step when no connector names it any longer: its calls have no ceiling */
+export async function refuseUnnamed(trx: Transaction, run: Run, model: string): Promise<void> {
+  const agent = (await latestStepOf(trx, run.id))?.agent;
+  if (agent?.model === model && isOutsideCatalog(agent)) throw conflict(`No model connector names the model ${model}.`);
 }
 
 /** @throws 404, or 409: `lease_lost`, also for a canceled run, or for credentials that cannot be read */
 export async function modelsOfRun(caller: Caller, held: { runId: string; leaseId: string }): Promise<RunModels> {
-  const run = await transaction((trx) => lockHeldRun(trx, caller, held));
-  if (run.status !== 'running' || run.leaseUntil! <= now()) throw leaseIsLost();
-  const project = await Project.get({ id: run.projectId });
-  const connectors = await listModelConnectors([run.orgId]);
-  const chosen = modelVendors.flatMap((vendor) => connectorFor(vendor, connectors, project) ?? []);
-  return { revision: revisionOf(connectors), connectors: await Promise.all(chosen.map(withKey)) };
+  const { revision, serving } = await transaction(async (trx) => {
+    const run = await lockHeldRun(trx, caller, held);
+    if (run.status !== 'running' || run.leaseUntil! <= now()) throw leaseIsLost();
+    const revision = revisionOf(await listModelConnectors([run.orgId], trx));
+    return { revision, serving: await servingConnectors(trx, run) };
+  });
+  return { revision, connectors: await Promise.all(serving.map(withKey)) };
 }
 
 async function withKey(connector: Connector): Promise<RunModels['connectors'][number]> {

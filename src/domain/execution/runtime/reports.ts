@@ -9,7 +9,7 @@ import type { AgentRole, HarnessId, InstanceTypeId } from '../../projects/agents
 import { withdrawArtifacts } from '../../work/artifacts/operations.ts';
 import { countCost, type ReportedCost } from '../../work/mission-costs/count.ts';
 import { endModelCall } from '../../work/mission-costs/model-calls.ts';
-import { costOfTokens, priceOf } from '../../work/mission-costs/prices.ts';
+import { costOfTokens } from '../../work/mission-costs/prices.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
 import { addStepUsage, isScript, placeStep, type Tokens } from '../../work/runs/steps.ts';
@@ -17,6 +17,7 @@ import { appendLogPiece, type Fragment, insertFragments, type LogPiece } from '.
 import { endRunningSandbox } from '../../work/sandboxes/end.ts';
 import { insertSandbox, recordSession, type SessionKey } from '../../work/sandboxes/register.ts';
 import { lockHeldSandbox } from './lease.ts';
+import { priceOfCall } from './models.ts';
 
 /** Counts a cost once: for the run, for its session, and against the organization's day. */
 export const reportCost = (caller: Caller, cost: ReportedCost & { runId: string; leaseId: string }): Promise<void> =>
@@ -47,12 +48,12 @@ export interface Usage extends Tokens {
 export async function reportUsage(caller: Caller, usage: Usage): Promise<void> {
   await transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, usage);
-    if (usage.callId) await endModelCall(trx, run.id, usage.callId);
+    const reserved = usage.callId ? await endModelCall(trx, run.id, usage.callId) : undefined;
     if (isNothing(usage)) return;
-    const price = priceOf(usage.model);
-    if (!price) await markCostIncomplete(trx, run.id);
+    const price = reserved?.price ?? (await priceOfCall(trx, run, usage.model));
     const usd = price ? costOfTokens(usage, price) : 0;
     const isNew = await countCost(trx, run, { ...usage, costId: `usage ${usage.usageId}`, usd });
+    if (isNew && !price) await markCostIncomplete(trx, run.id);
     if (isNew) await addStepUsage(trx, run.id, usage.stepId, usd, usage, usage.sessionId ?? null);
   });
   if (!usage.answer) return;

@@ -22,7 +22,11 @@ export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').im
       resolve: ({ role }) => isReadOnly(role),
     }),
     harness: t.expose('harness', { type: Harness.type, description: 'One of those that the claim offered.' }),
-    model: t.exposeString('model', { description: 'The model that the harness is to use, by its vendor’s name.' }),
+    model: t.exposeString('model', {
+      description:
+        'The model that the harness is to use, by its vendor’s name; that of a connector after `messages/` or `compatible/`: the API of ' +
+        'Anthropic, or Chat Completions.',
+    }),
     effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the default of the model.' }),
     userPrompt: t.exposeString('userPrompt', {
       nullable: true,

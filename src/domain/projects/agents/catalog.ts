@@ -1,6 +1,7 @@
 // The catalog of agents: roles, harnesses with their models, the built-in agents and sandbox template, instance types
 // (docs/contract.md#agents). Data, no code.
-import { type ModelVendor, vendors } from '../integrations/model.ts';
+import { type ModelProvider, type ModelVendor, vendors } from '../integrations/model.ts';
+import { namedModel } from '../integrations/operations.ts';
 import { builtinSandboxTemplate } from '../sandbox-templates/builtin.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from './model.ts';
 
@@ -8,7 +9,7 @@ export { builtinSandboxTemplate };
 
 /** The vendors of language models: those of connectors of the kind `llm`. */
 export const modelVendors = vendors.llm;
-export type { ModelVendor };
+export type { ModelProvider, ModelVendor };
 
 export interface Role {
   key: AgentRole;
@@ -125,10 +126,13 @@ export const harnesses: readonly Harness[] = [
   { id: 'shell', label: 'Script', executable: true, models: [{ id: 'none', label: 'No model' }] },
 ];
 
-/** The vendor of the model that an agent needs; null: none, for the shell. */
-export const vendorNeeded = ({ harness, model }: { harness: HarnessId; model: string }): ModelVendor | null => {
+/** The harness of models that connectors name: it speaks the API of either vendor with any model id. */
+export const anyModelHarness: HarnessId = 'opencode';
+
+/** The provider of the model that an agent needs: its vendor, or connectors that name it. Null: none, for the shell. */
+export const providerNeeded = ({ harness, model }: { harness: HarnessId; model: string }): ModelProvider | null => {
   if (harness === 'shell') return null;
-  if (harness === 'opencode') return vendorOfModel(model) ?? 'anthropic';
+  if (harness === anyModelHarness) return vendorOfModel(model) ?? namedModel(model);
   return harness === 'codex' ? 'openai' : 'anthropic';
 };
 

@@ -10,9 +10,11 @@ import { lookUp, sql, type Transaction, transaction } from '#foundation/postgres
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
+import { listNamedModels } from '../integrations/operations.ts';
 import { shownUses } from '../sandbox-templates/bounds.ts';
 import { holdTemplate, type TemplateUse } from '../sandbox-templates/operations.ts';
-import { builtinAgentId, builtinAgents, harnesses } from './catalog.ts';
+import * as catalog from './catalog.ts';
+import { anyModelHarness, builtinAgentId, builtinAgents, type Harness, harnesses } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
 import { harnessesFor, isModelKnown } from './runnable.ts';
 
@@ -113,8 +115,8 @@ export async function createAgent(caller: Caller, input: NewAgent): Promise<Agen
     createdAt: at,
     updatedAt: at,
   };
-  refuseUnfit(agent);
   await transaction(async (trx) => {
+    await refuseUnfit(trx, agent);
     await holdTemplate(trx, agent.orgId, templateField, sandbox.templateId);
     await Agent.query(trx)
       .insert(agent)
@@ -149,7 +151,7 @@ export async function updateAgent(
     if (sandbox) await holdTemplate(trx, orgId, templateField, sandbox.templateId);
     const changed = { ...patch, updatedAt: nowAfter(agent.updatedAt) };
     // An agent may keep a model that has left the catalog.
-    if (patch.harness || patch.model) refuseUnfit({ ...agent, ...changed });
+    if (patch.harness || patch.model) await refuseUnfit(trx, { ...agent, ...changed });
     const updated = await Agent.query(trx)
       .patchAndFetchById(agentId, changed)
       .catch((error) => nameTaken(error, changes.name!));
@@ -184,10 +186,27 @@ const isBuiltin = (agentId: string): boolean => builtinAgents.some((builtin) => 
 
 const templateField = 'sandbox.templateId';
 
-function refuseUnfit({ harness, model }: Pick<Agent, 'harness' | 'model'>): void {
+/** @throws 400 for a model that neither the catalog nor, for OpenCode, a connector of the organization names */
+async function refuseUnfit(trx: Transaction, agent: Pick<Agent, 'orgId' | 'harness' | 'model'>): Promise<void> {
+  const { orgId, harness, model } = agent;
   const { models } = harnesses.find(({ id }) => id === harness)!;
   if (models.some(({ id }) => id === model)) return;
-  throw invalid.field('model', `must be one that ${harness} runs: ${models.map(({ id }) => id).join(', ')}`);
+  const isNamed = (await listNamedModels(orgId, model, trx)).length > 0;
+  if (isNamed && harness === anyModelHarness) return;
+  const offered = `must be one that ${harness} runs: ${models.map(({ id }) => id).join(', ')}`;
+  const orNamed = harness === anyModelHarness ? `${offered}, or one that a model connector names` : offered;
+  throw invalid.field('model', isNamed ? `${offered}; ${model}, of a connector, needs ${anyModelHarness}` : orNamed);
+}
+
+/** The catalog with the models that connectors of the organization name beside its own. */
+export async function readCatalog(caller: Caller): Promise<typeof catalog> {
+  // A credential that is bound to a project does not reach connectors.
+  const named = caller.orgId && caller.projectId === null ? await listNamedModels(caller.orgId) : [];
+  const add = (harness: Harness): Harness => {
+    const others = named.filter(({ id }) => harness.models.every((known) => known.id !== id));
+    return { ...harness, models: [...harness.models, ...others.map(({ id, name: label }) => ({ id, label }))] };
+  };
+  return { ...catalog, harnesses: harnesses.map((one) => (one.id === anyModelHarness ? add(one) : one)) };
 }
 
 function refuseBuiltin(agentId: string): void {

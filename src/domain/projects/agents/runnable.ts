@@ -1,26 +1,28 @@
 // SQL conditions for statements on runs: the agents of an organization that a claiming runtime, or some connected runtime, can execute.
 // An agent with a model needs a runtime that offers its harness and has credentials for the model; the organization's own connectors
 // provide theirs to every runtime.
-import { hasModelConnector } from '../integrations/operations.ts';
+import { hasModelConnector, isNamedModel, namedProviders } from '../integrations/operations.ts';
 import {
+  anyModelHarness,
   builtinAgentId,
   builtinAgents,
   harnesses,
-  type ModelVendor,
+  type ModelProvider,
   modelVendors,
-  vendorNeeded,
+  providerNeeded,
   waysOf,
 } from './catalog.ts';
 
-const literal = (vendor: ModelVendor | null): string => (vendor === null ? 'null' : `'${vendor}'`);
+const literal = (vendor: ModelProvider | null): string => (vendor === null ? 'null' : `'${vendor}'`);
 
-/** SQL expression: the vendor of the model that an agent of the table needs; null: none. `vendorNeeded`, expanded for the catalog. */
+/** SQL expression: the provider of the model that an agent of the table needs; null: none. `providerNeeded`, expanded for the catalog. */
 export const vendorOf = (agent: string): string => {
   const models = harnesses.flatMap((harness) => harness.models.map(({ id }) => id));
   const ofHarness = harnesses.map(({ id: harness }) => {
-    const others = literal(vendorNeeded({ harness, model: '' }));
+    const others =
+      harness === anyModelHarness ? `'model:' || ${agent}.model` : literal(providerNeeded({ harness, model: '' }));
     const exceptions = [...new Set(models)].flatMap((model) => {
-      const vendor = literal(vendorNeeded({ harness, model }));
+      const vendor = literal(providerNeeded({ harness, model }));
       return vendor === others ? [] : [`when '${model}' then ${vendor}`];
     });
     const vendor = exceptions.length > 0 ? `case ${agent}.model ${exceptions.join(' ')} else ${others} end` : others;
@@ -32,14 +34,18 @@ export const vendorOf = (agent: string): string => {
 // One row for each alternative of a built-in agent.
 const builtins = builtinAgents
   .flatMap((agent) =>
-    waysOf(agent).map((way) => `('${builtinAgentId(agent)}', '${way.harness}', ${literal(vendorNeeded(way))})`),
+    waysOf(agent).map((way) => `('${builtinAgentId(agent)}', '${way.harness}', ${literal(providerNeeded(way))})`),
   )
   .join(', ');
 const builtinRows = `(values ${builtins}) b (id, harness, vendor)`;
 
-/** A condition: the vendor's models are available: none is needed, or the runtime or the organization has credentials. */
+/**
+ * A condition: the vendor's models are available: none is needed, or the runtime or the organization has credentials. A runtime has
+ * none for named models.
+ */
 const isProvided = (vendor: string, vendors: string, orgId: string): string =>
-  `(${vendor} is null or ${vendors} is null or ${vendor} = any(${vendors}) or ${hasModelConnector(orgId, vendor)})`;
+  `(${vendor} is null or ${vendors} is null and not ${isNamedModel(vendor)} or ${vendor} = any(${vendors})
+    or ${hasModelConnector(orgId, vendor)})`;
 
 /** The offer of a claiming runtime, as placeholders of arrays; `vendors` null: all. */
 export interface Placeholders {
@@ -60,8 +66,9 @@ export const isRunnableBy = (offered: string, harness: string, vendor: string, o
   `(${offered}.harness = ${harness} and ${isProvided(vendor, `${offered}.vendors`, orgId)})`;
 
 const pairs = harnesses.flatMap(({ id }) => [null, ...modelVendors].map((vendor) => `('${id}', ${literal(vendor)})`));
-/** All pairs of a harness and a vendor, or none, as rows of `wanted`. */
-export const wantedPairs = `(values ${pairs.join(', ')}) wanted (harness, vendor)`;
+/** All pairs of a harness and a vendor, or none, or a model that the organization's connectors name, as rows of `wanted`. */
+export const wantedPairs = (orgId: string): string =>
+  `(values ${pairs.join(', ')} union all select '${anyModelHarness}', named.provider from (${namedProviders(orgId)}) named (provider)) wanted (harness, vendor)`;
 
 /** A condition on an agent: it may work on a mission that names the agent `named` or, where that is null, on one that names none. */
 const mayWork = (agent: string, named: string): string =>
@@ -94,7 +101,8 @@ export const harnessesFor = (orgId: string, agentId: string): string =>
  */
 export const isModelKnown = (harness: string, vendor: string, orgId: string): string =>
   `(${vendor} is null or ${hasModelConnector(orgId, vendor)} or exists (select from runtime_harnesses h
-    where (h.org_id is null or h.org_id = ${orgId}) and (${vendor} = any(h.vendors) or h.vendors is null and h.harness = ${harness})))`;
+    where (h.org_id is null or h.org_id = ${orgId}) and (${vendor} = any(h.vendors)
+      or h.vendors is null and h.harness = ${harness} and not ${isNamedModel(vendor)})))`;
 
 const builtinIds = builtinAgents.map((agent) => `'${builtinAgentId(agent)}'`).join(', ');
 

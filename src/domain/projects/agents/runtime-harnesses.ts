@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
-import { type ModelVendor, vendorNeeded } from './catalog.ts';
+import { type ModelProvider, type ModelVendor, providerNeeded } from './catalog.ts';
 import type { HarnessId } from './model.ts';
 import { isOffered, isRunnable, isRunnableBy, wantedPairs } from './runnable.ts';
 
@@ -57,14 +57,18 @@ export type CanRun = (agent: { harness: HarnessId; model: string }) => boolean;
 
 interface Pair {
   harness: HarnessId;
-  vendor: ModelVendor | null;
+  vendor: ModelProvider | null;
 }
 
 /** Evaluates a condition on pairs of harness and vendor, the same as in the statements on runs. */
 async function canRunWhere(trx: Transaction, condition: string, values: readonly unknown[]): Promise<CanRun> {
-  const pairs = await sql<Pair>(`select harness, vendor from ${wantedPairs} where ${condition}`, [...values], trx);
+  const pairs = await sql<Pair>(
+    `select harness, vendor from ${wantedPairs('$1')} where ${condition}`,
+    [...values],
+    trx,
+  );
   return (agent) => {
-    const needed = vendorNeeded(agent);
+    const needed = providerNeeded(agent);
     return pairs.some(({ harness, vendor }) => harness === agent.harness && vendor === needed);
   };
 }

@@ -11,7 +11,6 @@ import { weightOf } from '#graph/weight.ts';
 import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
 import { loadTemplate, SandboxTemplateType } from '../sandbox-templates/schema.ts';
-import * as catalog from './catalog.ts';
 import { readHarnessDemand } from './harness-demand.ts';
 import { Agent } from './model.ts';
 import * as operations from './operations.ts';
@@ -150,7 +149,7 @@ builder.queryFields((t) => ({
     rest: 'GET /agents/catalog',
     tool: 'get_agent_catalog',
     type: AgentCatalog,
-    resolve: () => catalog,
+    resolve: (_, _args, { caller }) => operations.readCatalog(caller),
   }),
   agents: t.field({
     description: 'The organization’s own agents, newest first, then the built-in ones.',

@@ -15,6 +15,10 @@ export const vendors = {
 /** The vendors of language models: those of connectors of the kind `llm`. */
 export type ModelVendor = (typeof vendors.llm)[number];
 
+/** A model outside the catalog: only connectors that name it provide it, not every connector of a vendor. */
+export type NamedModel = `model:${string}`;
+export type ModelProvider = ModelVendor | NamedModel;
+
 export const vendorKinds = ['tracker', 'scm', 'llm'] as const;
 export type VendorKind = (typeof vendorKinds)[number];
 export const vendorNames = ['linear', 'github', 'builtin', 'anthropic', 'openai'] as const;
@@ -23,6 +27,23 @@ export type Vendor = (typeof vendorNames)[number];
 /** The kinds of connector that the vendor offers. */
 export const kindsOf = (vendor: Vendor): VendorKind[] =>
   vendorKinds.filter((kind) => (vendors[kind] as readonly Vendor[]).includes(vendor));
+
+/** US dollars per million tokens. */
+export interface ModelPrices {
+  input: number;
+  output: number;
+  /** Tokens read from the vendor's cache; absent: as input. */
+  cacheRead?: number | null | undefined;
+  /** Tokens written to the cache; absent: as input. */
+  cacheWrite?: number | null | undefined;
+}
+
+/** A model that the server of a connector knows. */
+export interface ConnectorModel {
+  id: string;
+  name: string;
+  prices: ModelPrices;
+}
 
 export class Integration extends table('integrations', {
   id: column<Id<'integration'>>(),
@@ -44,8 +65,11 @@ export class Integration extends table('integrations', {
   checkedAt: column<number | null>(),
   /** The reason that the check failed; null: it passed. */
   checkFailure: column<string | null>(),
+  /** Of a connector of the kind `llm`. An id is named by one connector of the organization. */
+  models: column<ConnectorModel[]>(),
 }) {
   static override noun = 'integration';
+  static override jsonAttributes = ['models'];
   static override order = '"created_at", "id"';
 
   static visibleTo = orgWide;

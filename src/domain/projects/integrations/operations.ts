@@ -9,7 +9,15 @@ import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts'
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
-import { Integration, kindsOf, type Vendor, type VendorKind, vendors } from './model.ts';
+import {
+  Integration,
+  kindsOf,
+  type ModelVendor,
+  type NamedModel,
+  type Vendor,
+  type VendorKind,
+  vendors,
+} from './model.ts';
 
 /** Oldest first, so that a project's default connectors stay the same when more are added. */
 export async function listIntegrations(caller: Caller): Promise<Row<Integration>[]> {
@@ -49,7 +57,7 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
   const at = now();
   const { id = newId('integration') } = input;
   const sealedCredentials = credentials === undefined ? null : seal(sealContext(id), credentials);
-  const integration = { ...record, externalOrgId, baseUrl, id, createdAt: at, updatedAt: at };
+  const integration = { ...record, externalOrgId, baseUrl, models: [], id, createdAt: at, updatedAt: at };
   await Integration.insert(trx, { ...integration, sealedCredentials });
   const hasCredentials = sealedCredentials !== null;
   return { ...integration, hasCredentials, brokenSince: null, checkedAt: null, checkFailure: null };
@@ -120,10 +128,18 @@ export async function noteCheck(
   return { ...connector, ...checked };
 }
 
-/** A condition: the organization has a connector with credentials for this vendor's models. */
-export const hasModelConnector = (orgId: string, vendor: string): string =>
-  `exists (select from integrations i where i.org_id = ${orgId} and i.vendor_kind = 'llm' and i.vendor = ${vendor}
-    and i.has_credentials)`;
+export const namedModel = (id: string): NamedModel => `model:${id}`;
+
+/** A condition: the provider is a model outside the catalog. */
+export const isNamedModel = (provider: string): string => `${provider} like 'model:%'`;
+/** An expression: the id of that model. */
+export const idOfNamedModel = (provider: string): string => `substr(${provider}, ${'model:'.length + 1})`;
+
+/** A condition: the organization has a connector with credentials for the models of this vendor, or for this named model. */
+export const hasModelConnector = (orgId: string, provider: string): string =>
+  `exists (select from integrations i where i.org_id = ${orgId} and i.vendor_kind = 'llm' and i.has_credentials
+    and (i.vendor = ${provider} or ${isNamedModel(provider)}
+      and i.models @> jsonb_build_array(jsonb_build_object('id', ${idOfNamedModel(provider)}))))`;
 
 /** A condition: the organization has connected a source host that agents can use. */
 export const hasSourceHost = (orgId: string): string =>
@@ -136,6 +152,35 @@ const modelConnectorsSql = `select ${columnsOf(Integration)} from integrations
 /** The model connectors of these organizations that hold credentials, oldest first. */
 export const listModelConnectors = (orgIds: readonly string[], trx?: Transaction): Promise<Row<Integration>[]> =>
   sql(modelConnectorsSql, [[...orgIds]], trx);
+
+const namingSql = `select m ->> 'id' as id, m ->> 'name' as name, vendor
+  from integrations, jsonb_array_elements(models) with ordinality named (m, n)
+  where org_id = $1 and vendor_kind = 'llm' and ($2::text is null or m ->> 'id' = $2) order by created_at, integrations.id, n`;
+
+/** A model named by a connector, and the connector's vendor, whose API it speaks. */
+export interface OfferedModel {
+  id: string;
+  name: string;
+  vendor: ModelVendor;
+}
+
+/** The models that connectors of the organization name. @param id Null: all. */
+export const listNamedModels = (orgId: string, id: string | null = null, trx?: Transaction): Promise<OfferedModel[]> =>
+  sql(namingSql, [orgId, id], trx);
+
+/** A query: the provider of each model that connectors of the organization name. */
+export const namedProviders = (orgId: string): string =>
+  `select 'model:' || (m ->> 'id') from integrations n, jsonb_array_elements(n.models) m where n.org_id = ${orgId}`;
+
+const takenSql = `select m ->> 'id' as id, display_name from integrations i, jsonb_array_elements(i.models) m
+  where i.org_id = $1 and i.id <> $2 and m ->> 'id' = any($3::text[]) limit 1`;
+
+/** One of the models that another connector of the organization names. */
+export const findTakenModel = async (
+  trx: Transaction,
+  { orgId, id, models }: Pick<Integration, 'orgId' | 'id' | 'models'>,
+): Promise<{ id: string; displayName: string } | undefined> =>
+  (await sql<{ id: string; displayName: string }>(takenSql, [orgId, id, models.map((one) => one.id)], trx))[0];
 
 const connectorCountsSql = `select count(*) filter (where broken_since is null) as accepted, count(broken_since) as rejected
   from integrations where vendor_kind = 'llm' and has_credentials`;

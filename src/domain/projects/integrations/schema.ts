@@ -2,7 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { Integration, vendorKinds, vendorNames } from './model.ts';
+import { type ConnectorModel, Integration, type ModelPrices, vendorKinds, vendorNames } from './model.ts';
 import { listIntegrations } from './operations.ts';
 
 export const VendorKind = wordSet('VendorKind', vendorKinds, 'Purpose of a connector.', {
@@ -16,6 +16,32 @@ export const Vendor = wordSet('Vendor', vendorNames, 'Vendor of a connector.', {
   builtin: 'The tracker of this service.',
   anthropic: 'Anthropic, whose models are the Claude models.',
   openai: 'OpenAI, whose models are the GPT models.',
+});
+
+const ModelPricesType = builder.objectRef<ModelPrices>('ModelPrices').implement({
+  description: 'Prices of a model, US dollars per million tokens.',
+  fields: (t) => ({
+    input: t.exposeFloat('input', { description: 'For tokens of input.' }),
+    output: t.exposeFloat('output', { description: 'For tokens of output.' }),
+    cacheRead: t.exposeFloat('cacheRead', {
+      nullable: true,
+      description: 'For tokens read from the cache of the vendor; null: as input.',
+    }),
+    cacheWrite: t.exposeFloat('cacheWrite', {
+      nullable: true,
+      description: 'For tokens written to the cache; null: as input.',
+    }),
+  }),
+});
+const ConnectorModelType = builder.objectRef<ConnectorModel>('ConnectorModel').implement({
+  description: 'A model that a connector names with its prices.',
+  fields: (t) => ({
+    id: t.exposeString('id', {
+      description: 'As the server of the connector knows it; a value for `model` of an agent.',
+    }),
+    name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
+    prices: t.expose('prices', { type: ModelPricesType, description: 'What a call costs, from the next one on.' }),
+  }),
 });
 
 export const IntegrationType = builder.modelType(Integration, 'Integration').implement({
@@ -57,6 +83,12 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       nullable: true,
       graphOnly: true,
       description: 'Why the last check failed; null when it passed.',
+    }),
+    models: t.expose('models', {
+      type: [ConnectorModelType],
+      beyondRest: true,
+      description:
+        'The models that it names beside those of the catalog, or with other prices; none for other kinds than `llm`.',
     }),
     organization: t.belongsTo('organization', {
       link: 'organizations:read',

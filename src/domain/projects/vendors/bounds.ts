@@ -3,6 +3,12 @@
 /** Maximum of each kind per organization. */
 export const maxConnectors = 20;
 
+/** Maximum number of models that a connector names. */
+export const maxConnectorModels = 50;
+
+/** US dollars per million tokens. */
+export const modelPriceUsd = { min: 0, max: 10_000 } as const;
+
 /** Characters. */
 export const connectorText = {
   credentials: { min: 1, max: 1_000 },

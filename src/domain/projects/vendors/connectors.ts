@@ -8,7 +8,7 @@ import { type Transaction, transaction } from '#foundation/postgres/database.ts'
 import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
-import { Integration, kindsOf, type Vendor, type VendorKind } from '../integrations/model.ts';
+import { type ConnectorModel, Integration, kindsOf, type Vendor, type VendorKind } from '../integrations/model.ts';
 import {
   insertIntegration,
   type NewIntegration,
@@ -21,6 +21,7 @@ import { checkBaseUrl } from './addresses.ts';
 import { maxConnectors } from './bounds.ts';
 import { askVendor, checkConnector, type Verdict, vendorChecks } from './check.ts';
 import { trialConnection } from './connection.ts';
+import { checkModels } from './connector-models.ts';
 
 export interface NewConnector {
   vendor: Vendor;
@@ -118,6 +119,18 @@ export async function rotate(caller: Caller, id: string, credentials: string): P
   await releaseTransaction();
   const verdict = await tryCredentials(connector, credentials);
   return noteCheck(await replaceCredentials(id, credentials), verdict);
+}
+
+/** Replaces the models of a connector. @throws 404, or 400 as `checkModels` */
+export async function setModels(caller: Caller, id: string, models: ConnectorModel[]): Promise<Row<Integration>> {
+  const { orgId } = await ownConnector(caller, id);
+  return transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    const connector = (await Integration.lock(trx, { id, orgId })) ?? Integration.refuse();
+    await checkModels(trx, { ...connector, models });
+    await Integration.patch(trx, { id }, { models });
+    return (await Integration.find({ id }, trx))!;
+  });
 }
 
 /** Deletes the credentials at once: runtimes stop using model credentials at their next heartbeat. @throws 404 */

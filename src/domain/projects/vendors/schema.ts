@@ -1,16 +1,55 @@
 // Connectors in the graph: the contract has no route for them, and a tool would show credentials to models.
+import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
-import { pathId } from '#graph/input.ts';
+import { pathId, request } from '#graph/input.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { IntegrationType, Vendor, VendorKind } from '../integrations/schema.ts';
-import { connectorText } from './bounds.ts';
+import { connectorText, maxConnectorModels, modelPriceUsd } from './bounds.ts';
 import * as connectors from './connectors.ts';
 
 const credentials = boundedText(connectorText.credentials).regex(
   /^[\x21-\x7e]*$/,
   'must be printable ASCII without spaces',
+);
+
+const usd = z.number().min(modelPriceUsd.min).max(modelPriceUsd.max);
+const perMillion = `US dollars per million, ${range(modelPriceUsd)}.`;
+const ConnectorModels = request(
+  'SetIntegrationModelsRequest',
+  z
+    .object({
+      models: z
+        .array(
+          z
+            .object({
+              id: boundedText(text.modelId)
+                .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
+                .describe(`As the server knows it: ${range(text.modelId)} characters, unique in the organization.`),
+              name: nameText(text.integrationName).describe(
+                `The name that people see, ${range(text.integrationName)} characters.`,
+              ),
+              prices: z
+                .object({
+                  input: usd.describe(`For tokens of input: ${perMillion}`),
+                  output: usd.describe(`For tokens of output: ${perMillion}`),
+                  cacheRead: usd.nullish().describe(`For tokens read from the cache: ${perMillion} Absent: as input.`),
+                  cacheWrite: usd
+                    .nullish()
+                    .describe(`For tokens written to the cache: ${perMillion} Absent: as input.`),
+                })
+                .describe('What a call costs.'),
+            })
+            .describe('A model that the connector names.'),
+        )
+        .max(maxConnectorModels)
+        .describe(`All models of the connector: at most ${maxConnectorModels}; an empty list for none.`),
+    })
+    .meta({
+      description: 'The models that a connector names.',
+      examples: [{ models: [{ id: 'qwen3-coder', name: 'Qwen3 Coder', prices: { input: 0.3, output: 1.2 } }] }],
+    }),
 );
 
 const DisconnectIntegrationResponse = okIdAnswer('DisconnectIntegrationResponse');
@@ -51,6 +90,20 @@ builder.mutationFields((t) => ({
       }),
     },
     resolve: (_, args, { caller }) => connectors.connect(caller, args),
+  }),
+  setIntegrationModels: t.field({
+    description:
+      'Replaces the models that a connector of language models names. Agents of OpenCode may choose them; calls through the connector ' +
+      'cost what it says, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, ' +
+      'and steps under way fail.',
+    scope,
+    tool: { name: 'set_integration_models', idempotent: true },
+    type: IntegrationType,
+    args: {
+      integrationId: t.arg.string(integrationId),
+      input: t.arg({ type: ConnectorModels, required: true, description: 'The new models.' }),
+    },
+    resolve: (_, { integrationId, input }, { caller }) => connectors.setModels(caller, integrationId, input.models),
   }),
   checkIntegration: t.field({
     description: 'Asks the vendor now whether it accepts the credentials: see `checkFailure`.',

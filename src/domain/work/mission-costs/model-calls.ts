@@ -1,6 +1,7 @@
 // Model calls in progress, each with its maximum price. They count against all limits until their usage is reported.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import type { TokenPrice } from './prices.ts';
 
 export interface ModelCall {
   runId: string;
@@ -10,6 +11,8 @@ export interface ModelCall {
   /** Millionths of a US dollar. */
   amount: number;
   outputTokens: number;
+  /** The price when the call was reserved, which its usage is charged with; null: reserved by an earlier release. */
+  price: TokenPrice | null;
 }
 
 const reservedSql = `select coalesce(sum(amount) filter (where run_id = $1), 0)::bigint as of_run,
@@ -36,19 +39,25 @@ export const findModelCall = async (
     )
   )[0];
 
-const insertSql = `insert into model_calls (run_id, call_id, org_id, amount, output_tokens, created_at)
-  values ($1, $2, $3, $4, $5, $6)`;
+const insertSql = `insert into model_calls (run_id, call_id, org_id, amount, output_tokens, created_at, price)
+  values ($1, $2, $3, $4, $5, $6, $7::jsonb)`;
 
 export async function insertModelCall(
   trx: Transaction,
-  { runId, callId, orgId, amount, outputTokens }: ModelCall,
+  { runId, callId, orgId, amount, outputTokens, price }: ModelCall,
 ): Promise<void> {
-  await sql(insertSql, [runId, callId, orgId, amount, outputTokens, now()], trx);
+  await sql(insertSql, [runId, callId, orgId, amount, outputTokens, now(), JSON.stringify(price)], trx);
 }
 
-export async function endModelCall(trx: Transaction, runId: string, callId: string): Promise<void> {
-  await sql('delete from model_calls where run_id = $1 and call_id = $2', [runId, callId], trx);
-}
+const endSql = 'delete from model_calls where run_id = $1 and call_id = $2 returning price';
+
+/** Returns the price of the call; undefined when it is not in progress. */
+export const endModelCall = async (
+  trx: Transaction,
+  runId: string,
+  callId: string,
+): Promise<Pick<ModelCall, 'price'> | undefined> =>
+  (await sql<Pick<ModelCall, 'price'>>(endSql, [runId, callId], trx))[0];
 
 /** Deletes the calls of an ended run, which are no longer reported. Returns whether there were any. */
 export const dropModelCalls = async (trx: Transaction, runId: string): Promise<boolean> =>

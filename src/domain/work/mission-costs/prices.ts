@@ -1,5 +1,6 @@
 // The vendors' list prices for tokens, US dollars per million tokens, as of `pricesAsOf`. Data, with one lookup. The dollars that
 // harnesses report are not used: they price unknown models at another model's rates, and accumulate over resumed sessions.
+import type { ConnectorModel, Integration } from '../../projects/integrations/model.ts';
 import type { Tokens } from '../runs/steps.ts';
 
 export const pricesAsOf = '2026-11-22';
@@ -46,6 +47,20 @@ export const tokenPrices: Readonly<Record<string, TokenPrice>> = {
 /** The price of a model, also with the date that vendors append to its name; undefined for a model without a price. */
 export const priceOf = (model: string): TokenPrice | undefined =>
   tokenPrices[model] ?? tokenPrices[model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')];
+
+const fromConnector = ({ prices }: ConnectorModel): TokenPrice => {
+  const { input, output, cacheRead, cacheWrite } = prices;
+  return { input, output, cachedInput: cacheRead ?? input, cacheWrite: cacheWrite ?? input };
+};
+
+/** The price of a call through one of the connectors: the connector's own, else the list price. */
+export function priceThrough(
+  connectors: readonly Pick<Integration, 'models'>[],
+  model: string,
+): TokenPrice | undefined {
+  const named = connectors.flatMap(({ models }) => models).find(({ id }) => id === model);
+  return named ? fromConnector(named) : priceOf(model);
+}
 
 export const costOfTokens = (usage: Tokens, price: TokenPrice): number =>
   (usage.inputTokens * price.input +

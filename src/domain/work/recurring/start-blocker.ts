@@ -8,7 +8,7 @@ import type { Project } from '../../projects/projects/model.ts';
 import type { WaitingRun } from '../runs/model.ts';
 import { recurringWithOpenRuns } from '../runs/operations.ts';
 import { isOpen } from '../runs/states.ts';
-import { findWithoutModel, generalBlocker, modelBlocker, type StartBlocker } from '../starts/blockers.ts';
+import { findModelBlockers, generalBlocker, type StartBlocker } from '../starts/blockers.ts';
 import { afterStart, type MayStart, mayStartMission } from '../starts/gate.ts';
 import type { RecurringMission } from './model.ts';
 
@@ -24,7 +24,7 @@ export async function findStartBlockers(
 ): Promise<Map<string, StartBlocker>> {
   const busy = await findBusy(trx, candidates);
   const withoutAgent = await findWithoutAgent(trx, candidates);
-  const isWithoutModel = await findWithoutModel(trx, candidates);
+  const modelBlockerOf = await findModelBlockers(trx, candidates);
   const budgets = await readBudgets(trx, new Set(candidates.map(({ orgId }) => orgId)), assumesBudget);
   const found = new Map<string, StartBlocker>();
   for (const mission of candidates) {
@@ -33,13 +33,14 @@ export async function findStartBlockers(
     const may = budgets.get(orgId)!;
     if (assumesBudget && !may.ok) throw new BudgetExceeded();
     const general = generalBlocker(status, may);
+    const modelBlocker = modelBlockerOf(mission);
     if (general) {
       found.set(id, general);
     } else if (withoutAgent.has(id)) {
       const reason = 'The agent of this mission was deleted.';
       found.set(id, { reason, problem: conflict(reason) });
-    } else if (isWithoutModel(mission)) {
-      found.set(id, modelBlocker());
+    } else if (modelBlocker) {
+      found.set(id, modelBlocker);
     } else if (busy.has(id)) {
       found.set(id, { reason: 'The previous run is still open.', problem: null });
     } else {

@@ -4,7 +4,7 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import type { NamedCondition } from '#foundation/postgres/reads.ts';
 import type { Agent, AgentRole, HarnessId } from '../../projects/agents/model.ts';
-import type { ModelVendor } from '../../projects/integrations/model.ts';
+import type { ModelProvider } from '../../projects/integrations/model.ts';
 import { Issue } from '../../projects/issues/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { Sandbox } from '../sandboxes/model.ts';
@@ -151,8 +151,8 @@ export class Run extends table('runs', {
   declare team: RunAgent[] | null;
   /** The harness of the next step; null: that of any agent. */
   declare nextHarness: HarnessId | null;
-  /** The vendor of the next step's model; null: none, or that of any agent. */
-  declare nextVendor: ModelVendor | null;
+  /** The provider of the next step's model; null: none, or that of any agent. */
+  declare nextVendor: ModelProvider | null;
   /** Whether the plan needs an approval; null: the organization's setting. */
   declare planApproval: boolean | null;
   /** Whether its runtime reserves each model call before it is made. */

@@ -3,7 +3,7 @@ import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Key } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
-import { vendorNeeded } from '../../projects/agents/catalog.ts';
+import { providerNeeded } from '../../projects/agents/catalog.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
 import type { Sandbox } from '../sandboxes/model.ts';
 import { lockRun } from './lock.ts';
@@ -39,7 +39,7 @@ export async function appendStep(
 ): Promise<RunStep> {
   const { role, harness, model } = step.agent;
   const [before] = await sql<{ seq: number; at: number }>(lastSql, [runId], trx);
-  const next = { agentRole: role, nextHarness: harness, nextVendor: vendorNeeded(step.agent), updatedAt: now() };
+  const next = { agentRole: role, nextHarness: harness, nextVendor: providerNeeded(step.agent), updatedAt: now() };
   await Run.patch(trx, { id: runId }, { ...next, ...decided });
   return RunStep.query(trx).insertAndFetch({
     id: newId('runStep'),

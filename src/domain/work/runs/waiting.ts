@@ -9,6 +9,7 @@ import { lease, maxWaitMs, silenceMs } from '#limits.ts';
 import { harnessIds } from '../../projects/agents/model.ts';
 import { harnessesFor, isModelKnown, isNoAgent, isOffered, noticeOf } from '../../projects/agents/runnable.ts';
 import { connectedSince } from '../../projects/agents/runtime-harnesses.ts';
+import { idOfNamedModel, isNamedModel } from '../../projects/integrations/operations.ts';
 import { announceFailed, cancelRuns } from './finish.ts';
 import type { Run } from './model.ts';
 import { isInState, moveRunsSql, waitingStates, waitsForRuntime } from './states.ts';
@@ -106,8 +107,12 @@ const explainWaitsSql =
     explanation as (
       select org_id, agent_id, next_harness, next_vendor,
         case when bool_or(connected) then 'Waiting for a connected runtime to be free.'
-        when bool_or(installed) then 'The connected runtimes have no key for a model of ' ||
-          string_agg(distinct case vendor when 'openai' then 'OpenAI' else 'Anthropic' end, ' or ') filter (where installed)
+        when bool_and(coalesce(${isNamedModel('vendor')}, false)) and not bool_or(has_model) then
+          'No connector with a key names the model ' || string_agg(distinct ${idOfNamedModel('vendor')}, ' or ')
+          || ': name it at a model connector, or choose another one for the agent.'
+        when bool_or(installed and not ${isNamedModel('vendor')}) then 'The connected runtimes have no key for a model of ' ||
+          string_agg(distinct case vendor when 'openai' then 'OpenAI' else 'Anthropic' end, ' or ')
+            filter (where installed and not ${isNamedModel('vendor')})
           || ': connect one to the organization.'
         when not bool_or(has_model) then 'No model is connected: connect one to the organization.'
         else 'No runtime with the harness ' || (select string_agg(h, ' or ' order by n)

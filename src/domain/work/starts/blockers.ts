@@ -2,6 +2,7 @@
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict, modelRequired, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
 import { harnessesFor, isModelKnown } from '../../projects/agents/runnable.ts';
+import { idOfNamedModel, isNamedModel } from '../../projects/integrations/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import type { Run } from '../runs/model.ts';
 import type { MayStart } from './gate.ts';
@@ -24,24 +25,33 @@ export function generalBlocker(status: Project['status'], may: MayStart): StartB
   return { reason, problem: code === 'organization_closed' ? organizationClosed() : paymentRequired(code, reason) };
 }
 
+type ModelBlocker = StartBlocker & { problem: Problem };
 type NamedAgent = Pick<Run, 'orgId' | 'agentId'>;
 
-const withoutModelSql = `select org_id, agent_id from (select distinct org_id, agent_id from unnest($1::text[], $2::text[]) u (org_id, agent_id)) o
+const withoutModelSql = `select org_id, agent_id, (select ${idOfNamedModel('w.vendor')} from (${harnessesFor('o.org_id', 'o.agent_id')}) w
+    where o.agent_id is not null and ${isNamedModel('w.vendor')} limit 1) as model from (select distinct org_id, agent_id from unnest($1::text[], $2::text[]) u (org_id, agent_id)) o
   where not exists (select from (${harnessesFor('o.org_id', 'o.agent_id')}) w
     where ${isModelKnown('w.harness', 'w.vendor', 'o.org_id')})`;
 
-/** Returns a predicate: whether no agent that may work on the mission has a model. */
-export async function findWithoutModel(
+/** Returns a function to the blocker of missions for which no agent that may work on them has a model. */
+export async function findModelBlockers(
   trx: Transaction,
   missions: readonly NamedAgent[],
-): Promise<(mission: NamedAgent) => boolean> {
+): Promise<(mission: NamedAgent) => ModelBlocker | undefined> {
   const values = [missions.map(({ orgId }) => orgId), missions.map(({ agentId }) => agentId)];
-  const found = await sql<NamedAgent>(withoutModelSql, values, trx);
-  return (mission) => found.some(({ orgId, agentId }) => orgId === mission.orgId && agentId === mission.agentId);
+  const found = await sql<NamedAgent & { model: string | null }>(withoutModelSql, values, trx);
+  return (mission) => {
+    const one = found.find(({ orgId, agentId }) => orgId === mission.orgId && agentId === mission.agentId);
+    return one && modelBlocker(one.model);
+  };
 }
 
 const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
-export const modelBlocker = (): StartBlocker & { problem: Problem } => ({
-  reason: noModel,
-  problem: modelRequired(noModel),
-});
+
+/** @param named The model of the mission's agent, which a connector has to name; null: any model is missing. */
+function modelBlocker(named: string | null): ModelBlocker {
+  const reason = named
+    ? `No connector with a key names the model ${named}: name it at a model connector, or choose another one for the agent.`
+    : noModel;
+  return { reason, problem: modelRequired(reason) };
+}

@@ -15,7 +15,7 @@ import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
 import { createRuns } from '../runs/create.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { Run, type WaitingRun } from '../runs/model.ts';
-import { findWithoutModel, generalBlocker, modelBlocker } from './blockers.ts';
+import { findModelBlockers, generalBlocker } from './blockers.ts';
 import { mayStartMission } from './gate.ts';
 
 export interface NewMission {
@@ -83,7 +83,8 @@ export async function writeMission(
   const blocker = generalBlocker(project.status, await mayStartMission(trx, orgId));
   if (blocker?.problem) throw blocker.problem;
   const named = { orgId, agentId };
-  if ((await findWithoutModel(trx, [named]))(named)) throw modelBlocker().problem;
+  const modelBlocker = (await findModelBlockers(trx, [named]))(named);
+  if (modelBlocker) throw modelBlocker.problem;
   const title = titleOf(prompt);
   const run = {
     orgId,

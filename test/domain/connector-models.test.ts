@@ -1,0 +1,223 @@
+// Models that connectors name with their own prices: who may name them, which agents choose them, and what their calls cost.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
+import { explainWaits } from '#domain/work/runs/waiting.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+let world: World;
+let alice: Account;
+let mallory: Account;
+let projectId: string;
+let runtime: string;
+/** Connectors of the vendor's own server, and of a compatible one. */
+let own: string;
+let compatible: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  alice = await createOwner(world, 'Alice', 'Acme');
+  mallory = await createOwner(world, 'Mallory', 'Globex');
+  projectId = await createProject(world, alice, 'Shop');
+  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  await world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' });
+  await world.knex('projects').update({ llmConnectorId: null, trackerConnectorId: null });
+  for (const table of ['agents', 'integrations']) await world.knex(table).delete();
+  own = await connect('openai', 'sk-own');
+  compatible = await connect('openai', 'sk-compatible', 'https://models.example.com/v1');
+});
+
+const connect = async (vendor: 'anthropic' | 'openai' | 'linear', credentials: string, baseUrl?: string) => {
+  world.clock.turn(1);
+  const kind = vendor === 'linear' ? 'tracker' : 'llm';
+  const { id: orgId } = alice.organization;
+  const connector = { orgId, vendor, vendorKind: kind, displayName: baseUrl ?? vendor, credentials, baseUrl } as const;
+  return (await connectIntegration(connector)).id as string;
+};
+const qwen = { id: 'qwen3-coder', name: 'Qwen3 Coder', prices: { input: 2, output: 10 } };
+const setQuery = `mutation ($id: String!, $input: SetIntegrationModelsRequest!) {
+  setIntegrationModels(integrationId: $id, input: $input) { models { id name prices { input output cacheRead cacheWrite } } } }`;
+const name = async (id: string, models: object[], token = alice.token): Promise<Json> =>
+  (await world.graphql(setQuery, { token, variables: { id, input: { models } } })).body;
+const refusal = async (...call: Parameters<typeof name>): Promise<string> => (await name(...call)).errors[0].message;
+const createAgent = (harness: string, model: string, { token } = alice) => {
+  const sandbox = { kind: 'existing', templateId: 'standard' };
+  return world.rest('POST', '/agents', { token, body: { name: 'Coder', role: 'builder', harness, model, sandbox } });
+};
+const start = async (agentId: string, budgetUsd: number | null = null): Promise<Json> => {
+  world.clock.turn(1);
+  const query = `mutation ($projectId: String!, $agentId: String, $budgetUsd: Float) {
+    startMission(projectId: $projectId, prompt: "Work.", agentId: $agentId, budgetUsd: $budgetUsd) { id } }`;
+  return (await world.graphql(query, { token: alice.token, variables: { projectId, agentId, budgetUsd } })).body;
+};
+const send = async (name: string, input: object, selection: string): Promise<Json> => {
+  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
+  const query = `mutation ($input: ${type}!) { answer: ${name}(input: $input) ${selection} }`;
+  const { body } = await world.graphql(query, { token: runtime, variables: { input } });
+  return body.errors ? body.errors[0].message : body.data.answer;
+};
+const claim = (more: object = { modelVendors: [] }): Promise<Json> =>
+  send(
+    'claimRun',
+    { runtime: 'Runtime', harnesses: ['opencode'], ...more },
+    '{ runId leaseId step { stepId agent { harness model } } }',
+  );
+const connectorsOf = ({ runId, leaseId }: Json): Promise<Json> =>
+  world.field(
+    'query ($r: String!, $l: String!) { runModels(runId: $r, leaseId: $l) { connectors { integrationId } } }',
+    {
+      token: runtime,
+      variables: { r: runId, l: leaseId },
+    },
+  );
+const reserve = ({ runId, leaseId }: Json, callId: string, inputTokens: number, outputTokens: number): Promise<Json> =>
+  send(
+    'reserveModelCall',
+    { runId, leaseId, callId, model: qwen.id, inputTokens, outputTokens },
+    '{ outputTokens reason }',
+  );
+const settle = async ({ runId, leaseId, step: { stepId } }: Json, callId: string, inputTokens: number) => {
+  const used = { runId, leaseId, stepId, usageId: callId, callId, model: qwen.id, inputTokens, outputTokens: 0 };
+  await send('reportUsage', used, '{ ok }');
+  return Number((await world.knex('runs').where({ id: runId }).first()).missionCostUsd);
+};
+
+describe('naming', () => {
+  it('replaces the models; REST leaves them out', async () => {
+    const cached = { ...qwen, id: 'other', prices: { input: 1, output: 0, cacheRead: 0.1, cacheWrite: null } };
+    const { data } = await name(compatible, [qwen, cached]);
+    const named = [{ ...qwen, prices: { ...qwen.prices, cacheRead: null, cacheWrite: null } }, cached];
+    expect(data.setIntegrationModels.models).toEqual(named);
+    expect((await name(compatible, [cached])).data.setIntegrationModels.models).toEqual([cached]);
+    const { body } = await world.rest('GET', '/integrations', { token: alice.token });
+    expect(body.integrations[0]).not.toHaveProperty('models');
+  });
+
+  it('is refused with the field and the reason', async () => {
+    await name(compatible, [qwen]);
+    expect(await refusal(own, [qwen])).toMatch(/^models\.0\.id: must not be qwen3-coder, which the connector https/);
+    expect(
+      await refusal(own, [
+        { ...qwen, id: 'a' },
+        { ...qwen, id: 'a' },
+      ]),
+    ).toMatch(/^models\.1\.id: must be unique/);
+    expect(await refusal(own, [{ ...qwen, id: 'claude-opus-5' }])).toMatch(/a model of anthropic/);
+    expect(await refusal(own, [{ ...qwen, id: 'two words' }])).toMatch(/models\.0\.id: must be printable ASCII/);
+    expect(await refusal(own, [{ ...qwen, prices: { input: -1, output: 1 } }])).toMatch(/models\.0\.prices\.input: /);
+    const many = Array.from({ length: 51 }, (_, i) => ({ ...qwen, id: `m${i}` }));
+    expect(await refusal(own, many)).toMatch(/models: /);
+    expect(await refusal(await connect('linear', 'key'), [qwen])).toMatch(/^models: must be absent/);
+    expect((await name(own, [qwen], mallory.token)).errors[0].extensions.code).toBe('not_found');
+  });
+
+  it('by two connectors at once leaves one of them with the model', async () => {
+    const answers = await Promise.all([name(own, [qwen]), name(compatible, [qwen])]);
+    expect(answers.filter(({ errors }) => errors)).toHaveLength(1);
+  });
+});
+
+describe('agents', () => {
+  it('of OpenCode choose them, beside those of the catalog', async () => {
+    await name(compatible, [qwen]);
+    const modelsOf = async ({ token } = alice) => {
+      const { body } = await world.rest('GET', '/agents/catalog', { token });
+      return body.harnesses.find(({ id }: Json) => id === 'opencode').models;
+    };
+    expect(await modelsOf()).toContainEqual({ id: qwen.id, label: qwen.name });
+    expect(await modelsOf()).toContainEqual({ id: 'gpt-5.5', label: 'GPT-5.5' });
+    expect((await createAgent('opencode', qwen.id)).status).toBe(201);
+    const { status, body } = await createAgent('codex', qwen.id);
+    expect([status, body.description]).toEqual([
+      400,
+      'model: must be one that codex runs: gpt-5.5; qwen3-coder, of a connector, needs opencode.',
+    ]);
+    // Models of another organization do not exist.
+    expect(await modelsOf(mallory)).not.toContainEqual({ id: qwen.id, label: qwen.name });
+    expect((await createAgent('opencode', qwen.id, mallory)).body.description).toMatch(
+      /^model: must be one that opencode runs: .*, or one that a model connector names\.$/,
+    );
+  });
+});
+
+describe('missions', () => {
+  const agentWith = async (model = qwen.id) => (await createAgent('opencode', model)).body.id as string;
+
+  it('use the connector that names the model, with the API of its server', async () => {
+    await name(compatible, [qwen]);
+    await start(await agentWith());
+    expect(await claim({ harnesses: ['claude-code'] })).toBeNull();
+    const held = await claim();
+    expect(held.step.agent).toEqual({ harness: 'opencode', model: 'compatible/qwen3-coder' });
+    expect(await connectorsOf(held)).toEqual({ connectors: [{ integrationId: compatible }] });
+    // Without the connector, nothing serves the step, and its calls are refused.
+    await name(compatible, []);
+    expect(await connectorsOf(held)).toEqual({ connectors: [] });
+    expect(await reserve(held, 'a', 1, 1)).toMatch(/No model connector names the model qwen3-coder/);
+    const glm = { ...qwen, id: 'zai/glm' };
+    await name(await connect('anthropic', 'sk', 'https://glm.example.com'), [glm]);
+    await world.knex('agents').update({ model: glm.id });
+    await start((await world.knex('agents').first()).id);
+    expect((await claim()).step.agent.model).toBe('messages/zai/glm');
+  });
+
+  it('pay the prices of the connector as they were when the call was reserved, within the budget', async () => {
+    await name(compatible, [qwen]);
+    await start(await agentWith(), 1);
+    const held = await claim();
+    // 0.2 USD of input, 0.5 USD of output.
+    expect(await reserve(held, 'a', 100_000, 50_000)).toEqual({ outputTokens: 50_000, reason: null });
+    await name(compatible, [{ ...qwen, prices: { input: 8, output: 40 } }]);
+    expect(await settle(held, 'a', 100_000)).toBeCloseTo(0.2, 6);
+    // 0.8 USD are left, which the input costs now.
+    expect(await reserve(held, 'b', 100_000, 50_000)).toMatchObject({ outputTokens: 0 });
+    expect(await reserve(held, 'c', 50_000, 50_000)).toEqual({ outputTokens: 10_000, reason: null });
+    expect(await settle(held, 'c', 50_000)).toBeCloseTo(0.6, 6);
+    await name(compatible, [{ ...qwen, prices: { input: 0, output: 0 } }]);
+    expect(await reserve(held, 'd', 50_000, 50_000)).toEqual({ outputTokens: 50_000, reason: null });
+    expect((await world.knex('runs').where({ id: held.runId }).first()).missionCostIncomplete).toBe(false);
+  });
+
+  it('pay the price of a connector for a model of the catalog, others the list price', async () => {
+    const ours = { id: 'gpt-5-mini', name: 'Ours', prices: { input: 1, output: 1 } };
+    const agentId = await agentWith('gpt-5-mini');
+    const costOf = async () => {
+      await start(agentId);
+      const held = await claim({ modelVendors: ['openai'] });
+      const call = { runId: held.runId, leaseId: held.leaseId, callId: 'a', model: ours.id };
+      await send('reserveModelCall', { ...call, inputTokens: 1_000_000, outputTokens: 1 }, '{ outputTokens }');
+      const { connectors } = await connectorsOf(held);
+      const used = { ...call, stepId: held.step.stepId, usageId: 'a', inputTokens: 1_000_000, outputTokens: 0 };
+      await send('reportUsage', used, '{ ok }');
+      const { missionCostUsd } = await world.knex('runs').where({ id: held.runId }).first();
+      return [connectors[0].integrationId, Number(missionCostUsd)];
+    };
+    expect(await costOf()).toEqual([own, 0.25]);
+    await name(compatible, [ours]);
+    expect(await costOf()).toEqual([compatible, 1]);
+  });
+
+  it('wait with the reason while no connector names the model', async () => {
+    await name(compatible, [qwen]);
+    const agentId = await agentWith();
+    const { id } = (await start(agentId)).data.startMission;
+    await name(compatible, []);
+    // Neither a runtime with keys of every vendor nor one that does not tell.
+    expect(await claim({ modelVendors: ['openai', 'anthropic'] })).toBeNull();
+    expect(await claim({})).toBeNull();
+    await explainWaits();
+    const why =
+      'No connector with a key names the model qwen3-coder: name it at a model connector, or choose another one for the agent.';
+    expect((await world.knex('runs').where({ id }).first()).reason).toBe(why);
+    expect((await start(agentId)).errors[0]).toMatchObject({ message: why, extensions: { code: 'model_required' } });
+    await name(own, [qwen]);
+    expect(await claim()).toMatchObject({ runId: id });
+  });
+});
