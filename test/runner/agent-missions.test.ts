@@ -282,6 +282,28 @@ describe('missions of agents', () => {
       expect(keys()).toEqual(new Set(['sk-organization', 'sk-rotated']));
     });
 
+    it('pay the prices that the connector names', async () => {
+      const id = await connect('sk-organization');
+      await team('builder');
+      missions.startRunner();
+      const costOf = async () => {
+        const run = await missions.ended(await missions.mission('Work.'));
+        expect(run).toMatchObject({ status: 'completed', steps: [{ inputTokens: 1_200, outputTokens: 50 }] });
+        return run.missionCostUsd;
+      };
+      const listed = await costOf();
+      const { model } = await world.knex('agents').where({ role: 'builder' }).first();
+      const models = [
+        { id: model, name: 'Ours', prices: { input: 1_000, output: 2_000, cacheRead: 0, cacheWrite: 0 } },
+      ];
+      await world
+        .knex('integrations')
+        .where({ id })
+        .update({ models: JSON.stringify(models) });
+      expect(await costOf()).toBeCloseTo(1_200 / 1_000 + 50 / 500, 6);
+      expect(listed).toBeLessThan(0.1);
+    });
+
     it('fail with the reason when it is revoked', async () => {
       const id = await connect('sk-organization');
       await team('builder');

@@ -834,6 +834,34 @@ export type SecretScope =
   /** For one sandbox template; overrides the same name of the project. */
   | 'template';
 
+/** The models that a connector names. */
+export type SetIntegrationModelsRequest = {
+  /** All models of the connector: at most 50; an empty list for none. */
+  models: Array<SetIntegrationModelsRequestModels>;
+};
+
+/** A model that the connector names. */
+export type SetIntegrationModelsRequestModels = {
+  /** As the server knows it: 1 to 100 characters, unique in the organization. */
+  id: Scalars['String']['input'];
+  /** The name that people see, 1 to 120 characters. */
+  name: Scalars['String']['input'];
+  /** What a call costs. */
+  prices: SetIntegrationModelsRequestModelsPrices;
+};
+
+/** What a call costs. */
+export type SetIntegrationModelsRequestModelsPrices = {
+  /** For tokens read from the cache: US dollars per million, 0 to 10,000. Absent: as input. */
+  cacheRead?: InputMaybe<Scalars['Float']['input']>;
+  /** For tokens written to the cache: US dollars per million, 0 to 10,000. Absent: as input. */
+  cacheWrite?: InputMaybe<Scalars['Float']['input']>;
+  /** For tokens of input: US dollars per million, 0 to 10,000. */
+  input: Scalars['Float']['input'];
+  /** For tokens of output: US dollars per million, 0 to 10,000. */
+  output: Scalars['Float']['input'];
+};
+
 /** A group of milestones. */
 export type SetupGroupId =
   /** Further features. */
@@ -1392,7 +1420,7 @@ export type WithdrawOrderMutation = { withdrawOrder: { orderId: string } };
 export type IntegrationsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type IntegrationsQuery = { integrations: { integrations: Array<{ id: string, displayName: string, vendor: Vendor, vendorKind: VendorKind, externalOrgId: string | null, baseUrl: string | null, dependentProjectCount: number, hasCredentials: boolean, brokenSince: number | null, checkFailure: string | null, checkedAt: number | null, updatedAt: number }> } };
+export type IntegrationsQuery = { integrations: { integrations: Array<{ id: string, displayName: string, vendor: Vendor, vendorKind: VendorKind, externalOrgId: string | null, baseUrl: string | null, dependentProjectCount: number, hasCredentials: boolean, brokenSince: number | null, checkFailure: string | null, checkedAt: number | null, updatedAt: number, models: Array<{ id: string, name: string, prices: { input: number, output: number, cacheRead: number | null, cacheWrite: number | null } }> }> } };
 
 export type ConnectIntegrationMutationVariables = Exact<{
   vendor: Vendor;
@@ -1419,6 +1447,14 @@ export type RotateIntegrationMutationVariables = Exact<{
 
 
 export type RotateIntegrationMutation = { rotateIntegration: { id: string, checkFailure: string | null } };
+
+export type SetIntegrationModelsMutationVariables = Exact<{
+  integrationId: Scalars['String']['input'];
+  input: SetIntegrationModelsRequest;
+}>;
+
+
+export type SetIntegrationModelsMutation = { setIntegrationModels: { id: string } };
 
 export type RevokeIntegrationMutationVariables = Exact<{
   integrationId: Scalars['String']['input'];
@@ -2311,7 +2347,7 @@ export const withdrawOrder: Operation<WithdrawOrderMutation, WithdrawOrderMutati
 };
 
 export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {
-  text: 'query Integrations{integrations{integrations{id displayName vendor vendorKind externalOrgId baseUrl dependentProjectCount hasCredentials brokenSince checkFailure checkedAt updatedAt}}}',
+  text: 'query Integrations{integrations{integrations{id displayName vendor vendorKind externalOrgId baseUrl dependentProjectCount hasCredentials brokenSince checkFailure checkedAt updatedAt models{id name prices{input output cacheRead cacheWrite}}}}}',
 };
 
 export const connectIntegration: Operation<ConnectIntegrationMutation, ConnectIntegrationMutationVariables> = {
@@ -2324,6 +2360,10 @@ export const checkIntegration: Operation<CheckIntegrationMutation, CheckIntegrat
 
 export const rotateIntegration: Operation<RotateIntegrationMutation, RotateIntegrationMutationVariables> = {
   text: 'mutation RotateIntegration($integrationId:String!$credentials:String!){rotateIntegration(integrationId:$integrationId credentials:$credentials){id checkFailure}}',
+};
+
+export const setIntegrationModels: Operation<SetIntegrationModelsMutation, SetIntegrationModelsMutationVariables> = {
+  text: 'mutation SetIntegrationModels($integrationId:String!$input:SetIntegrationModelsRequest!){setIntegrationModels(integrationId:$integrationId input:$input){id}}',
 };
 
 export const revokeIntegration: Operation<RevokeIntegrationMutation, RevokeIntegrationMutationVariables> = {

@@ -7,7 +7,6 @@ import {
   disconnectIntegration,
   type IntegrationsQuery,
   revokeIntegration,
-  rotateIntegration,
   type Vendor,
   type VendorKind,
 } from '../generated/documents.ts';
@@ -16,6 +15,8 @@ import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Action, Card } from '../kit/pieces.tsx';
 import { plural } from '../kit/words.tsx';
+import { ConnectorModels } from './connector-models.tsx';
+import { credentialWord, Rotation } from './rotation.tsx';
 
 export type Connector = IntegrationsQuery['integrations']['integrations'][number];
 
@@ -31,9 +32,6 @@ export const vendors: Readonly<Record<Vendor, string>> = {
   anthropic: 'Anthropic',
   openai: 'OpenAI',
 };
-
-/** The vendor's word for its credentials. */
-const credentialWord = (vendor: Vendor): string => (vendor === 'github' ? 'Token' : 'API key');
 
 interface Offer {
   vendor: Vendor;
@@ -129,6 +127,7 @@ interface ActionsProperties {
 export function ConnectorActions({ connector, others, read }: ActionsProperties) {
   const { id: integrationId, displayName, vendor, vendorKind, dependentProjectCount } = connector;
   const [isRotating, setRotating] = useState(false);
+  const [isNaming, setNaming] = useState(false);
   return (
     <div class="connector-actions">
       <div class="decisions">
@@ -139,6 +138,17 @@ export function ConnectorActions({ connector, others, read }: ActionsProperties)
               describes={`Check ${displayName}`}
               act={(key) => mutate(checkIntegration, { integrationId }, key).then(read)}
             />
+            {vendorKind === 'llm' && (
+              <button
+                type="button"
+                class="quiet slim"
+                aria-expanded={isNaming}
+                aria-label={`Change the models of ${displayName}`}
+                onClick={() => setNaming(!isNaming)}
+              >
+                Models
+              </button>
+            )}
             <button
               type="button"
               class="quiet slim"
@@ -171,6 +181,15 @@ export function ConnectorActions({ connector, others, read }: ActionsProperties)
           }
         />
       </div>
+      {isNaming && (
+        <ConnectorModels
+          connector={connector}
+          done={() => {
+            setNaming(false);
+            read();
+          }}
+        />
+      )}
       {isRotating && (
         <Rotation
           connector={connector}
@@ -206,29 +225,4 @@ function consequence(connector: Connector, others: readonly Connector[]): string
       ? 'missions use the keys of the runtimes.'
       : 'missions that need one fail until another is connected.';
   return `${gone} ${use} and will have none: ${then}`;
-}
-
-function Rotation({ connector: { id, vendor }, done }: { connector: Connector; done(): void }) {
-  const form = useForm({
-    name: `credentials of ${id}`,
-    prefix: `${id}-`,
-    initial: { credentials: '' },
-    secret: 'credentials',
-    async send({ credentials }, key) {
-      await mutate(rotateIntegration, { integrationId: id, credentials }, key);
-      done();
-    },
-  });
-  const word = credentialWord(vendor);
-  return (
-    <FormFrame form={form} action={`Replace ${word === 'Token' ? 'token' : 'key'}`}>
-      <Text
-        form={form}
-        name="credentials"
-        label={`New ${word === 'Token' ? 'token' : 'key'}`}
-        type="password"
-        required
-      />
-    </FormFrame>
-  );
 }

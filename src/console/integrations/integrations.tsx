@@ -7,6 +7,7 @@ import { may } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listIn, useReading } from '../kit/reading.ts';
 import { plural, Time } from '../kit/words.tsx';
+import { NamedModels } from './connector-models.tsx';
 import { Connect, type Connector, ConnectorActions, kinds, vendors } from './connectors.tsx';
 
 export function Integrations() {
@@ -68,6 +69,7 @@ const Facts = ({ connector }: { connector: Connector }) => {
         </strong>
         <div class="muted small break">{about.filter(Boolean).join(' · ')}</div>
         <State connector={connector} />
+        <NamedModels connector={connector} />
       </div>
       <div class="when">{plural(dependentProjectCount, 'project')}</div>
     </div>

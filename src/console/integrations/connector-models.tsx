@@ -1,0 +1,57 @@
+// The models that a connector names: a list for everybody, and a form of one model per line.
+import { type IntegrationsQuery, setIntegrationModels } from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { FormFrame, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+
+type Connector = Pick<IntegrationsQuery['integrations']['integrations'][number], 'id' | 'models'>;
+type Model = Connector['models'][number];
+
+/** `id | name | input | output | cache read | cache write`; the last two may be left out. */
+const lineOf = ({ id, name, prices }: Model): string => {
+  const { input, output, cacheRead, cacheWrite } = prices;
+  const cache = cacheRead === null && cacheWrite === null ? [] : [cacheRead ?? '', cacheWrite ?? ''];
+  return [id, name, input, output, ...cache].join(' | ');
+};
+
+/** Not a number where the price is missing, which the server refuses by its name. */
+const price = (text = ''): number => (text === '' ? Number.NaN : Number(text));
+const optionalPrice = (text = ''): number | null => (text === '' ? null : Number(text));
+
+function modelIn(line: string) {
+  const [id = '', name = '', input, output, cacheRead, cacheWrite] = line.split('|').map((part) => part.trim());
+  const cache = { cacheRead: optionalPrice(cacheRead), cacheWrite: optionalPrice(cacheWrite) };
+  return { id, name: name || id, prices: { input: price(input), output: price(output), ...cache } };
+}
+
+export function ConnectorModels({ connector: { id, models }, done }: { connector: Connector; done(): void }) {
+  const form = useForm({
+    name: `models of ${id}`,
+    prefix: `${id}-models-`,
+    initial: { models: models.map(lineOf).join('\n') },
+    async send({ models }, key) {
+      const lines = models.split('\n').filter((line) => line.trim() !== '');
+      await mutate(setIntegrationModels, { integrationId: id, input: { models: lines.map(modelIn) } }, key);
+      done();
+    },
+  });
+  return (
+    <FormFrame form={form} action="Save models">
+      <Text
+        form={form}
+        name="models"
+        label="Models"
+        hint="One per line: id | name | input | output | cache read | cache write. Prices in US dollars per million tokens; those of the cache are optional."
+        rows={Math.max(4, models.length + 1)}
+        isCode
+      />
+    </FormFrame>
+  );
+}
+
+export const NamedModels = ({ connector: { models } }: { connector: Connector }) =>
+  models.length > 0 ? (
+    <div class="small muted break">
+      Models: {models.map(({ name, prices }) => `${name} (${prices.input} / ${prices.output} USD)`).join(', ')}
+    </div>
+  ) : null;
