@@ -122,6 +122,7 @@ describe('The commands, as processes beside the running server', () => {
     const integration = JSON.parse(stdout);
     expect(integration).toEqual({
       brokenSince: null,
+      models: [],
       baseUrl: null,
       hasCredentials: true,
       checkedAt: null,
