@@ -30,7 +30,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
   const upload = openCheckpoints(platform, lease, capabilities.mirrors);
   const meter = openMeter(platform, lease, settings.askAgainMs);
   const questions = openQuestions(lease.runId, capabilities.waiting);
-  const share = openShared(places, upstreams, meter);
+  const share = openShared(places, upstreams, meter, questions);
   let session: string | null = null;
 
   async function prepare(step: Step, maxCalls: number): Promise<StepContext> {
@@ -88,11 +88,12 @@ const describe = ({ isolation, caps, checkout }: RunPlace, skills: Skills): stri
   `${isolation.description} ${caps.description}\n${checkout.description}\n${skills.description}`.trim();
 
 /** The gateway of a run: the first step of an agent opens it, the others share it. */
-function openShared(places: RunPlaces, upstreams: Upstreams, meter: Meter) {
+function openShared(places: RunPlaces, upstreams: Upstreams, meter: Meter, { modelCalled }: Questions) {
   let shared: Shared | undefined;
   return async ({ isolation, place, checkout }: RunPlace): Promise<Shared> => {
     if (shared) return shared;
-    const gateway = await openGateway(upstreams, hasEgress(isolation.level) ? socketsOf(place).gateway : null, meter);
+    const socket = hasEgress(isolation.level) ? socketsOf(place).gateway : null;
+    const gateway = await openGateway(upstreams, socket, meter, modelCalled);
     places.beforeClosing(gateway.close);
     shared = { gateway, sessions: new Set(checkout.sessions) };
     return shared;

@@ -1,4 +1,4 @@
-// Time of a step: that in which its agent waits for people passes apart.
+// Time of a step: that in which its agent only waits for people passes apart.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Questions } from './protocol/questions.ts';
 
@@ -8,18 +8,19 @@ const tickMs = 1_000;
 export async function timeUp(
   workMs: number,
   answersMs: number,
-  questions: Questions | null,
+  questions: Pick<Questions, 'oldest' | 'waitedMs'> | null,
   signal: AbortSignal,
 ): Promise<string> {
-  let [left, patience] = [workMs, answersMs];
+  const waitedMs = () => questions?.waitedMs() ?? 0;
+  const [beganAt, waitedBefore] = [performance.now(), waitedMs()];
   for (;;) {
-    const tick = Math.min(tickMs, left, patience);
-    await wait(tick, undefined, { signal });
-    const question = questions?.oldest() ?? null;
-    if (question === null) left -= tick;
-    else patience -= tick;
+    const waited = waitedMs() - waitedBefore;
+    const left = workMs - (performance.now() - beganAt - waited);
+    const patience = answersMs - waited;
     if (left <= 0) return `The step has reached its time limit of ${durationOf(workMs)}.`;
-    if (patience <= 0) return `Nobody answered within ${durationOf(answersMs)}: ${question}`;
+    const question = questions?.oldest() ?? null;
+    if (patience <= 0 && question !== null) return `Nobody answered within ${durationOf(answersMs)}: ${question}`;
+    await wait(Math.max(1, Math.min(tickMs, left, patience)), undefined, { signal });
   }
 }
 

@@ -98,7 +98,7 @@ it('a message answers all questions in words that wait, which are bounded', asyn
   expect(error.message).toBe('At most 10 questions wait at once.');
   questions.take({ ...from, messageId: 'm8', text: 'As you like', questionId: null, approved: null });
   for (const answer of answers) expect(wordsOf(await answer)).toEqual(['Alice answers: As you like', false]);
-  expect(questions.isWaiting()).toBe(false);
+  expect(questions.oldest()).toBeNull();
 });
 
 it('a question ends when the agent goes away', async () => {
@@ -107,7 +107,7 @@ it('a question ends when the agent goes away', async () => {
   await asked();
   left.abort();
   await expect(answer).rejects.toThrow();
-  await vi.waitUntil(() => !questions.isWaiting());
+  await vi.waitUntil(() => questions.oldest() === null);
   expect(shown.at(-1)).toMatchObject({ kind: 'action', result: 'The agent waits no longer.', failed: true });
 });
 
@@ -158,8 +158,72 @@ it('a denied call is not made, and the agent reads the reason; other tools are c
 
 it('the time of a step does not pass while it waits for a person, whose time is bounded', async () => {
   const { signal } = new AbortController();
-  const waiting = { ...questions, oldest: () => 'Which?' };
+  const waiting = { oldest: () => 'Which?', waitedMs: () => performance.now() };
   expect(await timeUp(1, 40, waiting, signal)).toBe('Nobody answered within 40 milliseconds: Which?');
   expect(await timeUp(1, 40, questions, signal)).toBe('The step has reached its time limit of 1 millisecond.');
   expect(await timeUp(20, 40, null, signal)).toBe('The step has reached its time limit of 20 milliseconds.');
+});
+
+it('an agent that calls its model although a question is open works: it has a place, and its time passes', async () => {
+  const left = new AbortController();
+  const places = new Set<string>();
+  const own = openQuestions('run', places, 30);
+  const endFirst = own.modelCalled();
+  const asking = own.ask({ body: 'Which?' }, left.signal);
+  expect(places.size).toBe(0);
+  // The call that asked has no tail.
+  endFirst();
+  expect([...places]).toEqual(['run']);
+  await vi.waitUntil(() => own.waitedMs() > 0);
+  const endSecond = own.modelCalled();
+  const before = own.waitedMs();
+  expect(places.size).toBe(0);
+  const reached = 'The step has reached its time limit of 20 milliseconds.';
+  expect(await timeUp(20, 60_000, own, left.signal)).toBe(reached);
+  expect(own.waitedMs()).toBe(before);
+  endSecond();
+  expect(places.size).toBe(0);
+  await vi.waitUntil(() => places.has('run'));
+  left.abort();
+  expect([await asking, places.size]).toEqual([null, 0]);
+});
+
+it('model calls through the gateway count, and an approved call ends with its agent', async () => {
+  const called: string[] = [];
+  const hanging = createServer((request, response) => {
+    request.resume();
+    called.push('begun');
+    response.once('close', () => called.push('ended'));
+  });
+  await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+  const base = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`;
+  const approval = { questions, server: 'ci', isNeeded: async () => true, mask };
+  const upstreams = { anthropic: { base, headers: {} }, openai: null, mcp: { ci: { base, headers: {}, approval } } };
+  const counted: string[] = [];
+  const other = await openGateway(upstreams, null, null, () => {
+    counted.push('begun');
+    return () => void counted.push('ended');
+  });
+  const left = new AbortController();
+  const send = (path: string, body: object) =>
+    fetch(`http://127.0.0.1:${other.port}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${other.key}` },
+      body: JSON.stringify(body),
+      signal: left.signal,
+    })
+      .then((response) => response.text())
+      .catch(() => 'left');
+  const model = send('/anthropic/v1/messages', {});
+  const tool = send('/mcp/ci', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'deploy' } });
+  const { toolUseId } = await asked();
+  questions.take({ ...from, messageId: 'm9', text: '', questionId: toolUseId!, approved: true });
+  await vi.waitUntil(() => called.length === 2);
+  expect(counted).toEqual(['begun']);
+  left.abort();
+  expect(await Promise.all([model, tool])).toEqual(['left', 'left']);
+  await vi.waitUntil(() => called.length === 4);
+  expect(counted).toEqual(['begun', 'ended']);
+  await other.close();
+  hanging.close();
 });

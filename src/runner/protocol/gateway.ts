@@ -49,11 +49,15 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** @param socket A path to listen on; null: a loopback port. @param meter Null: calls are not metered. */
+/**
+ * @param socket A path to listen on; null: a loopback port. @param meter Null: calls are not metered.
+ * @param modelCalled Called when a model call begins; returns what to call when it has ended
+ */
 export async function openGateway(
   upstreams: Upstreams,
   socket: string | null,
   meter: Meter | null = null,
+  modelCalled: () => () => void = () => () => {},
 ): Promise<Gateway> {
   const key = randomBytes(32).toString('base64url');
   const server = createServer((request, response) => {
@@ -69,6 +73,7 @@ export async function openGateway(
     if (!upstream) return refuse(response, 403, `The runner has no access to ${name}.`);
     if (upstream.refusal) return refuse(response, 403, upstream.refusal);
     const path = match[1]! + (match[2] ?? '');
+    if (name !== 'mcp') response.once('close', modelCalled());
     if (name !== 'mcp' && meter && isPaid(path))
       void forwardMetered(request, response, { vendor: name, ...upstream }, path, meter);
     else forward(request, response, upstream, path);

@@ -45,7 +45,7 @@ async function decideCall(
   const answer = await questions.ask(question, left);
   if (!answer) return null;
   if (!answer.approved) return result(`${answer.author} denied this call${answer.text ? `: ${answer.text}` : '.'}`);
-  return call(from, upstream, { 'x-question-id': answer.questionId }, body, id);
+  return call(from, upstream, { 'x-question-id': answer.questionId }, body, id, left);
 }
 
 const passed = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
@@ -57,12 +57,14 @@ async function call(
   more: Record<string, string>,
   body: Buffer,
   id: unknown,
+  signal: AbortSignal,
 ): Promise<Json> {
   const forwarded = passed.flatMap((name) => (from.headers[name] ? [[name, String(from.headers[name])]] : []));
   const response = await fetch(base, {
     method: 'POST',
     headers: { ...Object.fromEntries(forwarded), ...headers, ...more },
     body: new Uint8Array(body),
+    signal,
   });
   const text = await response.text();
   const isStream = /^text\/event-stream/.test(response.headers.get('content-type') ?? '');

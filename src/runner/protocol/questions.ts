@@ -1,5 +1,5 @@
 // Questions of the agents of a mission to people: shown as fragments, answered by heartbeats. While one is open, the mission takes no
-// place of the runner, and its time does not pass.
+// place of the runner, and its time does not pass; an agent that calls its model meanwhile works, and has both.
 import { randomUUID } from 'node:crypto';
 import type { Fragment } from '../contract.ts';
 import type { Message } from '../harness/conversation.ts';
@@ -10,26 +10,52 @@ export type Answer = Pick<Message, 'text' | 'author' | 'approved'> & { questionI
 /** Questions that wait at once: each is shown to people, and none is bounded by the time of the step. */
 export const mostQuestions = 10;
 
+/** Time after a model call in which an agent counts as working although a question is open: it uses tools until its next call. */
+const usualTailMs = 60_000;
+
 /** Name of an open question in the fragment of its end. */
 const toolOf = ({ action }: Question): string => action ?? 'ask_person';
 
 export type Questions = ReturnType<typeof openQuestions>;
 
 /** @param waiting Missions that wait for a person, which take no place. */
-export function openQuestions(runId: string, waiting: Set<string>) {
+export function openQuestions(runId: string, waiting: Set<string>, tailMs = usualTailMs) {
   const open = new Map<string, { question: Question; resolve(answer: Answer): void }>();
   /** Ids of messages that were answers: they are delivered until the platform has heard that they were taken. */
   const taken = new Set<string>();
   let show: (fragment: Fragment) => void = () => {};
+  const pause = measurePause();
+  /** Model calls under way, and those that a waiting agent has just made. */
+  let calls = 0;
+
+  function update(): void {
+    const isWaiting = open.size > 0 && calls === 0;
+    if (isWaiting) waiting.add(runId);
+    else waiting.delete(runId);
+    pause.set(isWaiting);
+  }
 
   return {
     /** Called before a step, with its journal. */
     begin(journal: { show(fragment: Fragment): void }): void {
       ({ show } = journal);
     },
-    isWaiting: () => open.size > 0,
     /** The question that has waited longest; null without one. */
     oldest: (): string | null => open.values().next().value?.question.body ?? null,
+    /** Milliseconds in which the agents waited for people and did nothing else. */
+    waitedMs: pause.total,
+    /** Called when a model call begins. @returns what to call when it has ended */
+    modelCalled(): () => void {
+      // A call that was under way when the question was asked is the one that asked it.
+      const tail = open.size > 0 ? tailMs : 0;
+      const ended = () => {
+        calls--;
+        update();
+      };
+      calls++;
+      update();
+      return () => (tail > 0 ? void setTimeout(ended, tail).unref() : ended());
+    },
     /** Resolves with the answer; null when the agent waits no longer. @throws when too many questions wait */
     async ask(question: Question, left: AbortSignal): Promise<Answer | null> {
       if (open.size >= mostQuestions) throw new Error(`At most ${mostQuestions} questions wait at once.`);
@@ -37,12 +63,12 @@ export function openQuestions(runId: string, waiting: Set<string>) {
       show({ kind: 'elicitation', ...question, toolUseId });
       const answer = await new Promise<Answer | null>((resolve) => {
         open.set(toolUseId, { question, resolve });
-        waiting.add(runId);
+        update();
         if (left.aborted) resolve(null);
         left.addEventListener('abort', () => resolve(null), { once: true });
       });
       open.delete(toolUseId);
-      if (open.size === 0) waiting.delete(runId);
+      update();
       const result = answer ? wordsOf(answer) : 'The agent waits no longer.';
       show({
         kind: 'action',
@@ -66,6 +92,19 @@ export function openQuestions(runId: string, waiting: Set<string>) {
       for (const [id, { resolve }] of asked) resolve({ text, author, approved, questionId: id });
       // The platform uses an approval up when the call is made.
       return { used: approved !== true };
+    },
+  };
+}
+
+/** Total time of the pauses, milliseconds. */
+function measurePause() {
+  let [sum, since]: [number, number | null] = [0, null];
+  const total = () => sum + (since === null ? 0 : performance.now() - since);
+  return {
+    total,
+    set(isPaused: boolean): void {
+      sum = total();
+      since = isPaused ? performance.now() : null;
     },
   };
 }
