@@ -361,6 +361,28 @@ describe('missions', () => {
     const place = { orgId: ada.organization.id, projectId };
     await leaveArtifact(place, change, { caption: 'change.diff', sandboxId, issueId });
     expect((await aep('diff', runId)).stdout).toBe(change);
+    const ask = (seq: number, more: object) =>
+      runtime.report(
+        'appendFragments',
+        {
+          leaseId,
+          sandboxId,
+          seq,
+          fragments: [{ kind: 'elicitation', t: 4_000_000_000_000 + seq, toolUseId: `q${seq}`, ...more }],
+        },
+        '{ nextSeq }',
+      );
+    await ask(0, { body: 'Which one?', choices: ['A', 'B'] });
+    const first = `${sandboxId}/0: Which one?\n  (A / B)\n`;
+    expect((await aep('answer', runId)).stdout).toBe(first);
+    await ask(1, { body: 'May I?', action: 'ci.deploy', parameter: '{"to":"live"}' });
+    const second = `${sandboxId}/1: May I?\n  ci.deploy {"to":"live"}\n`;
+    const several = `error: Several questions wait: name one with --question.\n${first}${second}`;
+    expect((await aep('answer', runId, '--approve')).stderr).toBe(several);
+    const one = await aep('answer', runId, '--approve', '--question', `${sandboxId}/1`);
+    expect(one.stdout).toBe(`${second}Approved.\n`);
+    expect((await aep('answer', runId, 'A')).stdout).toBe(`${first}Answered.\n`);
+    expect((await aep('answer', runId)).stdout).toBe('No question waits.\n');
     await runtime.report('finishSandbox', { leaseId, sandboxId, status: 'completed' });
     await runtime.finish({ runId, leaseId });
     expect((await aep('continue', runId, 'Add a test.')).stderr).toMatch(/^error: .+checkpoint/);

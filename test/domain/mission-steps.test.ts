@@ -520,6 +520,15 @@ describe('a message', () => {
     for (let i = 0; i < 100; i++) await say(one.runId, `${i}`);
     expect(words(await say(one.runId, 'More'))).toEqual(['conflict', 'The run has 100 messages, which is the most.']);
     expect(texts(await beat(one))).toEqual(Array.from({ length: 10 }, (_, i) => `${i}`));
+    // Answers and decisions are no messages: the agent would wait for nothing.
+    const { runId, leaseId } = one;
+    const sandboxId = await runtime.register(one);
+    const fragments = [
+      { kind: 'elicitation', t: 4_000_000_000_000, body: 'May I?', action: 'ci.deploy', toolUseId: 'q' },
+    ];
+    await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 0, fragments }, '{ nextSeq }');
+    const deny = `mutation ($runId: String!) { answerElicitation(runId: $runId, text: "", approve: false) { approved } }`;
+    expect(await graphql(deny, { runId })).toEqual({ approved: false });
   });
 
   it('answers a question of the agent, once', async () => {
@@ -605,11 +614,17 @@ describe('a message', () => {
           answerElicitation(runId: $runId, text: "", approve: $approve, seq: $seq) { fragmentSeq approved } }`,
         { runId, approve: true, ...more },
       );
-    const several = ['conflict', 'seq: several calls wait for a decision: sandboxId and seq name one.'];
+    const several = ['conflict', 'seq: several questions wait: sandboxId and seq name one.'];
     expect(words(await decide({}))).toEqual(several);
     expect(await decide({ seq: 2 })).toEqual({ fragmentSeq: 2, approved: true });
     expect(words(await decide({}))).toEqual(several);
     expect(await decide({ seq: 1 })).toEqual({ fragmentSeq: 1, approved: true });
+    // A question in words waits too.
+    const inWords = { kind: 'elicitation', t: 9, body: 'Which?', toolUseId: 'd' };
+    await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 3, fragments: [inWords] }, '{ nextSeq }');
+    expect(words(await decide({ approve: false }))).toEqual(several);
+    const end = { kind: 'action', t: 10, action: 'ask_person', toolUseId: 'd', result: 'A' };
+    await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 4, fragments: [end] }, '{ nextSeq }');
     // The newest ones are decided: the oldest is the one that waits.
     expect(await decide({ approve: false })).toEqual({ fragmentSeq: 0, approved: false });
   });

@@ -521,6 +521,15 @@ describe('push notifications', () => {
     await client.sendMessage(request(approval));
     const decided = () => world.knex('run_messages').where({ runId: id, approved: true }).orderBy('seq');
     expect((await decided()).map(({ fragmentSeq }) => fragmentSeq)).toEqual([2]);
+    // Several wait: the status message has the position of the newest one.
+    await askFor(4, 'third');
+    const approve = (more: object) =>
+      client.sendMessage(request(message('', { taskId: id, parts: [{ data: { approveToolCall: true, ...more } }] })));
+    expect((await caught(approve({})))[1]).toContain('several questions wait');
+    const { status } = await client.getTask({ id, tenant: '', historyLength: 0 });
+    expect(status?.message?.metadata).toEqual({ sandboxId: place.sandboxId, seq: 4 });
+    await approve(status!.message!.metadata!);
+    expect((await decided()).map(({ fragmentSeq }) => fragmentSeq)).toEqual([2, 4]);
   });
 
   it('are configured with a message: once for repeated sends, and before anything starts', async () => {

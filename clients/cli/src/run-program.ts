@@ -43,8 +43,12 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
   ofRun('message', 'send a message to the agent of a run')
     .argument('<text>', 'what to tell it; - reads it from standard input')
     .action(run(steering.message));
-  ofRun('answer', 'answer the newest question of the agent of a run, or decide about a tool call')
+  ofRun(
+    'answer',
+    'answer the question of the agent of a run, or decide about a tool call; without an answer: show what waits',
+  )
     .argument('[text]', 'the answer, or the reason of the decision; - reads it from standard input')
+    .option('--question <name>', 'the question, as it is shown, if several wait')
     .addOption(new Option('--approve', 'let the agent call the tool').conflicts('deny'))
     .option('--deny', 'keep the agent from calling the tool')
     .action(run(steering.answer));

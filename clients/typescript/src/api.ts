@@ -158,9 +158,9 @@ export interface AnswerElicitationRequest {
   text: string;
   /** Whether the tool may be called with these arguments; required for such a question, and for no other. */
   approve?: boolean | null;
-  /** The sandbox whose agent asked; absent: any of the run. */
+  /** The sandbox whose agent asked; required when several questions wait. */
   sandboxId?: string | null;
-  /** The position of the question among the fragments of the sandbox; absent: the newest. */
+  /** The position of the question among the fragments of the sandbox; required when several questions wait. Without it an answer is for the question that waits now, which may be another one than you have read. */
   seq?: number | null;
 }
 /** The parameters of `approvePlan`. */

@@ -24,16 +24,7 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = usua
   /** Ids of messages that were answers: they are delivered until the platform has heard that they were taken. */
   const taken = new Set<string>();
   let show: (fragment: Fragment) => void = () => {};
-  const pause = measurePause();
-  /** Model calls under way, and those that a waiting agent has just made. */
-  let calls = 0;
-
-  function update(): void {
-    const isWaiting = open.size > 0 && calls === 0;
-    if (isWaiting) waiting.add(runId);
-    else waiting.delete(runId);
-    pause.set(isWaiting);
-  }
+  const pauses = measurePauses(runId, waiting, tailMs, () => open.size > 0);
 
   return {
     /** Called before a step, with its journal. */
@@ -42,20 +33,8 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = usua
     },
     /** The question that has waited longest; null without one. */
     oldest: (): string | null => open.values().next().value?.question.body ?? null,
-    /** Milliseconds in which the agents waited for people and did nothing else. */
-    waitedMs: pause.total,
-    /** Called when a model call begins. @returns what to call when it has ended */
-    modelCalled(): () => void {
-      // A call that was under way when the question was asked is the one that asked it.
-      const tail = open.size > 0 ? tailMs : 0;
-      const ended = () => {
-        calls--;
-        update();
-      };
-      calls++;
-      update();
-      return () => (tail > 0 ? void setTimeout(ended, tail).unref() : ended());
-    },
+    waitedMs: pauses.waitedMs,
+    modelCalled: pauses.modelCalled,
     /** Resolves with the answer; null when the agent waits no longer. @throws when too many questions wait */
     async ask(question: Question, left: AbortSignal): Promise<Answer | null> {
       if (open.size >= mostQuestions) throw new Error(`At most ${mostQuestions} questions wait at once.`);
@@ -63,12 +42,12 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = usua
       show({ kind: 'elicitation', ...question, toolUseId });
       const answer = await new Promise<Answer | null>((resolve) => {
         open.set(toolUseId, { question, resolve });
-        update();
+        pauses.update();
         if (left.aborted) resolve(null);
         left.addEventListener('abort', () => resolve(null), { once: true });
       });
       open.delete(toolUseId);
-      update();
+      pauses.update();
       const result = answer ? wordsOf(answer) : 'The agent waits no longer.';
       show({
         kind: 'action',
@@ -96,15 +75,36 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = usua
   };
 }
 
-/** Total time of the pauses, milliseconds. */
-function measurePause() {
+/** Pauses of a mission: times in which its agents wait for people and call no model. */
+function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQuestions: () => boolean) {
   let [sum, since]: [number, number | null] = [0, null];
-  const total = () => sum + (since === null ? 0 : performance.now() - since);
+  /** Model calls under way, and those that a waiting agent has just made. */
+  let calls = 0;
+  const waitedMs = () => sum + (since === null ? 0 : performance.now() - since);
+
+  function update(): void {
+    const isWaiting = hasQuestions() && calls === 0;
+    if (isWaiting) waiting.add(runId);
+    else waiting.delete(runId);
+    sum = waitedMs();
+    since = isWaiting ? performance.now() : null;
+  }
+  function end(): void {
+    calls--;
+    update();
+  }
+
   return {
-    total,
-    set(isPaused: boolean): void {
-      sum = total();
-      since = isPaused ? performance.now() : null;
+    update,
+    /** Milliseconds. */
+    waitedMs,
+    /** Called when a model call begins. @returns what to call when it has ended */
+    modelCalled(): () => void {
+      // A call that was under way when the question was asked is the one that asked it.
+      const tail = hasQuestions() ? tailMs : 0;
+      calls++;
+      update();
+      return () => (tail > 0 ? void setTimeout(end, tail).unref() : end());
     },
   };
 }

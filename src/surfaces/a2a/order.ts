@@ -23,6 +23,8 @@ const Members = z.object({
   runId: id.optional(),
   approvePlan: z.boolean().optional(),
   approveToolCall: z.boolean().optional(),
+  sandboxId: id.optional(),
+  seq: z.int().min(0).max(1_000_000).optional(),
 });
 
 export interface Asked extends z.output<typeof Members> {

@@ -36,14 +36,15 @@ export async function receive(caller: Caller, message: Message | undefined): Pro
 /** Delivers the message to the agent of the task. Returns false for a finished task. */
 async function steer(caller: Caller, runId: string, asked: Asked): Promise<boolean> {
   const run = await findRun(caller, runId);
-  const { messageId, text: words, approvePlan: approves, approveToolCall: approve } = asked;
+  const { messageId, text: words, approvePlan: approves, approveToolCall: approve, sandboxId, seq } = asked;
   const text = words.trim() === '' ? null : checkShape(messageText, words, 'message.parts');
   if (!isOpen(run) && !(await wasSent(run.id, messageId))) return false;
   await refuseContext(caller, runId, asked);
-  if (text === null && !approves && approve === undefined)
+  if (text === null && !approves && approve === undefined && seq === undefined)
     throw invalid.field('message.parts', 'must have a text for the agent');
   try {
-    if (approve !== undefined) await answerElicitation(caller, { runId, text: text ?? '', approve, messageId });
+    if (approve !== undefined || seq !== undefined)
+      await answerElicitation(caller, { runId, text: text ?? '', approve, sandboxId, seq, messageId });
     else if (text !== null) await sendMessage(caller, { runId, text, messageId });
     if (approves) await approvePlan(caller, runId);
   } catch (error) {

@@ -1,6 +1,6 @@
 // Steering a run with messages and decisions, and starting it again.
 import type { Client, Run } from '../../../typescript/src/exports.ts';
-import { paintStatus, printJson, printLine } from '../output.ts';
+import { paintStatus, plain, printJson, printLine } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 import { leaveOrFollow, readPrompt } from './runs.ts';
 
@@ -29,17 +29,55 @@ export async function message(options: CommonOptions, runId: string, text: strin
   else printLine('Sent. The agent takes it up in its present turn, or with its next step.');
 }
 
-export async function answer(
-  { approve: approves, deny: denies, ...options }: CommonOptions & { approve?: true; deny?: true },
-  runId: string,
-  text: string | undefined,
-): Promise<void> {
-  const decision = approves || denies ? { approve: approves === true } : {};
-  const words = text === undefined ? '' : await readPrompt(text);
-  const said = await (await openClient(options.url)).answerElicitation({ runId, text: words, ...decision });
-  if (options.json) printJson(said);
-  else printLine('Answered.');
+interface Question {
+  sandboxId: string;
+  seq: number;
+  text: string;
+  choices: string[] | null;
+  tool: string | null;
+  arguments: string | null;
 }
+
+interface AnswerOptions extends CommonOptions {
+  approve?: true;
+  deny?: true;
+  question?: string;
+}
+
+/** Answers the question that it shows, never another one; without an answer it shows those that wait. */
+export async function answer(options: AnswerOptions, runId: string, text: string | undefined): Promise<void> {
+  const { approve, deny, question: name } = options;
+  const client = await openClient(options.url);
+  const query = `query ($runId: String!) { run(runId: $runId) { questions { sandboxId seq text choices tool arguments } } }`;
+  const { questions } = (await client.graphql<{ run: { questions: Question[] } }>(query, { runId })).run;
+  const isDecision = approve === true || deny === true;
+  if (text === undefined && !isDecision) {
+    if (options.json) return printJson(questions);
+    return printLine(questions.map(describe).join('\n') || 'No question waits.');
+  }
+  const asked = name === undefined ? questions : questions.filter((one) => nameOf(one) === name);
+  if (asked.length === 0)
+    throw new UserError(`No ${name ? `such question of ${runId}` : `question of ${runId}`} waits.`);
+  if (asked.length > 1) {
+    const list = asked.map(describe).join('\n');
+    throw new UserError(`Several questions wait: name one with --question.\n${list}`);
+  }
+  const [{ sandboxId, seq }] = asked as [Question];
+  if (!options.json) printLine(describe(asked[0]!));
+  const words = text === undefined ? '' : await readPrompt(text);
+  const decision = isDecision ? { approve: approve === true } : {};
+  const said = await client.answerElicitation({ runId, text: words, sandboxId, seq, ...decision });
+  if (options.json) printJson(said);
+  else printLine(isDecision ? (approve ? 'Approved.' : 'Denied.') : 'Answered.');
+}
+
+const nameOf = ({ sandboxId, seq }: Question): string => `${sandboxId}/${seq}`;
+
+const describe = (question: Question): string => {
+  const { text, choices, tool, arguments: given } = question;
+  const words = [text, tool && `${tool} ${given ?? ''}`, choices && `(${choices.join(' / ')})`];
+  return `${nameOf(question)}: ${plain(words.filter(Boolean).join('\n  '))}`;
+};
 
 interface ContinueOptions extends CommonOptions {
   step?: string;

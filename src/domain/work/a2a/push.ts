@@ -162,7 +162,7 @@ export async function deliverPush({ runId, id, status, inputRequired = false }: 
     { ...run, status, awaitsApproval: inputRequired && isWaiting({ status }) },
     {
       message: (await messagesOfRuns([runId])).get(runId),
-      question: inputRequired ? ((await findQuestions([run])).get(runId) ?? '') : undefined,
+      question: inputRequired ? ((await findQuestions([run])).get(runId) ?? { text: '' }) : undefined,
     },
   );
   const event = { taskId, contextId, status: current, metadata };

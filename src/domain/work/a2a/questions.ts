@@ -5,16 +5,24 @@ import { isWaiting } from '../runs/states.ts';
 
 type Asking = Pick<Run, 'id' | 'status' | 'awaitsApproval' | 'parkedReason'>;
 
+export interface TaskQuestion {
+  text: string;
+  /** The fragment that asks: an answer with it meets no later question. Absent for a question about money. */
+  position?: { sandboxId: string; seq: number };
+}
+
 /** Questions of the agents of running ones, by run, that nobody has answered yet, and what parked ones wait for. */
-export async function findQuestions(runs: readonly Asking[]): Promise<Map<string, string>> {
+export async function findQuestions(runs: readonly Asking[]): Promise<Map<string, TaskQuestion>> {
   const running = runs.filter(({ status }) => status === 'running');
   const asked = await openQuestions(running.map(({ id }) => id));
-  const parked = running.flatMap(({ id, parkedReason }) => (parkedReason ? [[id, parkedReason] as const] : []));
-  const words = asked.map(
-    ({ runId, text, choices, arguments: given }) =>
-      [runId, [text, given, choices && `(${choices.join(' / ')})`].filter(Boolean).join('\n')] as const,
+  const parked = running.flatMap(({ id, parkedReason }) =>
+    parkedReason ? [[id, { text: parkedReason }] as const] : [],
   );
-  return new Map([...words, ...parked]);
+  const words = asked.map(({ runId, text, choices, arguments: given, sandboxId, seq }) => {
+    const words = [text, given, choices && `(${choices.join(' / ')})`].filter(Boolean).join('\n');
+    return [runId, { text: words, position: { sandboxId, seq } }] as const;
+  });
+  return new Map<string, TaskQuestion>([...words, ...parked]);
 }
 
 /** Whether the plan of the run waits for an approval. */

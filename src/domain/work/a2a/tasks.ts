@@ -14,7 +14,7 @@ import { type Said, saidTo } from '../runs/messages.ts';
 import { Run, type RunStatus } from '../runs/model.ts';
 import { countRuns, findRun, listRuns } from '../runs/operations.ts';
 import { countContext, messagesOfRuns, runsOfContext, type TaskMessage } from './messages.ts';
-import { awaitsApproval, findQuestions } from './questions.ts';
+import { awaitsApproval, findQuestions, type TaskQuestion } from './questions.ts';
 
 export const taskStates: Readonly<Record<RunStatus, TaskState>> = {
   dispatching: TaskState.TASK_STATE_SUBMITTED,
@@ -56,7 +56,7 @@ interface Related {
   messages?: readonly Said[] | undefined;
   artifacts?: readonly Row<Artifact>[] | undefined;
   /** The unanswered question of the agent. */
-  question?: string | undefined;
+  question?: TaskQuestion | undefined;
 }
 
 /** A run as a task, without history and artifacts where those are absent. */
@@ -81,17 +81,12 @@ export function taskOf(run: Row<Run>, related: Related = {}): Task {
 }
 
 function statusMessage(run: Row<Run>, contextId: string, { question }: Related): Message | undefined {
+  const asked = run.status === 'running' ? question : undefined;
   const words =
-    question && run.status === 'running'
-      ? question
-      : run.status === 'failed'
-        ? (run.lastError ?? run.reason)
-        : (run.reason ?? run.missionActivity);
+    asked?.text ?? (run.status === 'failed' ? (run.lastError ?? run.reason) : (run.reason ?? run.missionActivity));
   if (!words) return undefined;
-  return textMessage(
-    { messageId: `${run.id}-${run.updatedAt}`, contextId, taskId: run.id, role: Role.ROLE_AGENT },
-    words,
-  );
+  const of = { messageId: `${run.id}-${run.updatedAt}`, contextId, taskId: run.id, role: Role.ROLE_AGENT };
+  return { ...textMessage(of, words), metadata: asked?.position };
 }
 
 const artifactOf = (artifact: Row<Artifact>): A2aArtifact => ({

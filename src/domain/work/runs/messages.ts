@@ -17,9 +17,9 @@ export type NewMessage = Pick<RunMessage, 'kind' | 'text' | 'authorUserId' | 'au
 };
 
 const lastSql = `select coalesce(max(seq), -1)::int as seq, coalesce(max(created_at), 0) as at,
-    count(*) filter (where kind in ('message', 'answer'))::int as count from run_messages where run_id = $1`;
+    count(*) filter (where kind = 'message')::int as count from run_messages where run_id = $1`;
 
-/** The number of messages and answers of the run, with the number and time of its latest entry. */
+/** The number of messages of the run, with the number and time of its latest entry. */
 const lastOf = async (trx: Transaction, runId: string) =>
   (await sql<{ seq: number; at: number; count: number }>(lastSql, [runId], trx))[0]!;
 

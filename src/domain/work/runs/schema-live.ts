@@ -112,11 +112,13 @@ builder.mutationFields((t) => ({
           'Whether the tool may be called with these arguments; required for such a question, and for no other.',
       }),
       sandboxId: t.arg.string({
-        description: 'The sandbox whose agent asked; absent: any of the run.',
+        description: 'The sandbox whose agent asked; required when several questions wait.',
         validate: { schema: boundedText(text.pathId) },
       }),
       seq: t.arg.int({
-        description: 'The position of the question among the fragments of the sandbox; absent: the newest.',
+        description:
+          'The position of the question among the fragments of the sandbox; required when several questions wait. Without it an ' +
+          'answer is for the question that waits now, which may be another one than you have read.',
         validate: { schema: z.int().min(0).max(1_000_000) },
       }),
     },

@@ -57,7 +57,8 @@ async function say(
   message: Pick<RunMessage, 'kind' | 'text'> & Partial<RunMessage>,
 ): Promise<RunMessage> {
   await refuseDeaf(trx, run);
-  if ((await countMessages(trx, run.id)) >= mission.messages) {
+  // An answer ends a question, so that questions bound their number.
+  if (message.kind === 'message' && (await countMessages(trx, run.id)) >= mission.messages) {
     throw conflict(`The run has ${mission.messages} messages, which is the most.`);
   }
   const written = await appendMessage(trx, run, { ...message, ...(await author(caller)) });
@@ -102,7 +103,7 @@ export interface ElicitationAnswer {
   text: string;
   /** Whether the tool may be called; only for a question about a call. */
   approve?: boolean | null | undefined;
-  /** The fragment that asks; absent: the newest question of the run that waits. */
+  /** The fragment that asks; absent: the one question of the run that waits. */
   sandboxId?: string | null | undefined;
   seq?: number | null | undefined;
   /** The sender's own id of the answer: a repeated one does not decide about a later call. */
@@ -122,7 +123,8 @@ export const answerElicitation = (
     const answers = await findAnswers(trx, run.id);
     const question = await findElicitation(trx, run.id, asked, answers);
     if (!question) throw conflict('The agent has asked no such question.');
-    const { sandboxId, seq: fragmentSeq, tool, isOver, openCalls } = question;
+    const { sandboxId, seq: fragmentSeq, tool, isOver, openCount } = question;
+    if (openCount > 1) throw conflict.field('seq', 'several questions wait: sandboxId and seq name one');
     const approved = approve ?? null;
     if (tool === null && text === '') throw invalid.field('text', 'must not be empty for the answer to a question');
     if ((tool !== null) !== (approved !== null))
@@ -130,8 +132,6 @@ export const answerElicitation = (
         'approve',
         tool === null ? 'decides about the call of a tool' : 'is required: approve or deny',
       );
-    if (approved !== null && openCalls > 1)
-      throw conflict.field('seq', 'several calls wait for a decision: sandboxId and seq name one');
     const before = answers.find((one) => one.sandboxId === sandboxId && one.fragmentSeq === fragmentSeq);
     if (before && (before.text !== text || before.approved !== approved))
       throw conflict('The question has been answered already.');

@@ -19,7 +19,7 @@ const isOver = `exists (select from sandbox_fragments l where l.sandbox_id = f.s
   and (f.tool_use_id is null or l.tool_use_id = f.tool_use_id))`;
 
 const findSql = `select sandbox_id, seq, text, choices, tool, arguments, at, is_over,
-    count(*) filter (where is_open and tool is not null) over ()::int as open_calls from (
+    count(*) filter (where is_open) over ()::int as open_count from (
     select ${columns}, o.is_over, not o.is_over and not exists (select from unnest($4::text[], $5::int[]) a (id, seq)
       where a.id = f.sandbox_id and a.seq = f.seq) as is_open
     from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id
@@ -30,8 +30,8 @@ const findSql = `select sandbox_id, seq, text, choices, tool, arguments, at, is_
 export interface FoundElicitation extends Elicitation {
   /** Whether the agent no longer waits. */
   isOver: boolean;
-  /** Calls of tools among the questions that wait for an answer. */
-  openCalls: number;
+  /** Number of the questions that wait for an answer. */
+  openCount: number;
 }
 
 /**
