@@ -57,6 +57,7 @@ const environmentOfMission = async (agentId: string): Promise<Json> => {
     'mutation ($p: String!, $a: String!) { startMission(projectId: $p, prompt: "Do it.", agentId: $a) { id } }';
   await world.graphql(start, { token: alice.token, variables: { p: projectId, a: agentId } });
   const environment = `{ templateId templateName base image dockerfile setupScript variables { name value }
+    services { name image variables { name value } command healthCheck }
     setupNetwork { mode hosts } agentNetwork { mode hosts } memoryMb diskMb processes stepMinutes stepModelCalls stepTokens }`;
   return (await runtime.claim({}, `{ step { environment ${environment} } }`)).step.environment;
 };
@@ -74,6 +75,7 @@ describe('a template', () => {
       dockerfile: null,
       setupScript: null,
       variables: [],
+      services: [],
       setupNetwork: { mode: 'packages', hosts: [] },
       agentNetwork: { mode: 'packages', hosts: [] },
       memoryMb: null,
@@ -126,6 +128,20 @@ describe('a template', () => {
     expect(await refusal({ setupNetwork: { mode: 'open', hosts: ['a.example'] } })).toContain(
       'must be empty with the mode open',
     );
+    const service = { name: 'db', image: 'postgres:17' };
+    const refusals: [object[], string][] = [
+      [[{ ...service, name: 'My db' }], 'services.0.name: must be lower-case letters, digits and hyphens'],
+      [[{ name: 'db' }], 'services.0.image: is required'],
+      [[{ ...service, image: '--privileged' }], 'services.0.image: must be the name of an image'],
+      [[{ ...service, variables: [{ name: 'PATH', value: '' }] }], 'services.0.variables.0.name: PATH is set by'],
+      [[{ ...service, command: [] }], 'services.0.command: must be at least 1 entry'],
+      [[{ ...service, command: ['x'.repeat(1_500), 'y'.repeat(501)] }], 'services.0.command: must have at most 2000'],
+      [[{ ...service, command: ['x'.repeat(2_001)] }], 'services.0.command.0: must be at most 2000'],
+      [[{ ...service, healthCheck: 'x'.repeat(1_001) }], 'services.0.healthCheck: must be at most 1000'],
+      [[service, service], 'services.1.name: db is there twice'],
+      [Array.from({ length: 6 }, (_, i) => ({ ...service, name: `db${i}` })), 'services: must be at most 5'],
+    ];
+    for (const [services, expected] of refusals) expect(await refusal({ services })).toContain(expected);
     expect(await refusal({ base: 'image' })).toBe('image: is required with the base image.');
     expect(await refusal({ image: 'node:20' })).toBe('image: belongs to the base image, not to machine.');
     expect(await refusal({ base: 'image', image: '--privileged' })).toContain('must be the name of an image');
@@ -157,8 +173,14 @@ describe('the template of a step', () => {
       ...{ memoryMb: 2_048, diskMb: 4_096, processes: 200 },
       ...{ stepMinutes: 1_440, stepModelCalls: 500, stepTokens: 2_000_000 },
     };
+    const db = { name: 'db', image: 'postgres:17', variables: [{ name: 'POSTGRES_PASSWORD', value: 'x' }] };
+    const services = [
+      { ...db, command: ['-c', 'fsync=off'], healthCheck: 'pg_isready' },
+      { name: 'cache', image: 'valkey:8', variables: [], command: null, healthCheck: null },
+    ];
     const node = await create({
       name: 'Node tools',
+      services: [services[0], { name: 'cache', image: 'valkey:8' }],
       ...{ base: 'dockerfile', dockerfile: 'FROM node:20', setupScript: 'npm ci', agentNetwork: custom, ...limits },
       ...{ variables: [{ name: 'CI', value: '1' }], setupNetwork: { mode: 'packages', hosts: ['get.example.com'] } },
     });
@@ -171,6 +193,7 @@ describe('the template of a step', () => {
       templateName: 'Node tools',
       ...{ base: 'dockerfile', image: null, dockerfile: 'FROM node:20', setupScript: 'npm ci' },
       variables: [{ name: 'CI', value: '1' }],
+      services,
       setupNetwork: {
         mode: 'packages',
         hosts: [...packageRegistries.flatMap((registry) => registry.hosts), 'get.example.com'],

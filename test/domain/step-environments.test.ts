@@ -32,7 +32,7 @@ const graphql = async (query: string, variables: Record<string, unknown>, token 
   return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
 };
 const environment = `environment { templateId templateName base image dockerfile setupScript variables { name value }
-  secrets { name value hosts setupOnly } setupNetwork { mode hosts } agentNetwork { mode hosts } memoryMb diskMb processes stepMinutes stepModelCalls stepTokens }`;
+  secrets { name value hosts setupOnly } services { name image variables { name value } command healthCheck } setupNetwork { mode hosts } agentNetwork { mode hosts } memoryMb diskMb processes stepMinutes stepModelCalls stepTokens }`;
 const held = async (): Promise<Json> => {
   world.clock.turn(1);
   await graphql('mutation ($p: String!) { startMission(projectId: $p, prompt: "Build it.") { id } }', { p: projectId });
@@ -54,6 +54,7 @@ describe('the environment of a step', () => {
       setupScript: null,
       variables: [],
       secrets: [],
+      services: [],
       setupNetwork: network,
       agentNetwork: network,
       memoryMb: null,

@@ -227,6 +227,7 @@ const agentBody = {
 const network = { mode: 'custom', hosts: ['api.example.com'] };
 const environmentBody = {
   variables: [{ name: 'CI', value: 'true' }],
+  services: [{ name: 'db', image: 'postgres:17', command: ['-c', 'fsync=off'], healthCheck: 'pg_isready' }],
   setupNetwork: network,
   agentNetwork: network,
 };

@@ -138,7 +138,8 @@ function addTemplates(program: Command): void {
       .option('--setup <file>', 'script that prepares the environment')
       .option('--network <mode>', 'none, packages, custom or open', oneOf(['none', 'packages', 'custom', 'open']))
       .option('--allow <host>', 'allow this host; may be repeated', repeated)
-      .option('--variable <name=value>', 'set a variable; may be repeated', repeated);
+      .option('--variable <name=value>', 'set a variable; may be repeated', repeated)
+      .option('--services <file>', 'list of containers beside a mission, as JSON');
   command
     .command('list')
     .description('list templates, the built-in one last')

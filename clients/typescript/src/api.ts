@@ -762,6 +762,36 @@ export interface CreateSandboxTemplateRequest {
     /** At most 4000 characters. */
     value: string;
   }[];
+  /**
+   * At most 5. They need a runtime with containers.
+   *
+   * @maxItems 5
+   *
+   * Items: A container beside each mission.
+   */
+  services?: {
+    /** 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
+    name: string;
+    /** A container image. */
+    image: string;
+    /**
+     * At most 50; their values are no secrets.
+     *
+     * @maxItems 50
+     *
+     * Items: A variable of the environment.
+     */
+    variables?: {
+      /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+      name: string;
+      /** At most 4000 characters. */
+      value: string;
+    }[];
+    /** Arguments in place of those of the image; null: those of the image. */
+    command?: string[] | null;
+    /** Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running. */
+    healthCheck?: string | null;
+  }[];
   /** While the environment is prepared. */
   setupNetwork?: {
     /** Set of hosts that it allows. */
@@ -2385,6 +2415,8 @@ export interface SandboxTemplate {
   setupScript: string | null;
   /** Variables of setup and agents. */
   variables: TemplateVariable[];
+  /** Containers beside each mission. */
+  services: TemplateService[];
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
   /** The memory that a mission may take, MiB; null: that of the instance type. */
@@ -2412,6 +2444,19 @@ export interface TemplateVariable {
   name: string;
   /** Its value, which everybody can read who can read the template. */
   value: string;
+}
+/** A container beside each mission, such as a database: the mission reaches it at `localhost`. */
+export interface TemplateService {
+  /** Unique in the template. */
+  name: string;
+  /** Its container image. */
+  image: string;
+  /** Environment variables of the service alone. They are no secrets. */
+  variables: TemplateVariable[];
+  /** Arguments in place of those of the image; null: those of the image. */
+  command: string[] | null;
+  /** Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running. */
+  healthCheck: string | null;
 }
 /** One page of a list of SandboxTemplate records. */
 export interface SandboxTemplatePage {
@@ -3054,6 +3099,36 @@ export interface UpdateSandboxTemplateRequest {
     name: string;
     /** At most 4000 characters. */
     value: string;
+  }[];
+  /**
+   * At most 5. They need a runtime with containers.
+   *
+   * @maxItems 5
+   *
+   * Items: A container beside each mission.
+   */
+  services?: {
+    /** 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
+    name: string;
+    /** A container image. */
+    image: string;
+    /**
+     * At most 50; their values are no secrets.
+     *
+     * @maxItems 50
+     *
+     * Items: A variable of the environment.
+     */
+    variables?: {
+      /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+      name: string;
+      /** At most 4000 characters. */
+      value: string;
+    }[];
+    /** Arguments in place of those of the image; null: those of the image. */
+    command?: string[] | null;
+    /** Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running. */
+    healthCheck?: string | null;
   }[];
   /** While the environment is prepared. */
   setupNetwork?: {

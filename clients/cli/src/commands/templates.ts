@@ -39,6 +39,7 @@ export async function show(options: CommonOptions, wanted: string): Promise<void
     base: template.image ?? template.base,
     setup: template.setupScript,
     variables: template.variables.map(({ name, value }) => `${name}=${value}`).join(' '),
+    services: template.services.map(({ name, image }) => `${name} (${image})`).join(', '),
     'setup network': network(template.setupNetwork),
     'agent network': network(template.agentNetwork),
     memory: template.memoryMb === null ? null : `${template.memoryMb} MiB`,
@@ -53,10 +54,21 @@ interface Settings extends CommonOptions {
   network?: 'none' | 'packages' | 'custom' | 'open';
   allow?: string[];
   variable?: string[];
+  services?: string;
 }
 
-/** `--setup` and `--dockerfile` name files. */
-async function settingsOf({ image, dockerfile, setup, network, allow, variable }: Settings) {
+/** @throws where the file has no list as JSON; the service checks its members. */
+async function servicesIn(file: string): Promise<SandboxTemplate['services']> {
+  const text = await readFile(file, 'utf8');
+  try {
+    const services = JSON.parse(text);
+    if (Array.isArray(services)) return services;
+  } catch {}
+  throw new UserError(`${file}: must be a list of services as JSON.`);
+}
+
+/** `--setup`, `--dockerfile` and `--services` name files. */
+async function settingsOf({ image, dockerfile, setup, network, allow, variable, services }: Settings) {
   const hosts = allow ?? [];
   const policy = network || allow ? { mode: network ?? ('packages' as const), hosts } : undefined;
   const variables = variable?.map((pair) => {
@@ -70,6 +82,7 @@ async function settingsOf({ image, dockerfile, setup, network, allow, variable }
     ...(setup !== undefined && { setupScript: await readFile(setup, 'utf8') }),
     ...(policy && { setupNetwork: policy, agentNetwork: policy }),
     ...(variables && { variables }),
+    ...(services !== undefined && { services: await servicesIn(services) }),
   };
 }
 

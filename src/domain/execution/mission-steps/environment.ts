@@ -37,7 +37,7 @@ export async function environmentOf(
     templateId: template?.id ?? standardTemplateId,
     templateName: rest.name,
     ...{ base, image, dockerfile, setupScript, memoryMb, diskMb, processes },
-    ...{ stepMinutes, stepModelCalls, stepTokens },
+    ...{ stepMinutes, stepModelCalls, stepTokens, services: rest.services },
     ...(await deliverSecrets(trx, { orgId, projectId, templateId: template?.id ?? null }, rest.variables)),
     setupNetwork: resolvePolicy(rest.setupNetwork),
     agentNetwork: resolvePolicy(rest.agentNetwork),

@@ -3,6 +3,7 @@ import { builder } from '#graph/builder.ts';
 import { weightOf } from '#graph/weight.ts';
 import { templateText } from '../../projects/sandbox-templates/bounds.ts';
 import { NetworkMode, TemplateBase } from '../../projects/sandbox-templates/schema-parts.ts';
+import { ServiceType } from '../../projects/sandbox-templates/schema-services.ts';
 import type { NetworkPolicy, Variable } from '../../projects/sandbox-templates/settings.ts';
 import type { DeliveredSecret } from '../../projects/secrets/delivery.ts';
 import type { StepEnvironment } from '../mission-steps/environment.ts';
@@ -60,6 +61,10 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
     secrets: t.expose('secrets', {
       type: [StepSecretType],
       description: 'Their names differ from those of variables.',
+    }),
+    services: t.expose('services', {
+      type: [ServiceType],
+      description: 'Containers in one network with the step and with no other; they run for as long as the mission.',
     }),
     setupNetwork: t.expose('setupNetwork', { type: StepNetwork, description: 'While the environment is prepared.' }),
     agentNetwork: t.expose('agentNetwork', { type: StepNetwork, description: 'While agents and scripts work.' }),

@@ -10,10 +10,14 @@ export const templateText = {
   /** `*.` and a name of at most 253 characters, with a port. */
   host: { min: 1, max: 261 },
   variable: { max: 4_000 },
+  serviceName: { min: 1, max: 30 },
+  /** The arguments of the command of a service, together. */
+  command: { max: 2_000 },
+  healthCheck: { min: 1, max: 1_000 },
 } as const;
 
-/** Maximum hosts per policy, variables per template, and templates per organization. */
-export const templateCounts = { hosts: 100, variables: 50, templates: 100 } as const;
+/** Maximum hosts per policy, variables per template or service, services per template, arguments per service, and templates per organization. */
+export const templateCounts = { hosts: 100, variables: 50, services: 5, arguments: 50, templates: 100 } as const;
 
 /** The largest limits that a template can set for a mission; a runner may have lower bounds of its own. */
 export const templateLimits = {

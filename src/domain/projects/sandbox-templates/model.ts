@@ -4,7 +4,7 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { columnsOf, type Source } from '#foundation/postgres/reads.ts';
 import { Organization } from '../../organization/organizations/model.ts';
-import type { NetworkPolicy, TemplateBase, Variable } from './settings.ts';
+import type { NetworkPolicy, Service, TemplateBase, Variable } from './settings.ts';
 
 export class SandboxTemplate extends table('sandbox_templates', {
   id: column<Id<'sandboxTemplate'>>(),
@@ -17,6 +17,7 @@ export class SandboxTemplate extends table('sandbox_templates', {
   dockerfile: column<string | null>(),
   setupScript: column<string | null>(),
   variables: column<Variable[]>(),
+  services: column<Service[]>(),
   setupNetwork: column<NetworkPolicy>(),
   agentNetwork: column<NetworkPolicy>(),
   memoryMb: column<number | null>(),
@@ -29,7 +30,7 @@ export class SandboxTemplate extends table('sandbox_templates', {
   updatedAt: column<number>(),
 }) {
   static override noun = 'sandbox template';
-  static override jsonAttributes = ['variables', 'setupNetwork', 'agentNetwork'];
+  static override jsonAttributes = ['variables', 'services', 'setupNetwork', 'agentNetwork'];
   static visibleTo = orgWide;
 
   static {

@@ -48,6 +48,10 @@ export const PackageRegistryType = builder.objectRef<PackageRegistry>('PackageRe
   }),
 });
 
+export const imageName = boundedText(templateText.image).regex(
+  /^[\w][\w./:@-]*$/,
+  'must be the name of an image such as ghcr.io/acme/tools:1',
+);
 export const environmentName = boundedText(variableName)
   .check(({ value, issues }) => {
     const message = variableNameProblem(value);

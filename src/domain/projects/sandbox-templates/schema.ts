@@ -7,10 +7,11 @@ import { pageArguments, pageOf } from '#graph/page.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages } from '#limits.ts';
-import { templateLimits, templateText } from './bounds.ts';
+import { templateCounts, templateLimits, templateText } from './bounds.ts';
 import { SandboxTemplate } from './model.ts';
 import * as operations from './operations.ts';
-import { NetworkPolicyType, networkPolicy, TemplateBase, VariableType, variables } from './schema-parts.ts';
+import { imageName, NetworkPolicyType, networkPolicy, TemplateBase, VariableType, variables } from './schema-parts.ts';
+import { ServiceType, services } from './schema-services.ts';
 
 export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTemplate').implement({
   description: 'The environment that agents work in: what a sandbox is created from, holds and may connect to.',
@@ -38,6 +39,11 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       description: 'A POSIX shell script that prepares the environment, in the checkout; null without one.',
     }),
     variables: t.expose('variables', { type: [VariableType], description: 'Variables of setup and agents.' }),
+    services: t.expose('services', {
+      type: [ServiceType],
+      complexity: { field: 1, multiplier: templateCounts.services },
+      description: 'Containers beside each mission.',
+    }),
     setupNetwork: t.expose('setupNetwork', {
       type: NetworkPolicyType,
       description: 'While the environment is prepared.',
@@ -99,8 +105,7 @@ const bounded = ({ min, max }: { min: number; max: number }, what: string) =>
 const members = {
   description: boundedText(templateText.description).nullable().optional().describe('Purpose of the template.'),
   base: TemplateBase.zod.optional().describe('Source of a sandbox.'),
-  image: boundedText(templateText.image)
-    .regex(/^[\w][\w./:@-]*$/, 'must be the name of an image such as ghcr.io/acme/tools:1')
+  image: imageName
     .nullable()
     .optional()
     .describe('A container image: required with the base `image`, not allowed with another one.'),
@@ -113,6 +118,7 @@ const members = {
     .optional()
     .describe('A POSIX shell script that prepares the environment, in the checkout.'),
   variables: variables.optional(),
+  services: services.optional(),
   setupNetwork: networkPolicy.optional().describe('While the environment is prepared.'),
   agentNetwork: networkPolicy.optional().describe('While agents and scripts work.'),
   memoryMb: bounded(templateLimits.memoryMb, 'Memory of a mission in MiB'),

@@ -24,6 +24,17 @@ export interface Variable {
   value: string;
 }
 
+/** A container beside each mission, which reaches it at `localhost`. */
+export interface Service {
+  name: string;
+  image: string;
+  variables: Variable[];
+  /** Arguments in place of those of the image; null: those of the image. */
+  command: string[] | null;
+  /** Shell command in the container that succeeds once the service is ready; null: it is ready once it keeps running. */
+  healthCheck: string | null;
+}
+
 export interface TemplateSettings {
   name: string;
   base: TemplateBase;
@@ -33,6 +44,7 @@ export interface TemplateSettings {
   dockerfile: string | null;
   setupScript: string | null;
   variables: Variable[];
+  services: Service[];
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
   memoryMb: number | null;
@@ -53,6 +65,7 @@ export const standardTemplate: TemplateSettings = {
   dockerfile: builtinSandboxTemplate.dockerfile,
   setupScript: null,
   variables: [],
+  services: [],
   setupNetwork: { mode: 'packages', hosts: [] },
   agentNetwork: { mode: 'packages', hosts: [] },
   memoryMb: null,

@@ -1,0 +1,66 @@
+// Services of sandbox templates in the graph.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { boundedText, range } from '#graph/validation.ts';
+import { weightOf } from '#graph/weight.ts';
+import { templateCounts, templateText } from './bounds.ts';
+import { imageName, VariableType, variables } from './schema-parts.ts';
+import type { Service } from './settings.ts';
+
+export const ServiceType = builder.objectRef<Service>('TemplateService').implement({
+  description: 'A container beside each mission, such as a database: the mission reaches it at `localhost`.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Unique in the template.' }),
+    image: t.exposeString('image', { description: 'Its container image.' }),
+    variables: t.expose('variables', {
+      type: [VariableType],
+      description: 'Environment variables of the service alone. They are no secrets.',
+    }),
+    command: t.exposeStringList('command', {
+      nullable: true,
+      complexity: weightOf(templateText.command.max),
+      description: 'Arguments in place of those of the image; null: those of the image.',
+    }),
+    healthCheck: t.exposeString('healthCheck', {
+      nullable: true,
+      description:
+        'Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running.',
+    }),
+  }),
+});
+
+const service = z
+  .object({
+    name: boundedText(templateText.serviceName)
+      .regex(/^[a-z][a-z0-9-]*$/, 'must be lower-case letters, digits and hyphens, beginning with a letter')
+      .describe(`${range(templateText.serviceName)} lower-case letters, digits and hyphens; unique in the template.`),
+    image: imageName.describe('A container image.'),
+    variables: variables.default([]),
+    command: z
+      .array(boundedText(templateText.command).describe('An argument.'))
+      .min(1)
+      .max(templateCounts.arguments)
+      .refine((list) => list.join('').length <= templateText.command.max, {
+        error: `must have at most ${templateText.command.max} characters together`,
+      })
+      .nullable()
+      .default(null)
+      .describe('Arguments in place of those of the image; null: those of the image.'),
+    healthCheck: boundedText(templateText.healthCheck)
+      .nullable()
+      .default(null)
+      .describe(
+        'Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running.',
+      ),
+  })
+  .describe('A container beside each mission.');
+
+export const services = z
+  .array(service)
+  .max(templateCounts.services)
+  .superRefine((list, issues) => {
+    const repeated = list.findIndex(({ name }, at) => list.findIndex((one) => one.name === name) < at);
+    if (repeated < 0) return;
+    issues.addIssue({ code: 'custom', path: [repeated, 'name'], message: `${list[repeated]!.name} is there twice` });
+  })
+  .describe(`At most ${templateCounts.services}. They need a runtime with containers.`);
