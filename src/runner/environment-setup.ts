@@ -11,6 +11,8 @@ import type { RunSettings, SetupReport } from './step-context.ts';
 import { clip } from './text.ts';
 import { environmentKey } from './workspace/environment-key.ts';
 
+/** Time in which services have to be ready, after their images are there. */
+const servicesTimeoutMs = 120_000;
 /** Characters of the lines that are reported. */
 const longestTail = 4_000;
 
@@ -27,6 +29,8 @@ export async function setUp(
     const failure = await prepare(settings, runPlace, isolated, report).catch((error) => error.message);
     if (failure) return clip(`The environment ${plan.template.templateName} is not ready: ${failure}`, 2_000);
   }
+  const ended = runPlace.services?.failure();
+  if (ended) return clip(`The environment ${plan.template.templateName} is no longer ready: ${ended}`, 2_000);
   runPlace.isPrepared = true;
   egress?.set({ phase: 'agent', policy: plan.network.agent });
   return '';
@@ -47,16 +51,17 @@ async function prepare(
   const own = async () => {
     for (const folder of [place.work, place.home]) await chownRecursive(folder, account);
   };
-  const missing = await chooseImage(settings, runPlace, { ...report, log }, () => tell('preparing')).catch(
-    (error: Error) => error.message,
-  );
+  const hasServices = plan.template.services.length > 0;
+  const missing = await openContainers(settings, runPlace, { ...report, log }, () => tell('preparing'));
   if (missing) return failWith(missing);
   if (plan.commands.length === 0) {
-    if (containers && (plan.image || plan.dockerfile)) await tell('ready');
+    if (hasServices || (containers && (plan.image || plan.dockerfile))) await tell('ready');
     return '';
   }
 
   async function restored(): Promise<boolean> {
+    // A setup may also have filled a database of the mission.
+    if (hasServices) return false;
     const begun = Date.now();
     const found = await prepared.restore(orgId, key, place);
     if (!found) return false;
@@ -78,9 +83,13 @@ async function prepare(
     const failure = await runCommands(settings, runPlace, isolated, { ...report, log });
     if (failure) return failWith(failure);
     const seconds = Math.round((Date.now() - begun) / 1_000);
-    const bytes = await untracked(runPlace, isolated)
-      .then((work) => prepared.keep(orgId, key, place, { work, seconds, placeholders: secrets?.placeholders }))
-      .catch((error) => log(`The environment is not kept for later missions: ${error.message}\n`));
+    const keep = (work: string[]) =>
+      prepared.keep(orgId, key, place, { work, seconds, placeholders: secrets?.placeholders });
+    const bytes = hasServices
+      ? 0
+      : await untracked(runPlace, isolated)
+          .then(keep)
+          .catch((error) => log(`The environment is not kept for later missions: ${error.message}\n`));
     await tell('ready', bytes ?? 0);
     void prepared.sweep().catch(() => {});
     return '';
@@ -126,6 +135,36 @@ async function untracked({ place }: RunPlace, { runScript }: IsolatedStep): Prom
     .split('\0')
     .filter(Boolean)
     .map((name) => path.normalize(name).replace(/\/$/, ''));
+}
+
+/** The image of the containers, then the services. @returns an error; empty on success */
+async function openContainers(
+  settings: RunSettings,
+  runPlace: RunPlace,
+  report: SetupReport,
+  begin: () => Promise<unknown>,
+): Promise<string> {
+  try {
+    const missing = await chooseImage(settings, runPlace, report, begin);
+    if (missing || runPlace.plan.template.services.length === 0) return missing;
+    await begin();
+    return await startServices(settings, runPlace, report);
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** @returns an error; empty when all services are ready. @throws with the reason of one that is not */
+async function startServices(
+  { capabilities }: RunSettings,
+  { plan, services, isolation }: RunPlace,
+  report: SetupReport,
+): Promise<string> {
+  const names = plan.template.services.map(({ name }) => name).join(', ');
+  if (!services)
+    return `it has services (${names}), which need ISOLATION=container, and here ISOLATION is ${isolation.level}`;
+  await services.start(report, Math.min(servicesTimeoutMs, capabilities.setupTimeoutMs));
+  return '';
 }
 
 /** @returns an error; empty when the image is available to the containers of the place. */

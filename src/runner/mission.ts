@@ -17,6 +17,9 @@ import type { RunnerCapabilities } from './step-context.ts';
 import { reportConnectionsOf, runnerStopped } from './step-setup.ts';
 import { clip, createMask } from './text.ts';
 
+/** Characters of the outcome of a session on the platform. */
+const longestOutcome = 100;
+
 /**
  * Executes the steps of a claimed run and reports them. When `stopping` aborts, the run is handed back.
  * @throws the error that prevented the report of the run's end
@@ -70,8 +73,10 @@ async function finish(
 ): Promise<Step | null> {
   const status: Ending = failure ? 'failed' : 'completed';
   const { sandboxId, leaseId } = session;
-  await platform.mutate(reportSession, { ...session, outcome: failure || status });
-  await platform.mutate(finishSandbox, { sandboxId, leaseId, status, terminationReason: failure || status });
+  // The last lines of a setup or service are in the error of the step alone.
+  const outcome = clip(failure || status, longestOutcome);
+  await platform.mutate(reportSession, { ...session, outcome });
+  await platform.mutate(finishSandbox, { sandboxId, leaseId, status, terminationReason: outcome });
   const report = { ...lease, stepId, status, output, sessionId, turns, ...(failure && { error: failure }) };
   const next = await platform.mutate(finishStep, report);
   // A run that waits, or continues on another runtime, ends the lease.

@@ -11,6 +11,7 @@ import { newAccount } from './isolation/confinement.ts';
 import type { Containers } from './isolation/engine.ts';
 import { hasEgress, type Isolation } from './isolation/isolation.ts';
 import { makePlace, type Place } from './isolation/place.ts';
+import { divide, openServices, type Services } from './isolation/services.ts';
 import { openAuthority } from './network/authority.ts';
 import { type ConnectionCounter, countConnections } from './network/connections.ts';
 import type { RouteSettings } from './network/dialer.ts';
@@ -31,6 +32,8 @@ export interface RunPlace {
   checkout: Checkout;
   /** With the image of the environment. */
   containers: Containers | undefined;
+  /** Null: the environment has none, or there are no containers here. */
+  services: Services | null;
   /** Null: nothing is enforced here, or there is no network at all. */
   egress: EgressProxy | null;
   connections: ConnectionCounter;
@@ -67,14 +70,15 @@ export function openPlaces(settings: RunSettings) {
       ? await openEgressProxy(socketsOf(place).egress, connections.add, routes, interception)
       : null;
     if (egress) closing.push(egress.close);
+    const shared = shareOf(step.environment, isolation, settings.limits);
+    if (shared.services) closing.push(shared.services.remove);
     return {
       isolation,
       caps: isScript ? caps.scripts : caps.agents,
-      limits: withinOf(settings.limits, step.environment),
+      ...shared,
       place,
       account,
       checkout,
-      containers: isolation.containers && { ...isolation.containers },
       egress,
       connections,
       plan,
@@ -123,6 +127,19 @@ export const variablesOf = ({ plan, interception }: RunPlace): Record<string, st
   ...plan.variables,
   ...interception?.secrets.placeholders,
 });
+
+/** The containers and services of a place, none of them started, and the limits that services leave to the mission. */
+function shareOf(
+  environment: Environment,
+  isolation: Isolation,
+  most: Limits,
+): Pick<RunPlace, 'containers' | 'services' | 'limits'> {
+  const wanted = environment.services;
+  const containers = isolation.containers && { ...isolation.containers };
+  const { own, each } = divide(withinOf(most, environment), wanted.length);
+  const services = containers && wanted.length > 0 ? openServices(wanted, containers, each) : null;
+  return { containers, services, limits: own };
+}
 
 /** Limits of the template, within those of the runner. */
 function withinOf(most: Limits, { memoryMb, diskMb, processes }: Environment): Limits {

@@ -87,6 +87,7 @@ const environmentOf = (more: Partial<Environment> = {}): Environment => ({
   setupScript: `set -e; echo setting up with $TOKEN; mkdir -p node_modules/answer; ${download('answer', 'node_modules/answer/index.js')}; mkdir -p ~/.npm/_cacache; echo x > ~/.npm/_cacache/index; touch ~/tool`,
   variables: [{ name: 'COLOR', value: 'blue' }],
   secrets: [{ name: 'TOKEN', value: 'top-secret-token', hosts: [], setupOnly: true }],
+  services: [],
   setupNetwork: { mode: 'custom', hosts: [registryHost] },
   agentNetwork: { mode: 'none', hosts: [] },
   memoryMb: null,

@@ -41,7 +41,7 @@ const withValue = [
   'pids-limit',
   'user',
 ];
-withValue.push('hostname', 'tmpfs', 'workdir', 'mount', 'entrypoint');
+withValue.push('stop-timeout', 'hostname', 'tmpfs', 'workdir', 'mount', 'entrypoint');
 const without = ['interactive', 'read-only'];
 
 function parsed(args) {
@@ -137,8 +137,8 @@ switch (command) {
     else if (pidOf(rest[2])) console.log(existsSync(path.join(state, `${rest[2]}.oom`)));
     break;
   case 'rm':
-    signal(-pidOf(rest[1]), 'SIGKILL');
-    rmSync(fileOf(rest[1]));
+    signal(-pidOf(rest.at(-1)), 'SIGKILL');
+    rmSync(fileOf(rest.at(-1)));
     break;
   default:
     refuse(`'${command}' is not a docker command.`);

@@ -30,19 +30,34 @@ const links = ['bin', 'sbin', 'lib', 'lib32', 'lib64'];
 
 /**
  * The program in the cell or container, in JavaScript: opens the ports of the runner's sockets, a socket for the server of a harness
- * (exposed, if that is not 0), and runs the harness.
+ * (exposed, if that is not 0), and runs the harness. With services in the same network it refuses connections of processes that it
+ * does not see: theirs.
  */
 const inside = `
 const { spawn } = require('node:child_process');
-const { rmSync } = require('node:fs');
+const { readdirSync, readFileSync, readlinkSync, rmSync } = require('node:fs');
 const { connect, createServer } = require('node:net');
-const [routes, server, exposed, file, ...args] = process.argv.slice(1);
+const [routes, isShared, server, exposed, file, ...args] = process.argv.slice(1);
+const attempt = (read, otherwise) => { try { return read(); } catch { return otherwise; } };
+const isOwn = ({ remotePort, localPort }) => {
+  const [from, to] = [remotePort, localPort].map((port) => ':' + port.toString(16).toUpperCase().padStart(4, '0'));
+  const sockets = ['tcp', 'tcp6'].flatMap((name) => attempt(() => readFileSync('/proc/net/' + name, 'utf8'), '').split('\\n'));
+  const found = sockets.map((line) => line.trim().split(/ +/)).find(([, at, of]) => at?.endsWith(from) && of?.endsWith(to));
+  const links = readdirSync('/proc').filter(Number).flatMap((pid) => {
+    const files = '/proc/' + pid + '/fd/';
+    return attempt(() => readdirSync(files), []).map((fd) => attempt(() => readlinkSync(files + fd)));
+  });
+  return found !== undefined && links.includes('socket:[' + found[9] + ']');
+};
 const pipe = (to) => (from) => {
   const out = to();
   from.on('error', () => out.destroy()).pipe(out).on('error', () => from.destroy()).pipe(from);
 };
-const open = ([port, socket]) =>
-  new Promise((done) => createServer(pipe(() => connect(socket))).listen(port, '127.0.0.1', done));
+const open = ([port, socket]) => new Promise((done) => {
+  const pass = pipe(() => connect(socket));
+  const accept = (from) => (isShared === 'true' && !isOwn(from) ? from.destroy() : pass(from));
+  createServer(accept).listen(port, '127.0.0.1', done);
+});
 Promise.all(JSON.parse(routes).map(open)).then(() => {
   // An earlier harness of the mission may have left it; a checkpoint is taken while one works.
   if (exposed !== '0') rmSync(server, { recursive: true, force: true });
@@ -68,13 +83,14 @@ export function packagesOf(program: string): string {
   return at < 0 ? path.dirname(real) : real.slice(0, at + '/node_modules'.length);
 }
 
-/** Wraps a program with separate sockets. `isServer`: the harness listens on `ports.server`. */
+/** Wraps a program with separate sockets. `isServer`: the harness listens on `ports.server`. `isShared`: its network has services. */
 export function withSocketProxy(
   node: string,
   place: Place,
   program: string,
   args: string[],
   isServer: boolean,
+  isShared = false,
 ): string[] {
   const sockets = socketsOf(place);
   const file = path.isAbsolute(program) ? realpathSync(program) : program;
@@ -83,7 +99,7 @@ export function withSocketProxy(
     [ports.gateway, sockets.gateway],
     [ports.egress, sockets.egress],
   ]);
-  return [node, '--eval', inside, routes, sockets.server, exposed, file, ...args];
+  return [node, '--eval', inside, routes, String(isShared), sockets.server, exposed, file, ...args];
 }
 
 /** The command that runs a program with these arguments in a cell, after a prefix. `isServer`: the harness listens on `ports.server`. */

@@ -94,8 +94,8 @@ export function openContainer(
       const variables = path.join(path.dirname(place.work), `${name}.env`);
       const lines = Object.entries(passedEnv).map(([key, value]) => `${key}=${value.replaceAll('\n', ' ')}\n`);
       writeFileSync(variables, lines.join(''), { mode: 0o600 });
-      const options = optionsOf(engine, place, account, limits, program);
-      const command = bounded(limits, withSocketProxy('node', place, program, args, isServer));
+      const options = optionsOf(containers, place, account, limits, program);
+      const command = bounded(limits, withSocketProxy('node', place, program, args, isServer, !!containers.network));
       const run = ['run', '--interactive', '--name', name, '--env-file', variables, ...options];
       return [
         engine,
@@ -120,7 +120,7 @@ export function openContainer(
       isOverMemory ||= how.trim() === 'true';
       // Podman would wait for ten seconds.
       await runEngine('kill', '--signal', 'KILL', name).catch(() => {});
-      await runEngine('rm', '--force', name).catch(() => {});
+      await runEngine('rm', '--force', '--volumes', name).catch(() => {});
     },
     isOverMemory: async () => isOverMemory,
   };
@@ -133,7 +133,7 @@ const bounded = ({ diskBytes }: Limits, command: string[]): string[] => [
 ];
 
 function optionsOf(
-  engine: string,
+  { program: engine, network }: Containers,
   { file, work, home, artifacts, root, skills, trust, isReadOnly }: Place,
   account: Account | undefined,
   { memoryBytes, processes }: Limits,
@@ -147,9 +147,12 @@ function optionsOf(
   // Without root, Podman maps its user to another one, who could not write in the folders.
   const isOwnUser = !account && path.basename(engine) === 'podman';
   return [
-    ...['--network', 'none', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--read-only'],
+    ...['--network', network ?? 'none', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--read-only'],
+    ...['--stop-timeout', '0'],
     ...['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(processes)],
-    ...['--user', `${uid}:${gid}`, ...(isOwnUser ? ['--userns', 'keep-id'] : []), '--hostname', 'container'],
+    ...['--user', `${uid}:${gid}`, ...(isOwnUser ? ['--userns', 'keep-id'] : [])],
+    // Docker refuses a host name in the network of another container.
+    ...(network ? [] : ['--hostname', 'container']),
     ...['--tmpfs', '/tmp:rw,nosuid,nodev,size=256m', '--workdir', work],
     ...[work, commonPaths.work].flatMap((at) => mount(work, isReadOnly ? ',readonly' : '', at)),
     ...[home, artifacts, root].flatMap((folder) => mount(folder)),

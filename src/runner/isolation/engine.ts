@@ -6,6 +6,8 @@ export interface Containers {
   program: string;
   /** An image with Node.js, git and a shell. */
   image: string;
+  /** Network of containers, with services; absent: none. */
+  network?: string | undefined;
 }
 
 /**

@@ -156,7 +156,8 @@ export const scriptIn =
   (isolation: Isolation, place: Place, account: Account | undefined, limits: Limits, prefix: string[]): RunScript =>
   async (script, args, timeout) => {
     const { level, containers } = isolation;
-    const container = containers && openContainer(containers, place, account, limits, false);
+    // In the network of the services the ports of the working agent are in use.
+    const container = containers && openContainer({ ...containers, network: undefined }, place, account, limits, false);
     const { wrap, env: usual, cwd } = launchOf(level, place, account, 0, false, prefix, container);
     const env = { ...usual, HOME: place.home, GIT_CONFIG_NOSYSTEM: '1' };
     const [file, rest, engineEnv] = wrap(container ? 'sh' : '/bin/sh', ['-c', script, 'sh', ...args], env);

@@ -11,10 +11,10 @@ export interface TemporaryFolder {
   /** A real path. */
   folder: string;
   /**
-   * Sets the process group that ends with the folder (undefined or 0: none), and its enclosure: `cgroup FOLDER`, or a container engine
-   * and the name of a container.
+   * Sets the process groups that end with the folder (undefined or 0: none), and their enclosure: `cgroup FOLDER`, or a container engine
+   * and the names of containers in the order of their removal.
    */
-  guard(group: number | undefined, around?: string): void;
+  guard(groups: number | readonly number[] | undefined, around?: string): void;
   remove(): Promise<void>;
 }
 
@@ -36,14 +36,16 @@ export interface Place extends TemporaryFolder {
   root: string;
 }
 
-// Reads the process group; at the end of the pipe, whose other end closes with the runner, ends that group. `rm` follows no links, even
-// if one is created concurrently.
-const watching = `while read -r one two three; do group=$one around=$two name=$three; done
-[ "\${group:-0}" = 0 ] || kill -KILL "-$group"
+// Reads the process groups; at the end of the pipe, whose other end closes with the runner, ends them. `rm` follows no links, even
+// if one is created concurrently. A container whose network others use can be removed only after them.
+const watching = `while read -r one two three; do groups=$one around=$two name=$three; done
+[ "\${groups:-0}" = 0 ] || for one in $(echo "$groups" | tr , ' '); do kill -KILL "-$one"; done
 case "$around" in
   '') ;;
   cgroup) echo 1 > "$name/cgroup.kill"; sleep 1; rmdir "$name" ;;
-  *) "$around" rm --force "$name" ;;
+  *) for one in $name; do
+      for pause in 0 1 2 4 8; do sleep $pause; "$around" rm --force --volumes "$one" && break; done
+    done ;;
 esac
 rm -rf "$1"`;
 
@@ -60,7 +62,7 @@ export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFold
   const gone = new Promise((resolve) => watchdog.once('exit', resolve).once('error', resolve));
   return {
     folder,
-    guard: (group, around = '') => void watchdog.stdin.write(`${group ?? 0} ${around}\n`),
+    guard: (groups, around = '') => void watchdog.stdin.write(`${[groups ?? []].flat().join(',') || 0} ${around}\n`),
     async remove() {
       watchdog.stdin.end();
       await gone;

@@ -1,0 +1,134 @@
+// Services beside missions, in containers of a real engine: tests are skipped where there is none with an image that has Node.js.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { divide } from '../../src/runner/isolation/services.ts';
+import { openMissionWorld } from '../support/mission-world.ts';
+
+/** Settings of an engine that has an image with Node.js; undefined without one. */
+const engine = ['podman', 'docker']
+  .map((CONTAINER_PROGRAM) => {
+    const options = { encoding: 'utf8', stdio: 'pipe', timeout: 60_000 } as const;
+    const { stdout } = spawnSync(CONTAINER_PROGRAM, ['images', '--format', '{{.Repository}}:{{.Tag}}'], options);
+    const CONTAINER_IMAGE = process.env.CONTAINER_IMAGE ?? stdout?.split('\n').find((name) => /\bnode\b/.test(name));
+    return stdout && CONTAINER_IMAGE ? { CONTAINER_PROGRAM, CONTAINER_IMAGE } : null;
+  })
+  .find((found) => found !== null);
+const image = engine?.CONTAINER_IMAGE ?? 'localhost/base:node';
+
+let missions: Awaited<ReturnType<typeof openMissionWorld>>;
+beforeAll(async () => {
+  missions = await openMissionWorld();
+  await missions.team('shell', 'builder');
+});
+afterAll(() => missions.close());
+
+/** Containers of the services of a runner, running or not. */
+function containersOf(pid: number): string[] {
+  const listed = ['ps', '--all', '--format', '{{.Names}}', '--filter', 'name=services-'];
+  const names = execFileSync(engine!.CONTAINER_PROGRAM, listed, { encoding: 'utf8' }).split('\n');
+  return names.filter((name) => new RegExp(`^services-\\w+-${pid}(-|$)`).test(name));
+}
+
+const reach = "(url) => fetch(url, { signal: AbortSignal.timeout(500) }).then(() => 'open', () => 'closed')";
+/** A server that answers with its variable and its network interfaces, and with the ways out that it has found: none, and the proxy. */
+const server = `require('http').createServer(async (_, answer) => {
+  const out = await Promise.all(['http://192.0.2.1', 'http://127.0.0.1:4011', 'http://localhost:4010'].map(${reach}));
+  answer.end([process.env.WORD, process.argv[1], Object.keys(require('os').networkInterfaces()), ...out].join(' '));
+}).listen(8123, () => console.log('listens'))`;
+const healthCheck =
+  'node -e "fetch(\'http://localhost:8123\').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"';
+const web = {
+  name: 'web',
+  image,
+  variables: [{ name: 'WORD', value: 'hello' }],
+  command: ['node', '-e', server, '--', 'given'],
+  healthCheck,
+};
+const call = `node -e "fetch('http://localhost:8123').then((r) => r.text()).then((t) => console.log('It says ' + t))"
+node -e "(${reach})('http://127.0.0.1:4011').then((how) => console.log('My proxy is ' + how))"`;
+
+let named = 0;
+async function mission(services: object[], script: string, more: object = {}): Promise<string> {
+  const { projectId, graphql } = missions;
+  const input = { name: `Services ${++named}`, services, ...more };
+  const create = 'mutation ($input: CreateSandboxTemplateRequest!) { createSandboxTemplate(input: $input) { id } }';
+  const { id } = await graphql(create, { input });
+  const choose =
+    'mutation ($p: String!, $input: UpdateProjectRequest!) { updateProject(projectId: $p, input: $input) { id } }';
+  await graphql(choose, { p: projectId, input: { defaultSandboxTemplateId: id } });
+  return missions.mission(script);
+}
+
+describe('services beside a mission', () => {
+  const settings = {
+    ISOLATION: 'container',
+    CONFINEMENT: 'auto',
+    SETUP_TIMEOUT_MS: '6000',
+    HOME: process.env.HOME ?? '/',
+    ...engine,
+  };
+
+  it('are ready for its setup and its work, have no network but its own, and are removed with it', async ({ skip }) => {
+    if (!engine) return skip('there is no engine with an image that has Node.js');
+    const runner = missions.startRunner(settings);
+    const plain = { name: 'plain', image, command: ['sleep', '1000'] };
+    const runId = await mission([web, plain], call, { setupScript: call });
+    expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', lastError: null });
+    const log = `${await missions.log(runId, 'session')}`;
+    expect(log.match(/It says hello given lo closed closed closed\nMy proxy is open/g), log).toHaveLength(2);
+    await missions.until(async () => containersOf(runner.process.pid!).length === 0);
+    await missions.killRunners();
+  });
+
+  it('fail the mission with their last lines when one ends or is not ready in time', async ({ skip }) => {
+    if (!engine) return skip('there is no engine with an image that has Node.js');
+    const runner = missions.startRunner(settings);
+    const broken = { name: 'broken', image, command: ['sh', '-c', 'echo no data folder >&2; exit 3'] };
+    expect(await missions.ended(await mission([web, broken], 'true')), runner.output).toMatchObject({
+      status: 'failed',
+      lastError: expect.stringMatching(/the service broken has ended with the exit code 3\nno data folder/),
+    });
+    const silent = { ...web, name: 'silent', healthCheck: 'echo refused; false' };
+    expect(await missions.ended(await mission([silent], 'true'))).toMatchObject({
+      status: 'failed',
+      lastError: expect.stringMatching(
+        /the service silent is not ready after \d+ s\nIts health check says: refused\nlistens/,
+      ),
+    });
+    const absent = { name: 'absent', image: 'localhost/nowhere:1' };
+    expect(await missions.ended(await mission([absent], 'true'))).toMatchObject({
+      lastError: expect.stringMatching(/the service absent: its image localhost\/nowhere:1 is not to be had/),
+    });
+    await missions.until(async () => containersOf(runner.process.pid!).length === 0);
+    await missions.killRunners();
+  });
+
+  it('end with their runner, also by SIGKILL', async ({ skip }) => {
+    if (!engine) return skip('there is no engine with an image that has Node.js');
+    const runner = missions.startRunner(settings);
+    const runId = await mission([web], 'echo begun; sleep 1000');
+    await missions.until(async () => (await missions.log(runId, 'session')).includes('begun'));
+    expect(containersOf(runner.process.pid!)).toHaveLength(2);
+    await missions.loseRunner(runId);
+    await missions.until(async () => containersOf(runner.process.pid!).length === 0);
+    await missions.graphql('mutation ($r: String!) { cancelRun(runId: $r) { id } }', { r: runId });
+  });
+
+  it('fail the mission at its start where there are no containers', async () => {
+    const runner = missions.startRunner({ ISOLATION: 'none', CONFINEMENT: 'none' });
+    expect(await missions.ended(await mission([web], 'true')), runner.output).toMatchObject({
+      status: 'failed',
+      lastError: expect.stringMatching(
+        /is not ready: it has services \(web\), which need ISOLATION=container, and here ISOLATION is none$/,
+      ),
+    });
+    await missions.killRunners();
+  });
+
+  it('share half of the memory and of the processes of the mission', () => {
+    const limits = { memoryBytes: 1_200, processes: 60, diskBytes: 5 };
+    expect(divide(limits, 0).own).toEqual(limits);
+    const half = { memoryBytes: 600, processes: 30, diskBytes: 5 };
+    expect(divide(limits, 3)).toEqual({ own: half, each: { memoryBytes: 200, processes: 10, diskBytes: 5 } });
+  });
+});
