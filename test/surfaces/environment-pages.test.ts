@@ -61,6 +61,12 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('button', { name: 'Add variable' }).press('Enter');
     await page.keyboard.type('PATH');
     await page.getByRole('textbox', { name: 'Value of variable 1' }).fill('/bin');
+    await page.getByRole('button', { name: 'Add service' }).click();
+    await page.getByLabel('Name of service 1').fill('Data base');
+    await page.getByLabel('Image of service 1').fill('postgres:17');
+    await page.getByLabel('Variables of service 1').fill('A=b=c\nPATH=/x');
+    await page.getByLabel('Command of service 1').fill('-c\nfsync=off');
+    await page.getByLabel('Health check of service 1').fill('pg_isready');
     // The public registries are named.
     await page.getByText(/^npm, JSR, PyPI, .*Alpine$/).waitFor();
     const agents = page.getByRole('group', { name: 'Hosts that agents may connect to' });
@@ -68,12 +74,15 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.keyboard.insertText('API.example.com 10.0.0.1');
     await page.getByRole('button', { name: 'Create template' }).click();
     await agents.getByText('Must be a name: addresses are not allowed.').waitFor();
-    await page.getByText('PATH is set by the platform.').waitFor();
+    await expect.poll(() => page.getByText('PATH is set by the platform.').count()).toBe(2);
+    await page.getByText('Must be lower-case letters, digits and hyphens, beginning with a letter.').waitFor();
     expect(await agents.getByRole('textbox', { name: 'Host 2' }).getAttribute('aria-invalid')).toBe('true');
     expect(await agents.getByRole('textbox', { name: 'Host 1' }).getAttribute('aria-invalid')).toBe(null);
     await pages.inspect(page, 'template-errors');
     await agents.getByRole('button', { name: 'Remove host 2' }).click();
     await page.getByRole('textbox', { name: 'Name of variable 1' }).fill('CI');
+    await page.getByLabel('Name of service 1').fill('db');
+    await page.getByLabel('Variables of service 1').fill('A=b=c\n');
     await page.getByRole('button', { name: 'Create template' }).click();
     await page.getByRole('heading', { name: 'Node', level: 1 }).waitFor();
     const templateId = lastSegment(page);
@@ -83,6 +92,12 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       base: 'machine',
       setupScript: 'npm ci\n',
       variables: [{ name: 'CI', value: '/bin' }],
+      services: [
+        {
+          ...{ name: 'db', image: 'postgres:17', variables: [{ name: 'A', value: 'b=c' }] },
+          ...{ command: ['-c', 'fsync=off'], healthCheck: 'pg_isready' },
+        },
+      ],
       ...{ setupNetwork: policy, agentNetwork: policy, memoryMb: null },
     });
 

@@ -261,6 +261,8 @@ export type CreateSandboxTemplateRequest = {
   name: Scalars['String']['input'];
   /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
   processes?: InputMaybe<Scalars['Int']['input']>;
+  /** At most 5. They need a runtime with containers. */
+  services?: InputMaybe<Array<CreateSandboxTemplateRequestServices>>;
   /** While the environment is prepared. */
   setupNetwork?: InputMaybe<CreateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
@@ -281,6 +283,28 @@ export type CreateSandboxTemplateRequestAgentNetwork = {
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Set of hosts that it allows. */
   mode: NetworkMode;
+};
+
+/** A container beside each mission. */
+export type CreateSandboxTemplateRequestServices = {
+  /** Arguments in place of those of the image; null: those of the image. */
+  command?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running. */
+  healthCheck?: InputMaybe<Scalars['String']['input']>;
+  /** A container image. */
+  image: Scalars['String']['input'];
+  /** 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
+  name: Scalars['String']['input'];
+  /** At most 50; their values are no secrets. */
+  variables?: InputMaybe<Array<CreateSandboxTemplateRequestServicesVariables>>;
+};
+
+/** A variable of the environment. */
+export type CreateSandboxTemplateRequestServicesVariables = {
+  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  name: Scalars['String']['input'];
+  /** At most 4000 characters. */
+  value: Scalars['String']['input'];
 };
 
 /** While the environment is prepared. */
@@ -1098,6 +1122,8 @@ export type UpdateSandboxTemplateRequest = {
   name?: InputMaybe<Scalars['String']['input']>;
   /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
   processes?: InputMaybe<Scalars['Int']['input']>;
+  /** At most 5. They need a runtime with containers. */
+  services?: InputMaybe<Array<UpdateSandboxTemplateRequestServices>>;
   /** While the environment is prepared. */
   setupNetwork?: InputMaybe<UpdateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
@@ -1118,6 +1144,28 @@ export type UpdateSandboxTemplateRequestAgentNetwork = {
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Set of hosts that it allows. */
   mode: NetworkMode;
+};
+
+/** A container beside each mission. */
+export type UpdateSandboxTemplateRequestServices = {
+  /** Arguments in place of those of the image; null: those of the image. */
+  command?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running. */
+  healthCheck?: InputMaybe<Scalars['String']['input']>;
+  /** A container image. */
+  image: Scalars['String']['input'];
+  /** 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
+  name: Scalars['String']['input'];
+  /** At most 50; their values are no secrets. */
+  variables?: InputMaybe<Array<UpdateSandboxTemplateRequestServicesVariables>>;
+};
+
+/** A variable of the environment. */
+export type UpdateSandboxTemplateRequestServicesVariables = {
+  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  name: Scalars['String']['input'];
+  /** At most 4000 characters. */
+  value: Scalars['String']['input'];
 };
 
 /** While the environment is prepared. */
@@ -2229,7 +2277,7 @@ export type SandboxTemplateQueryVariables = Exact<{
 
 
 export type SandboxTemplateQuery = { sandboxTemplate: (
-    { dockerfile: string | null, setupScript: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }> }
+    { dockerfile: string | null, setupScript: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }> }
     & TemplateRowFragment
   ) };
 
@@ -2743,7 +2791,7 @@ export const sandboxTemplates: Operation<SandboxTemplatesQuery, SandboxTemplates
 };
 
 export const sandboxTemplate: Operation<SandboxTemplateQuery, SandboxTemplateQueryVariables> = {
-  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
+  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}services{name image variables{name value}command healthCheck}memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
 };
 
 export const packageRegistries: Operation<PackageRegistriesQuery, PackageRegistriesQueryVariables> = {

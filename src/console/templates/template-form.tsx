@@ -4,6 +4,7 @@ import { Entries } from '../kit/entries.tsx';
 import { Check, Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
 import { NetworkField } from './network-field.tsx';
+import { ServicesField } from './services-field.tsx';
 import { isSent, type LimitName, limitNames, type TemplateValues } from './template-values.ts';
 
 export const labels = {
@@ -14,6 +15,7 @@ export const labels = {
   dockerfile: 'Dockerfile',
   setupScript: 'Setup script',
   variables: 'Variables',
+  services: 'Services',
   agentNetwork: 'Network of agents',
   hasOwnSetupNetwork: 'Other hosts during setup',
   setupNetwork: 'Network of the setup',
@@ -87,6 +89,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
         isCode
       />
       <Variables form={form} />
+      <ServicesField form={form} />
       <NetworkField form={form} name="agentNetwork" legend="Hosts that agents may connect to" />
       <Check form={form} name="hasOwnSetupNetwork" label="The setup may connect to other hosts than agents" />
       {hasOwnSetupNetwork && (

@@ -24,6 +24,31 @@ export type LimitName = (typeof limitNames)[number];
 const limitsBy = <T>(read: (limit: LimitName) => T) =>
   Object.fromEntries(limitNames.map((limit) => [limit, read(limit)])) as Record<LimitName, T>;
 
+type Service = Template['services'][number];
+
+/** A service as the form holds it: a variable and an argument of the command per line. */
+export const serviceRow = ({ name, image, variables, command, healthCheck }: Service) => ({
+  ...{ name, image, healthCheck: healthCheck ?? '' },
+  variables: variables.map((one) => `${one.name}=${one.value}`).join('\n'),
+  command: command?.join('\n') ?? '',
+});
+export type ServiceRow = ReturnType<typeof serviceRow>;
+export const blankService = serviceRow({ name: '', image: '', variables: [], command: null, healthCheck: null });
+
+/** Whether a row for a service has anything in it. */
+export const isServiceSent = (row: ServiceRow): boolean => Object.values(row).some((text) => text.trim() !== '');
+
+const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
+
+const serviceOf = ({ name, image, variables, command, healthCheck }: ServiceRow) => ({
+  ...{ name: name.trim(), image: image.trim(), healthCheck: optional(healthCheck) },
+  variables: linesOf(variables).map((line) => {
+    const [before, ...after] = line.split('=');
+    return { name: before!.trim(), value: after.join('=') };
+  }),
+  command: command.trim() === '' ? null : linesOf(command),
+});
+
 export const valuesOf = (template: Template) => {
   const { name, description, base, image, dockerfile, setupScript, variables } = template;
   return {
@@ -33,6 +58,7 @@ export const valuesOf = (template: Template) => {
     // The built-in template has the Dockerfile of the default image.
     dockerfile: (base === 'dockerfile' && dockerfile) || '',
     setupScript: setupScript ?? '',
+    services: template.services.map(serviceRow),
     agentNetwork: template.agentNetwork as Policy,
     hasOwnSetupNetwork: !sharesNetwork(template),
     setupNetwork: template.setupNetwork as Policy,
@@ -59,6 +85,7 @@ export function inputOf(values: TemplateValues): CreateSandboxTemplateRequest {
     dockerfile: base === 'dockerfile' ? values.dockerfile : null,
     setupScript: values.setupScript.trim() === '' ? null : values.setupScript,
     variables: variables.filter(isSent).map((one) => ({ name: one.name.trim(), value: one.value })),
+    services: values.services.filter(isServiceSent).map(serviceOf),
     agentNetwork,
     setupNetwork: values.hasOwnSetupNetwork ? policyOf(values.setupNetwork) : agentNetwork,
     ...limitsBy((limit) => limitOf(values[limit])),

@@ -129,13 +129,14 @@ function Edit({ template, read }: { template: Template; read(): void }) {
 }
 
 function Facts({ template }: { template: Template }) {
-  const { description, dockerfile, setupScript, variables, setupNetwork, agentNetwork, isBuiltin } = template;
+  const { description, dockerfile, setupScript, variables, services, setupNetwork, agentNetwork, isBuiltin } = template;
   const facts: [label: string, value: string | null, isCode?: boolean][] = [
     [labels.description, description],
     [labels.base, baseWords(template)],
     [isBuiltin ? 'Default image of containers' : labels.dockerfile, dockerfile, true],
     [labels.setupScript, setupScript, true],
     [labels.variables, variables.map(({ name, value }) => `${name}=${value}`).join('\n'), true],
+    [labels.services, services.map(({ name, image }) => `${name}: ${image}`).join('\n'), true],
     [labels.agentNetwork, [networkWords(agentNetwork), ...agentNetwork.hosts].join('\n')],
     [labels.setupNetwork, [networkWords(setupNetwork), ...setupNetwork.hosts].join('\n')],
     ...limitNames.map((name): [string, string] => [labels[name], String(template[name] ?? '')]),
