@@ -8,15 +8,21 @@ export type Mask = (text: string) => string;
 /** Shorter values would be found in ordinary words. */
 const shortestSecret = 4;
 
-/** Replaces values of secrets, also in Base64 and URL encoding, and each line of a value with several lines. */
+/**
+ * Replaces values of secrets, also in Base64 and URL encoding, and each line of a value with several lines. No text grows: one at its
+ * bound stays within it.
+ */
 export function createMask(values: readonly string[]): Mask {
   const parts = values.flatMap((value) => [value, ...value.split(/\r?\n/).filter((line) => line.length >= 8)]);
   const encoded = parts
     .filter((part) => part.trim().length >= shortestSecret)
     .flatMap((part) => [part, JSON.stringify(part).slice(1, -1), encodeURIComponent(part), ...inBase64(part)]);
   const found = [...new Set(encoded)].sort((a, b) => b.length - a.length);
-  return (text) => found.reduce((masked, value) => masked.replaceAll(value, '[secret]'), text);
+  return (text) => found.reduce((masked, value) => masked.replaceAll(value, replacementFor(value)), text);
 }
+
+const replacement = '[secret]';
+const replacementFor = ({ length }: string): string => (length < replacement.length ? '*'.repeat(length) : replacement);
 
 /** Its Base64 characters at each of the three alignments, without those that depend on adjacent bytes. */
 function inBase64(value: string): string[] {

@@ -527,6 +527,13 @@ describe('the mask of secrets', () => {
     for (const part of value.split('\n')) expect(mask(text)).not.toContain(part);
   });
 
+  it('makes no text longer', () => {
+    const mask = createMask(['1234', '1234567', 'secret', 'the-value']);
+    const text = '1234 1234567 secret the-value '.repeat(500);
+    expect(mask(text).length).toBeLessThanOrEqual(text.length);
+    for (const value of ['1234', '1234567', 'the-value']) expect(mask(text)).not.toContain(value);
+  });
+
   it('ignores values of one character', () => {
     expect(createMask(['a', '', 'ab '])('a banana')).toBe('a banana');
   });

@@ -221,6 +221,17 @@ describe('a request to a named host', () => {
     expect(got.map(({ host }) => host)).toEqual([`named.test:${port}`]);
   });
 
+  it('is refused when the values make its headers too long', async () => {
+    const { socketPath, secrets, token } = await start();
+    secrets.renew([{ name: 'TOKEN', value: 'x'.repeat(10_000), hosts: [`named.test:${port}`] }]);
+    const { ask } = await client(socketPath, 'named.test');
+    expect(await ask('/', { authorization: token })).toMatchObject({ status: 200 });
+    const answer = await ask('/', { authorization: `${token} `.repeat(7) });
+    const text = expect.stringContaining('more than 65536 bytes with the values of secrets');
+    expect(answer).toMatchObject({ status: 502, text });
+    expect(got).toHaveLength(1);
+  });
+
   it('ends with its connection when the answer has no status', async () => {
     const { socketPath, token } = await start();
     const { ask } = await client(socketPath, 'named.test');

@@ -64,8 +64,8 @@ function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, ta
       inside.destroy();
       return '';
     }
-    const headers = secrets.fill(host, port, headersOf(from));
     try {
+      const headers = bounded(secrets.fill(host, port, headersOf(from)));
       return request({ agent, maxHeaderSize, method: from.method, path: from.url, headers });
     } catch (error) {
       return `The request cannot be sent on: ${(error as Error).message}\n`;
@@ -119,6 +119,12 @@ function wrongTarget({ headers, url, method }: IncomingMessage, host: string, po
 
 /** `expect` is answered here; `host` is sent once, as it was checked. */
 const dropped = ['expect', 'host'];
+
+/** @throws for headers that the values of secrets have made too long */
+function bounded(headers: string[]): string[] {
+  if (headers.join('').length <= maxHeaderSize) return headers;
+  throw new RangeError(`its headers have more than ${maxHeaderSize} bytes with the values of secrets.`);
+}
 
 /** The raw headers of the request (alternating names and values). */
 function headersOf({ rawHeaders, headers, method }: IncomingMessage): string[] {
