@@ -21,6 +21,7 @@ import './domain/projects/agents/schema.ts';
 import './domain/projects/sandbox-templates/schema.ts';
 import './domain/projects/secrets/schema.ts';
 import './domain/work/orchestrator/schema.ts';
+import './domain/work/budgets/schema.ts';
 import './domain/projects/vendors/schema.ts';
 import './domain/work/sandboxes/schema.ts';
 import './domain/work/sandboxes/schema-live.ts';

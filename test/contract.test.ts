@@ -185,12 +185,15 @@ it('every other root field with its route, scope, status and tool', () => {
     automationRuns         GET    /automations/{automationId}/runs         200 automations:read     list_automation_runs
     automationTemplates    GET    /automations/templates                   200 automations:read     list_automation_templates
     automations            GET    /automations                             200 automations:read     list_automations
+    budget                 GET    /budgets/{budgetId}                      200 orchestrator:read    -
+    budgets                GET    /budgets                                 200 orchestrator:read    list_budgets
     cancelRun              POST   /runs/{runId}/cancel                     200 missions:run         cancel_run
     closeOrganization      POST   /organizations/{orgId}/closure           201 person               -
     completeMcpOAuth       POST   /mcp/oauth/complete                      200 mcp:write            -
     continueRun            POST   /runs/{runId}/continuation               201 missions:run         continue_run
     createAgent            POST   /agents                                  201 agents:write         create_agent
     createAutomation       POST   /automations                             201 automations:write    create_automation
+    createBudget           POST   /budgets                                 201 orchestrator:write   create_budget
     createInvite           POST   /invites                                 201 members:write        create_invite
     createMembership       POST   /organizations/{orgId}/memberships       201 members:write        create_membership
     createOrganization     POST   /organizations                           201 organizations:write  -
@@ -199,6 +202,7 @@ it('every other root field with its route, scope, status and tool', () => {
     createToken            POST   /tokens                                  201 person               -
     deleteAgent            DELETE /agents/{agentId}                        200 agents:write         delete_agent
     deleteAutomation       DELETE /automations/{automationId}              200 automations:write    delete_automation
+    deleteBudget           DELETE /budgets/{budgetId}                      200 orchestrator:write   delete_budget
     deleteMcpBinding       DELETE /mcp/projects/{projectId}/servers/{serverName} 200 mcp:write            delete_mcp_binding
     deleteMembership       DELETE /organizations/{orgId}/memberships/{userId} 200 members:write        delete_membership
     deleteProject          DELETE /projects/{projectId}                    200 projects:write       delete_project
@@ -254,6 +258,7 @@ it('every other root field with its route, scope, status and tool', () => {
     tokens                 GET    /tokens                                  200 person               -
     updateAgent            PATCH  /agents/{agentId}                        200 agents:write         update_agent
     updateAutomation       PATCH  /automations/{automationId}              200 automations:write    update_automation
+    updateBudget           PATCH  /budgets/{budgetId}                      200 orchestrator:write   update_budget
     updateMembership       PATCH  /organizations/{orgId}/memberships/{userId} 200 members:write        update_membership
     updateOrchestrator     PATCH  /orchestrator                            200 orchestrator:write   update_orchestrator
     updateOrganization     PATCH  /organizations/{orgId}                   200 organizations:write  update_organization

@@ -72,8 +72,8 @@ export const scopeGroups = {
   orchestrator: {
     name: 'Orchestrator',
     actions: {
-      read: ['See orchestrator settings and today’s spend.', 'viewer'],
-      write: ['Change orchestrator settings and the daily cost cap.', 'admin'],
+      read: ['See orchestrator settings, budgets and what is spent.', 'viewer'],
+      write: ['Change orchestrator settings, the daily cost cap and budgets.', 'admin'],
     },
   },
   integrations: {

@@ -28,6 +28,7 @@ export const prefixes = {
   issue: 'iss',
   agent: 'agn',
   missionCost: 'mco',
+  budget: 'bud',
   sandbox: 'sbx',
   environment: 'env',
   artifact: 'art',

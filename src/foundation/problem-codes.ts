@@ -28,6 +28,11 @@ const entries = {
     meaning: 'The missions of today have cost as much as the daily cost cap of the organization.',
     remedy: 'Wait until midnight UTC, or have an admin raise the cap (`PATCH /orchestrator`).',
   },
+  budget_exhausted: {
+    status: 402,
+    meaning: 'A budget of the organization, of the project or of the person who starts the mission is used up.',
+    remedy: 'The description names the budget. Wait until its next day or month, UTC, or have an admin raise it.',
+  },
   plan_limit: {
     status: 402,
     meaning: 'The plan of the organization allows no more projects, or no more missions at once.',

@@ -80,8 +80,10 @@ export const invalid = problemFactory('validation', 'Invalid request', 'invalid_
 /** 401: no credential, or an invalid one. */
 export const unauthenticated = problemFactory('auth', 'Unauthenticated', 'unauthenticated');
 /** 402: the organization may not start a mission, or create a project, now. */
-export const paymentRequired = (code: 'credits_exhausted' | 'daily_cost_cap' | 'plan_limit', description: string) =>
-  problemFactory('agent', 'Payment required', code)(description);
+export const paymentRequired = (
+  code: 'credits_exhausted' | 'daily_cost_cap' | 'budget_exhausted' | 'plan_limit',
+  description: string,
+) => problemFactory('agent', 'Payment required', code)(description);
 export const forbidden = problemFactory('auth', 'Forbidden', 'forbidden');
 export const agentNotClaimed = problemFactory('auth', 'Agent not claimed', 'agent_not_claimed');
 export const methodNotAllowed = (allow: string) =>

@@ -3,9 +3,12 @@
 // the cache) and 5 USD a million of output.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
+import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import { credit } from '#domain/money/credits/amounts.ts';
 import { readPosition } from '#domain/money/credits/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
+import { days, minutes } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -39,6 +42,20 @@ interface Held {
   leaseId: string;
   stepId: string;
 }
+const createBudget = async (subject: object, amountUsd: number, period = 'month'): Promise<Json> => {
+  const { body, status } = await world.rest('POST', '/budgets', {
+    token: alice,
+    body: { ...subject, period, amountUsd },
+  });
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return body;
+};
+const daily = (id: string) => ({
+  ...{ projectId: id, name: 'Tidy', prompt: 'Tidy up.' },
+  triggers: [{ kind: 'schedule', schedule: { interval: 'daily', time: '09:00', timezone: 'UTC' } }],
+});
+const budgetsOf = async (): Promise<Json> => (await world.rest('GET', '/budgets', { token: alice })).body.data;
+
 async function startMission(budgetUsd: number | null): Promise<Held> {
   const query = `mutation ($projectId: String!, $budgetUsd: Float) {
     startMission(projectId: $projectId, prompt: "Fix it", budgetUsd: $budgetUsd) { id } }`;
@@ -139,6 +156,100 @@ describe('a model call', () => {
     expect(await reserve(two, 'a', 1_000, 9_000)).toMatchObject({ outputTokens: 9_000 });
   });
 
+  it('waits for the budget of its project, which names itself, and goes on when somebody raises it', async () => {
+    const { id } = await createBudget({ subject: 'project', projectId }, 0.05);
+    const [one, two] = [await startMission(null), await startMission(null)];
+    expect(await reserve(one, 'a', 1_000, 9_000)).toMatchObject({ reason: null });
+    const { outputTokens, reason } = await reserve(two, 'a', 1_000, 9_000);
+    expect([outputTokens, reason]).toEqual([
+      0,
+      'Missions have cost 0.00 of the monthly budget of 0.05 USD of the project “Shop”. The next model call may cost 0.01 USD; 0.00 USD are left.',
+    ]);
+    expect(await look(two.runId)).toMatchObject({
+      needs: 'budget',
+      parkedBy: 'shared_budget',
+      parkedReason: expect.stringContaining('monthly budget'),
+    });
+    const { status, body } = await world.rest('PATCH', `/budgets/${id}`, { token: alice, body: { amountUsd: 1 } });
+    expect([status, body.amountUsd]).toEqual([200, 1]);
+    expect(await reserve(two, 'a', 1_000, 9_000)).toMatchObject({ outputTokens: 9_000 });
+    expect((await look(two.runId)).needs).toBe(null);
+  });
+
+  it('waits for the daily budget of its person until the next UTC day, and no budget of others holds it', async () => {
+    const other = await world.person(`Carol-${founded}`);
+    await world.join(acme, other, 'member');
+    const otherProject = await world.rest('POST', '/projects', {
+      token: alice,
+      body: { name: 'Other', repoFullName: `acme/other-${founded}` },
+    });
+    await createBudget({ subject: 'person', userId: other.id }, 0.01);
+    await createBudget({ subject: 'project', projectId: otherProject.body.id }, 0.01);
+    await createBudget({ subject: 'person', userId: owner.id }, 0.05, 'day');
+    const held = await startMission(null);
+    await reserve(held, 'a', 1_000, 9_000);
+    await settle(held, 'a', 1_000, 9_000);
+    expect((await reserve(held, 'b', 1_000, 9_000)).reason).toContain(
+      `0.05 of the daily budget of 0.05 USD of Alice-${founded}.`,
+    );
+    const start = 'mutation ($projectId: String!) { startMission(projectId: $projectId, prompt: "Next") { id } }';
+    // 0.046 of 0.05 USD are spent: a mission may still start.
+    expect((await world.graphql(start, { token: alice, variables: { projectId } })).body.errors).toBeUndefined();
+    const rows = await budgetsOf();
+    rows.sort((a: Json, b: Json) => a.spentUsd - b.spentUsd || a.subject.localeCompare(b.subject));
+    expect(rows.map(({ subjectName, spentUsd }: Json) => [subjectName, spentUsd])).toEqual([
+      [`Carol-${founded}`, 0],
+      ['Other', 0],
+      [`Alice-${founded}`, 0.046],
+    ]);
+    expect(rows[2].periodEnd - rows[2].periodStart).toBe(days(1));
+    world.clock.turn(days(1));
+    expect(await reserve(held, 'b', 1_000, 9_000)).toMatchObject({ outputTokens: 9_000 });
+  });
+
+  it('is not needed for a start that a used-up budget of its mission refuses', async () => {
+    await createBudget({ subject: 'organization' }, 0.05);
+    const held = await startMission(null);
+    const report = { ...held, usageId: 'a', model, inputTokens: 0, outputTokens: 10_000 };
+    await runtime.report('reportUsage', report);
+    const reason =
+      /^The monthly budget of 0.05 USD of the organization is used up: missions have cost 0.05 USD since \d{4}-\d\d-01 UTC.$/;
+    const refused = await world.rest('POST', '/runs', { token: alice, body: { projectId, prompt: 'Next' } });
+    expect([refused.status, refused.body.code]).toEqual([402, 'budget_exhausted']);
+    expect(refused.body.description).toMatch(reason);
+    const task = await world.rest('POST', '/scheduled-tasks', { token: alice, body: daily(projectId) });
+    await world.knex('recurringMissions').where({ id: task.body.id }).update({ nextRunAt: 1 });
+    await dispatchDue();
+    const { body } = await world.rest('GET', `/scheduled-tasks/${task.body.id}/runs`, { token: alice });
+    expect(body.data[0]).toMatchObject({ status: 'skipped', reason: expect.stringMatching(reason) });
+  });
+
+  it('causes a notice and a mail at 80 and at 100 percent of a budget, once in each period', async () => {
+    const { id } = await createBudget({ subject: 'organization' }, 0.05);
+    const reader = await world.token(owner, acme, { scopes: ['setup:read', 'orchestrator:read'] });
+    const titles = async () =>
+      (await world.rest('GET', '/notices', { token: reader })).body.notices
+        .filter((one: Json) => one.id.includes(id))
+        .map((one: Json) => one.title);
+    const mails = async () => {
+      world.clock.turn(minutes(6));
+      await mailNotices();
+      const rows = await world.knex('notice_mails').where({ orgId: acme.id }).whereLike('notice_id', 'budget_%');
+      return rows.map((row: Json) => row.noticeId.split(':')[0]).sort();
+    };
+    const held = await startMission(null);
+    const spend = (usageId: string, outputTokens: number) =>
+      runtime.report('reportUsage', { ...held, usageId, model, inputTokens: 0, outputTokens });
+    await spend('a', 7_000);
+    expect([await titles(), await mails()]).toEqual([[], []]);
+    await spend('b', 1_000);
+    expect(await titles()).toEqual(['The monthly budget of 0.05 USD of the organization is almost used up']);
+    expect([await mails(), await mails()]).toEqual([['budget_80'], ['budget_80']]);
+    await spend('c', 2_000);
+    expect(await titles()).toEqual(['The monthly budget of 0.05 USD of the organization is used up']);
+    expect(await mails()).toEqual(['budget_100', 'budget_80']);
+  });
+
   it('is refused for a canceled run, another lease or another organization', async () => {
     const held = await startMission(1);
     const refused = async (input: Held) => (await reserve(input, 'x', 1, 1).catch((error) => error.message)) as string;
@@ -172,6 +283,31 @@ describe('the sum that vendors are paid', () => {
   const histories = Number(process.env.HISTORIES ?? 3);
   const price = (input: number, output: number) => Math.ceil(input * 1.25) + output * 5;
 
+  /** Fifty concurrent calls of these missions with lost, repeated and late reports. Returns what was reported, in millionths. */
+  async function play(missions: Held[], next: () => number, pay: (amount: number) => void): Promise<number> {
+    let reported = 0;
+    const call = async (held: Held, callId: string, [input, output, fate]: [number, number, number]) => {
+      const { outputTokens } = await reserve(held, callId, input, output);
+      if (outputTokens === 0) return;
+      const answered = Math.floor(outputTokens * fate);
+      // The vendor is paid before the report, at the dearest price of input.
+      pay(price(input, answered));
+      // A fifth of the reports is lost with its runner; others come twice.
+      if (fate < 0.2) return;
+      const usage = { inputTokens: 0, cacheWriteTokens: input, outputTokens: answered };
+      const report = { ...held, usageId: callId, callId, model, ...usage };
+      await Promise.all([report, ...(fate > 0.8 ? [report] : [])].map((one) => runtime.report('reportUsage', one)));
+      reported += price(input, answered);
+    };
+    const calls = Array.from({ length: 50 }, (): [number, number, number] => [
+      Math.floor(next() * 20_000),
+      Math.floor(1 + next() * 8_000),
+      next(),
+    ]);
+    await Promise.all(calls.map((one, i) => call(missions[i % missions.length]!, `${i}`, one)));
+    return reported;
+  }
+
   it('never exceeds the ceiling, in histories of 50 concurrent calls with lost, repeated and late reports', {
     timeout: 120_000,
   }, async () => {
@@ -180,31 +316,44 @@ describe('the sum that vendors are paid', () => {
       const budgetUsd = Math.round((0.05 + next()) * 100) / 100;
       const held = await startMission(budgetUsd);
       let paid = 0;
-      let reported = 0;
-      let refusals = 0;
-      const call = async (callId: string, [input, output, fate]: [number, number, number]) => {
-        const { outputTokens } = await reserve(held, callId, input, output);
-        if (outputTokens === 0) return void refusals++;
-        const answered = Math.floor(outputTokens * fate);
-        // The vendor is paid before the report, at the dearest price of input.
-        paid += price(input, answered);
+      const reported = await play([held], next, (amount) => {
+        paid += amount;
         expect(paid).toBeLessThanOrEqual(budgetUsd * 1_000_000);
-        // A fifth of the reports is lost with its runner; others come twice.
-        if (fate < 0.2) return;
-        const usage = { inputTokens: 0, cacheWriteTokens: input, outputTokens: answered };
-        const report = { ...held, usageId: callId, callId, model, ...usage };
-        await Promise.all([report, ...(fate > 0.8 ? [report] : [])].map((one) => runtime.report('reportUsage', one)));
-        reported += price(input, answered);
-      };
-      const calls = Array.from({ length: 50 }, (): [number, number, number] => [
-        Math.floor(next() * 20_000),
-        Math.floor(1 + next() * 8_000),
-        next(),
-      ]);
-      await Promise.all(calls.map((one, i) => call(`${i}`, one)));
+      });
       const { missionCostUsd } = await look(held.runId);
       expect(Math.abs(missionCostUsd * 1_000_000 - reported)).toBeLessThan(60);
-      expect(refusals + calls.length).toBeGreaterThan(50);
     }
+  });
+
+  it('never exceeds a budget of the organization, the project or the person, in histories of two missions', {
+    timeout: 120_000,
+  }, async () => {
+    const subjects = [
+      { subject: 'organization' },
+      { subject: 'project', projectId },
+      { subject: 'person', userId: owner.id },
+    ];
+    const rows: Json[] = [];
+    for (const subject of subjects) {
+      for (const period of ['day', 'month']) rows.push(await createBudget(subject, 1_000, period));
+    }
+    let paid = 0;
+    let reported = 0;
+    for (let seed = 1; seed <= histories; seed++) {
+      const next = random(seed);
+      const missions = [await startMission(null), await startMission(null)];
+      // One of the six is the tightest; what is lost stays reserved until its run ends.
+      const amountUsd = Math.ceil((paid / 1_000_000 + 0.1 + next()) * 100) / 100;
+      const { id } = rows[Math.floor(next() * rows.length)];
+      const change = (usd: number) => world.rest('PATCH', `/budgets/${id}`, { token: alice, body: { amountUsd: usd } });
+      expect((await change(amountUsd)).status).toBe(200);
+      reported += await play(missions, next, (amount) => {
+        paid += amount;
+        expect(paid).toBeLessThanOrEqual(amountUsd * 1_000_000);
+      });
+      expect((await change(1_000)).status).toBe(200);
+      for (const held of missions) await runtime.finish(held);
+    }
+    for (const { spentUsd } of await budgetsOf()) expect(Math.abs(spentUsd * 1_000_000 - reported)).toBeLessThan(200);
   });
 });

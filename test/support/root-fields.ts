@@ -153,6 +153,7 @@ const statuses: Record<string, number> = {
   unauthenticated: 401,
   credits_exhausted: 402,
   daily_cost_cap: 402,
+  budget_exhausted: 402,
   missing_scope: 403,
   agent_not_claimed: 403,
   forbidden: 403,

@@ -97,6 +97,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   const secret = await make('/secrets', {
     ...{ scope: 'project', projectId: project.id, kind: 'variable', name: 'CI', value: 'value' },
   });
+  const budget = await make('/budgets', { subject: 'person', userId: member!.id, period: 'month', amountUsd: 900 });
   const [task, automation] = await Promise.all(
     ['/scheduled-tasks', '/automations'].map((path) => make(path, recurringBody(project.id))),
   );
@@ -177,6 +178,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     orgId: organization.id,
     projectId: project.id,
     inviteId: invite.id,
+    budgetId: budget.id,
     userId: member!.id,
     agentId: agent.id,
     templateId: template.id,
@@ -259,6 +261,10 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateSecretRequest: ({ ids }) => ({
     ...{ scope: 'project', projectId: ids.projectId, kind: 'variable', name: `CREATED_${++asked}`, value: 'value' },
   }),
+  CreateBudgetRequest: ({ ids }) => ({
+    ...{ subject: 'project', projectId: ids.projectId, period: ++asked % 2 ? 'day' : 'month', amountUsd: 1_000 },
+  }),
+  UpdateBudgetRequest: () => ({ amountUsd: 950 }),
   UpdateSecretRequest: () => ({ value: 'replaced' }),
   CreateScheduledTaskRequest: ({ ids }) => recurringBody(ids.projectId!),
   UpdateScheduledTaskRequest: () => ({ name: `Renamed ${++asked}`, triggers: recurringBody('').triggers }),
@@ -423,6 +429,7 @@ const adders: Record<string, string | ((sample: SampleOrganization) => Promise<u
   agents: 'createAgent',
   sandboxTemplates: 'createSandboxTemplate',
   secrets: 'createSecret',
+  budgets: 'createBudget',
   scheduledTasks: 'createScheduledTask',
   scheduledTaskRuns: 'runScheduledTask',
   automations: 'createAutomation',

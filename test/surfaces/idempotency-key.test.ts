@@ -171,6 +171,13 @@ const routes: Record<string, () => Promise<Call>> = {
     const body = { scope: 'project', projectId, kind: 'variable', name, value: 'value' };
     return { path: '/secrets', body, ask: { session }, table: 'secrets', where: { name } };
   },
+  async '/budgets'() {
+    const { id: userId } = await world.person(unique());
+    await world.rest('POST', `/organizations/${acme.id}/memberships`, { session, body: { userId, role: 'member' } });
+    const body = { subject: 'person', userId, period: 'month', amountUsd: 10 };
+    const refused = { path: '/budgets', body: { ...body, amountUsd: 0 } };
+    return { path: '/budgets', body, ask: { session }, table: 'budgets', where: { user_id: userId }, refused };
+  },
   async '/scheduled-tasks/{id}/run'() {
     const { id } = (await write('/scheduled-tasks', recurring())).body;
     return { path: `/scheduled-tasks/${id}/run`, table: 'runs', where: { recurring_id: id } };

@@ -517,6 +517,54 @@ export interface BillingTrialState {
   /** When they expire; null: never. */
   endsAt: number | null;
 }
+/** The most that the missions of an organization, a project or a person may cost in a day or month. */
+export interface Budget {
+  /** Starts with `bud_`. */
+  id: string;
+  /** The organization it belongs to. */
+  orgId: string;
+  /** Whose missions it is for. */
+  subject: 'organization' | 'project' | 'person';
+  /** Project, with the subject `project`; null otherwise. */
+  projectId: string | null;
+  /** Person, with the subject `person`; null otherwise. */
+  userId: string | null;
+  /** Name of the project or person; null with the subject `organization`. */
+  subjectName: string | null;
+  /** The time that it is for. */
+  period: 'day' | 'month';
+  /** US dollars in each period. */
+  amountUsd: number;
+  /** US dollars that these missions have cost in the present period. */
+  spentUsd: number;
+  /** When the present period began. */
+  periodStart: number;
+  /** When the next period begins, in which nothing is spent yet. */
+  periodEnd: number;
+  /** When it was created. */
+  createdAt: number;
+  /** When it was last changed. */
+  updatedAt: number;
+}
+/** One page of a list of Budget records. */
+export interface BudgetPage {
+  /** Newest first, unless `order` specifies otherwise. */
+  data: Budget[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `budget`. */
+export interface BudgetParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  budgetId: string;
+}
+/** The parameters of `budgets`. */
+export interface BudgetsParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
 /** The parameters of `cancelRun`. */
 export interface CancelRunParameters {
   /** The id of the run. */
@@ -670,6 +718,19 @@ export interface CreateAgentRequest {
    * @maxItems 20
    */
   skillRepos?: string[];
+}
+/** A new budget. A subject has at most one for each period. */
+export interface CreateBudgetRequest {
+  /** Whose missions it is for. */
+  subject: 'organization' | 'project' | 'person';
+  /** Required with the subject `project`. */
+  projectId?: string | null;
+  /** A member; required with the subject `person`. */
+  userId?: string | null;
+  /** The time that it is for. */
+  period: 'day' | 'month';
+  /** US dollars in each period: 0.01 to 1000000, kept to a hundredth of a cent. */
+  amountUsd: number;
 }
 /** The order. */
 export interface CreateCheckoutSessionRequest {
@@ -958,6 +1019,18 @@ export interface DeleteAutomationParameters {
 }
 /** Confirms that the call succeeded. */
 export interface DeleteAutomationResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
+/** The parameters of `deleteBudget`. */
+export interface DeleteBudgetParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  budgetId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteBudgetResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
   /** The record that the call changed. */
@@ -2993,6 +3066,16 @@ export interface UpdateBillingSettingsRequest {
   /** The organization of the caller; any other one is a 404. */
   orgId?: string;
 }
+/** The parameters of `updateBudget`. */
+export interface UpdateBudgetParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  budgetId: string;
+}
+/** Omitted members stay unchanged. */
+export interface UpdateBudgetRequest {
+  /** US dollars in each period: 0.01 to 1000000, kept to a hundredth of a cent. */
+  amountUsd?: number;
+}
 /** The parameters of `updateMembership`. */
 export interface UpdateMembershipParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -3316,6 +3399,7 @@ export type ErrorCode =
   | 'unauthenticated'
   | 'credits_exhausted'
   | 'daily_cost_cap'
+  | 'budget_exhausted'
   | 'plan_limit'
   | 'forbidden'
   | 'missing_scope'
@@ -3348,6 +3432,7 @@ export const errorStatuses = {
   unauthenticated: 401,
   credits_exhausted: 402,
   daily_cost_cap: 402,
+  budget_exhausted: 402,
   plan_limit: 402,
   forbidden: 403,
   missing_scope: 403,
@@ -3483,6 +3568,16 @@ export interface Operations {
   orchestrator: { input: {}; output: Orchestrator };
   /** Changes the orchestrator. Omitted members stay unchanged; null restores the default. Requires the scope `orchestrator:write`. */
   updateOrchestrator: { input: UpdateOrchestratorRequest; output: Orchestrator };
+  /** The budgets of the organization, its projects and its people, newest first. Requires the scope `orchestrator:read`. */
+  budgets: { input: BudgetsParameters; output: BudgetPage };
+  /** Creates a budget. Costs of its present period count at once: a mission whose next model call does not fit waits until somebody raises it or the next period begins, and none starts once it is used up. Requires the scope `orchestrator:write`. */
+  createBudget: { input: CreateBudgetRequest; output: Budget };
+  /** A budget by its id. Requires the scope `orchestrator:read`. */
+  budget: { input: BudgetParameters; output: Budget };
+  /** Changes the amount of a budget, also for the present period. Requires the scope `orchestrator:write`. */
+  updateBudget: { input: UpdateBudgetParameters & UpdateBudgetRequest; output: Budget };
+  /** Deletes a budget: missions that wait for it go on. Requires the scope `orchestrator:write`. */
+  deleteBudget: { input: DeleteBudgetParameters; output: DeleteBudgetResponse };
   /** The sandboxes of the organization, newest first. Requires the scope `sandboxes:read`. */
   sandboxes: { input: SandboxesParameters; output: SandboxPage };
   /** One sandbox with its metrics, its sessions and the newest fragments of its agent. Requires the scope `sandboxes:read`. */
@@ -3684,6 +3779,11 @@ export const routes = {
   deleteSecret: 'DELETE /secrets/{secretId}',
   orchestrator: 'GET /orchestrator',
   updateOrchestrator: 'PATCH /orchestrator',
+  budgets: 'GET /budgets',
+  createBudget: 'POST /budgets',
+  budget: 'GET /budgets/{budgetId}',
+  updateBudget: 'PATCH /budgets/{budgetId}',
+  deleteBudget: 'DELETE /budgets/{budgetId}',
   sandboxes: 'GET /sandboxes',
   sandbox: 'GET /sandboxes/{sandboxId}',
   sandboxLog: 'GET /sandboxes/{sandboxId}/logs',
@@ -3771,6 +3871,7 @@ export const listings = {
   automations: 'data',
   automationRuns: 'data',
   secrets: 'data',
+  budgets: 'data',
   sandboxes: 'data',
   environments: 'data',
   artifacts: 'data',
@@ -3805,6 +3906,7 @@ export const times = {
   leaseUntil: 1,
   nextRunAt: 1,
   output: 0,
+  periodEnd: 1,
   periodStart: 1,
   reachedAt: 1,
   requestedAt: 1,

@@ -12,6 +12,7 @@ import { useReading } from '../kit/reading.ts';
 const labels: Record<NoticeMailKind, string> = {
   credits: 'Credits are low or used up',
   cost_cap: 'The daily cost cap is reached',
+  budget: 'A budget is used up, or almost',
   token_expiring: 'A token of mine expires within a day',
   connector_broken: 'A connector is broken',
   schedule_failing: 'A recurring mission keeps failing',

@@ -1,16 +1,16 @@
-// Reserves the highest price of a model call before its runtime makes it. The cost of a mission never exceeds its
-// budget, the credits of the organization and its daily cost cap: a call that does not fit waits until a person
-// raises the limit.
+// Reserves the highest price of a model call before its runtime makes it. The cost of a mission never exceeds its budget, the credits
+// and the daily cost cap of its organization, and the budgets of organization, project and person: a call that does not fit waits until
+// a person raises the limit, or its next day or month begins.
 import type { Caller } from '#access/principal.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { amountOf, creditsOf } from '../../money/credits/amounts.ts';
 import { coverRun } from '../../money/credits/missions.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { budgetText, readSpendLimits, type SpendLimit } from '../../work/budgets/spending.ts';
 import { ceilingOf } from '../../work/mission-costs/ceiling.ts';
 import { costOfRun } from '../../work/mission-costs/ledger.ts';
 import { findModelCall, insertModelCall, readReservedCalls } from '../../work/mission-costs/model-calls.ts';
-import { readCostCap } from '../../work/orchestrator/operations.ts';
 import { markMetered, parkRun, unparkRun } from '../../work/runs/decisions.ts';
 import { leaseIsLost, lockHeldRun } from '../../work/runs/lock.ts';
 import type { ParkingLimit, Run } from '../../work/runs/model.ts';
@@ -96,24 +96,32 @@ interface Left {
   calls: number;
 }
 
+type Limit = [parkedBy: ParkingLimit, left: number, limit: string];
+
+function limitOf(one: SpendLimit): Limit {
+  const { id, amountUsd, spentUsd, reserved } = one;
+  const left = amountOf(amountUsd) - amountOf(spentUsd) - reserved;
+  const name = id === null ? `daily cap of ${amountUsd.toFixed(2)} USD` : budgetText(one);
+  return [id === null ? 'cap' : 'shared_budget', left, `Missions have cost ${spentUsd.toFixed(2)} of the ${name}.`];
+}
+
 /** Amount left under the tightest limit for a call of this amount. Reserves credits for it, as far as there are any. */
 async function readLeft(trx: Transaction, run: Run, amount: number): Promise<Left> {
   const { id: runId, orgId } = run;
   const cost = await costOfRun(trx, runId);
-  const { ofRun: reserved, ofOrganization, calls } = await readReservedCalls(trx, run);
+  const { reserved, calls } = await readReservedCalls(trx, runId);
   const ceilingUsd = await ceilingOf(trx, run);
-  const { effectiveDailyCostCapUsd: capUsd, dailySpendUsd } = await readCostCap(trx, orgId);
-  const [budgetLeft, capLeft] = [
-    amountOf(ceilingUsd) - cost - reserved,
-    amountOf(capUsd) - amountOf(dailySpendUsd) - ofOrganization,
+  const limits: Limit[] = [
+    [
+      'budget',
+      amountOf(ceilingUsd) - cost - reserved,
+      `The mission has cost ${usd(cost)} of its budget of ${ceilingUsd.toFixed(2)} USD.`,
+    ],
+    ...(await readSpendLimits(trx, run)).map(limitOf),
   ];
-  const needed = cost + reserved + Math.max(0, Math.min(amount, budgetLeft, capLeft));
+  const needed = cost + reserved + Math.max(0, Math.min(amount, ...limits.map(([, left]) => left)));
   const creditsLeft = (await coverRun(trx, { orgId, runId, needed })) - cost - reserved;
-  const limits: [ParkingLimit, number, string][] = [
-    ['budget', budgetLeft, `The mission has cost ${usd(cost)} of its budget of ${ceilingUsd.toFixed(2)} USD.`],
-    ['cap', capLeft, `Missions have cost ${dailySpendUsd.toFixed(2)} of the daily cap of ${capUsd.toFixed(2)} USD.`],
-    ['credits', creditsLeft, 'The organization has too few credits.'],
-  ];
+  limits.push(['credits', creditsLeft, 'The organization has too few credits.']);
   const [parkedBy, left, limit] = limits.reduce((tightest, one) => (one[1] < tightest[1] ? one : tightest));
   return { left, parkedBy, limit, reserved, calls };
 }

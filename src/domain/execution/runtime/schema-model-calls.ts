@@ -36,9 +36,9 @@ const ModelCallReservation = builder.objectRef<ModelCallGrant>('ModelCallReserva
 builder.mutationField('reserveModelCall', (t) =>
   t.field({
     description:
-      'Reserves the highest price of a model call before it is made, against the budget of the run and the credits and the daily ' +
-      'cost cap of its organization. `reportUsage` with its `callId` ends it. A call that does not fit must not be made: the run ' +
-      'waits for a person to raise the limit, and the runtime asks again with the same `callId`.',
+      'Reserves the highest price of a model call before it is made, against the budget of the run, the credits and the daily ' +
+      'cost cap of its organization, and the budgets of organization, project and person. `reportUsage` with its `callId` ends it. A call that does not fit must not be made: the run ' +
+      'waits until the limit is raised or its next day or month begins, and the runtime asks again with the same `callId`.',
     scope: 'runtime:report',
     type: ModelCallReservation,
     args: { input: t.arg({ type: ReserveModelCallRequest, required: true, description: 'The call.' }) },

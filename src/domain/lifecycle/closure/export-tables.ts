@@ -27,6 +27,7 @@ import { Project } from '../../projects/projects/model.ts';
 import { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
 import { Secret } from '../../projects/secrets/model.ts';
 import { Artifact, StoredContent } from '../../work/artifacts/model.ts';
+import { Budget } from '../../work/budgets/model.ts';
 import { Connection } from '../../work/connections/model.ts';
 import { Environment } from '../../work/environments/model.ts';
 import { MissionCost } from '../../work/mission-costs/model.ts';
@@ -52,6 +53,7 @@ const ofOrganization: readonly Model[] = [
     Project,
     Integration,
     Orchestrator,
+    Budget,
     Agent,
     SandboxTemplate,
     Secret,

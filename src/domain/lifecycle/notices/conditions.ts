@@ -1,6 +1,6 @@
 // The conditions behind notices, each with the scope that a caller needs to see it. Every read is bounded.
 import type { Caller } from '#access/principal.ts';
-import { ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Scope } from '#access/scopes.ts';
 import { days, isoTime, minutes, now } from '#foundation/clock.ts';
 import { listExpiringTokens } from '../../identity/tokens/operations.ts';
@@ -8,6 +8,7 @@ import { currentPlan } from '../../money/billing/operations.ts';
 import { findLowCredits } from '../../money/credits/low.ts';
 import { listBrokenIntegrations } from '../../projects/integrations/operations.ts';
 import { countProjects } from '../../projects/projects/operations.ts';
+import { budgetText, findUsedBudgets, presentPeriod } from '../../work/budgets/spending.ts';
 import { dayOf } from '../../work/mission-costs/cap.ts';
 import { findOrchestrator } from '../../work/orchestrator/operations.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
@@ -18,8 +19,8 @@ import type { Notice } from './model.ts';
 /** A notice with the console page on which a person acts on it. */
 export type Condition = Omit<Notice, 'actionUrl'> & { page: string };
 
-/** Shares of the daily cost cap, in percent; only the highest one reached causes a notice. */
-const capPercents = [100, 80] as const;
+/** Shares of the daily cost cap or a budget, in percent; only the highest one reached causes a notice. */
+const spentPercents = [100, 80] as const;
 /** Days before the end of a token; only the latest one reached causes a notice. */
 const tokenDays = [1, 7, 14] as const;
 /** How long a run waits for a runtime before it causes a notice. */
@@ -61,7 +62,7 @@ async function costCap(caller: Caller): Promise<Condition[]> {
       },
     ];
   }
-  const percent = capPercents.find((share) => spent >= (cap * share) / 100);
+  const percent = spentPercents.find((share) => spent >= (cap * share) / 100);
   if (!percent) return [];
   const isReached = percent === 100;
   return [
@@ -74,6 +75,25 @@ async function costCap(caller: Caller): Promise<Condition[]> {
       createdAt: day,
     },
   ];
+}
+
+async function usedBudgets(caller: Caller): Promise<Condition[]> {
+  beyondOneProject(caller);
+  const used = await findUsedBudgets([ownOrganization(caller)], Math.min(...spentPercents) / 100);
+  return used.slice(0, 20).map((budget) => {
+    const { id, period, amountUsd, spentUsd } = budget;
+    const isUsedUp = spentUsd >= amountUsd;
+    const { start, end } = presentPeriod(period);
+    const [percent, state] = isUsedUp ? [100, 'is used up'] : [80, 'is almost used up'];
+    return {
+      id: `budget_${percent}:${id}:${isoTime(start).slice(0, 10)}:${amountUsd}`,
+      kind: 'action',
+      title: `The ${budgetText(budget)} ${state}`,
+      body: `Missions have cost ${spentUsd.toFixed(2)} USD of it. Once it is used up, they wait until it is raised or ${isoTime(end).slice(0, 10)} begins, UTC.`,
+      page: '/billing',
+      createdAt: start,
+    };
+  });
 }
 
 /** Shown before a creation is refused with 402; an upgrade of the service may also introduce a limit. */
@@ -184,6 +204,7 @@ const personsNeeded = async (caller: Caller): Promise<Condition[]> =>
 export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promise<Condition[]>][] = [
   ['billing:read', lowCredits],
   ['orchestrator:read', costCap],
+  ['orchestrator:read', usedBudgets],
   ['projects:write', planLimit],
   ['setup:read', expiringTokens],
   ['integrations:read', brokenConnectors],

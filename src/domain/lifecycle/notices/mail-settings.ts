@@ -9,6 +9,7 @@ import { column, table } from '#foundation/postgres/base-model.ts';
 export const mailKinds = [
   'credits',
   'cost_cap',
+  'budget',
   'token_expiring',
   'connector_broken',
   'schedule_failing',

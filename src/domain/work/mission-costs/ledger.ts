@@ -24,9 +24,9 @@ export async function costOfRun(trx: Transaction, runId: string): Promise<number
   return row!.cost;
 }
 
-/** SQL expression: the cost of the organization's missions since then, in US dollars. */
-export const spendSince = (orgId: string, since: string): string =>
-  `(select coalesce(sum(usd), 0) from mission_costs where org_id = ${orgId} and at >= ${since})`;
+/** SQL expression: the cost of the organization's missions since the beginning of that UTC day, in US dollars. */
+export const spendSince = (orgId: string, day: string): string =>
+  `(select coalesce(sum(usd), 0) from mission_spending where org_id = ${orgId} and day >= ${day})`;
 
 export interface SpendPoint {
   /** Start of the hour, epoch milliseconds. */

@@ -15,16 +15,15 @@ export interface ModelCall {
   price: TokenPrice | null;
 }
 
-const reservedSql = `select coalesce(sum(amount) filter (where run_id = $1), 0)::bigint as of_run,
-    coalesce(sum(amount), 0)::bigint as of_organization, count(*) filter (where run_id = $1)::int as calls
-  from model_calls where org_id = $2`;
+const reservedSql = `select coalesce(sum(amount), 0)::bigint as reserved, count(*)::int as calls
+  from model_calls where run_id = $1`;
 
-/** Reserved amounts of the run and of its organization, and the calls of the run in progress. */
+/** Reserved amount and number of the run's calls in progress. */
 export const readReservedCalls = async (
   trx: Transaction,
-  { id, orgId }: { id: string; orgId: string },
-): Promise<{ ofRun: number; ofOrganization: number; calls: number }> =>
-  (await sql<{ ofRun: number; ofOrganization: number; calls: number }>(reservedSql, [id, orgId], trx))[0]!;
+  runId: string,
+): Promise<{ reserved: number; calls: number }> =>
+  (await sql<{ reserved: number; calls: number }>(reservedSql, [runId], trx))[0]!;
 
 export const findModelCall = async (
   trx: Transaction,

@@ -144,7 +144,8 @@ async function planRuns(
 ): Promise<{ newRuns: NewRun[]; blockers: Map<string, StartBlocker> }> {
   const projects = await lockProjects(trx, locked);
   const startable = locked.filter(({ projectId }) => projects.has(projectId));
-  const blockers = await findStartBlockers(trx, startable, projects, assumesBudget);
+  const actorOf = (mission: Row<RecurringMission>) => actor ?? mission.updatedByUserId ?? mission.createdByUserId;
+  const blockers = await findStartBlockers(trx, startable, projects, { actorOf, assumesBudget });
   const newRuns = startable.map((mission) => ({
     orgId: mission.orgId,
     projectId: mission.projectId,
@@ -158,7 +159,7 @@ async function planRuns(
       body: mission.prompt,
       labels: mission.labels,
     },
-    billingActorUserId: actor ?? mission.updatedByUserId ?? mission.createdByUserId,
+    billingActorUserId: actorOf(mission),
     blockedBy: blockers.get(mission.id)?.reason ?? null,
     agentId: mission.agentId,
   }));

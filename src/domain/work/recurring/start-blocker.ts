@@ -5,34 +5,44 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { isNoAgent } from '../../projects/agents/runnable.ts';
 import type { Project } from '../../projects/projects/model.ts';
-import type { WaitingRun } from '../runs/model.ts';
+import type { Run, WaitingRun } from '../runs/model.ts';
 import { recurringWithOpenRuns } from '../runs/operations.ts';
 import { isOpen } from '../runs/states.ts';
-import { findModelBlockers, generalBlocker, type StartBlocker } from '../starts/blockers.ts';
+import { findBudgetBlockers, findModelBlockers, generalBlocker, type StartBlocker } from '../starts/blockers.ts';
 import { afterStart, type MayStart, mayStartMission } from '../starts/gate.ts';
 import type { RecurringMission } from './model.ts';
 
+interface Start {
+  /** The person whom the run of a mission is charged to. */
+  actorOf(mission: Row<RecurringMission>): Run['billingActorUserId'];
+  /** Whether the ledgers are not locked yet. */
+  assumesBudget: boolean;
+}
+
 /**
- * The blockers by mission id; a mission without one may start. All must be locked. `assumesBudget`: the ledgers are not locked yet.
+ * The blockers by mission id; a mission without one may start. All must be locked.
  * @throws when a budget is assumed and the organization blocks a mission
  */
 export async function findStartBlockers(
   trx: Transaction,
   candidates: readonly Row<RecurringMission>[],
   projects: ReadonlyMap<string, Pick<Project, 'status'>>,
-  assumesBudget: boolean,
+  { actorOf, assumesBudget }: Start,
 ): Promise<Map<string, StartBlocker>> {
   const busy = await findBusy(trx, candidates);
   const withoutAgent = await findWithoutAgent(trx, candidates);
   const modelBlockerOf = await findModelBlockers(trx, candidates);
-  const budgets = await readBudgets(trx, new Set(candidates.map(({ orgId }) => orgId)), assumesBudget);
+  const orgIds = new Set(candidates.map(({ orgId }) => orgId));
+  const budgetBlockerOf = await findBudgetBlockers(trx, [...orgIds]);
+  const budgets = await readBudgets(trx, orgIds, assumesBudget);
   const found = new Map<string, StartBlocker>();
   for (const mission of candidates) {
     const { id, projectId, orgId } = mission;
     const { status } = projects.get(projectId)!;
     const may = budgets.get(orgId)!;
     if (assumesBudget && !may.ok) throw new BudgetExceeded();
-    const general = generalBlocker(status, may);
+    const charged = { orgId, projectId, billingActorUserId: actorOf(mission) };
+    const general = generalBlocker(status, may) ?? budgetBlockerOf(charged);
     const modelBlocker = modelBlockerOf(mission);
     if (general) {
       found.set(id, general);

@@ -44,8 +44,8 @@ export interface AgentChoice {
   costUsd: number;
 }
 
-/** Limits of money: the budget of the mission, the credits and the daily cost cap of the organization. */
-export const parkingLimits = ['budget', 'credits', 'cap'] as const;
+/** Limits of money: the budget of the mission, the credits and the daily cost cap of the organization, a budget of several missions. */
+export const parkingLimits = ['budget', 'credits', 'cap', 'shared_budget'] as const;
 export type ParkingLimit = (typeof parkingLimits)[number];
 
 export class Run extends table('runs', {

@@ -20,6 +20,7 @@ const ParkingLimitWords = wordSet('ParkingLimit', parkingLimits, 'A limit of mon
   budget: 'The budget of the mission, or the most that a mission may cost by the plan.',
   credits: 'The credits of the organization.',
   cap: 'The daily cost cap of the organization.',
+  shared_budget: 'A budget of the organization, the project or the person for a day or month; `parkedReason` names it.',
 });
 const questionsOf = toMany<OpenQuestion>(openQuestions, ({ runId }) => runId);
 const peopleWithIds = toOne<Starter>(startersOf, ({ id }) => id);

@@ -1,9 +1,11 @@
-// Blockers of any mission: its project, the organization's budget, or the lack of a model for every agent that may work on it.
+// Blockers of any mission: its project, the organization's money, a used-up budget, or the lack of a model for every agent that may work on it.
+import { isoTime } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict, modelRequired, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
 import { harnessesFor, isModelKnown } from '../../projects/agents/runnable.ts';
 import { idOfNamedModel, isNamedModel } from '../../projects/integrations/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
+import { budgetText, findUsedBudgets, isBudgetOf, presentPeriod } from '../budgets/spending.ts';
 import type { Run } from '../runs/model.ts';
 import type { MayStart } from './gate.ts';
 
@@ -23,6 +25,23 @@ export function generalBlocker(status: Project['status'], may: MayStart): StartB
   if (may.ok) return undefined;
   const { code, reason } = may;
   return { reason, problem: code === 'organization_closed' ? organizationClosed() : paymentRequired(code, reason) };
+}
+
+type Charged = Pick<Run, 'orgId' | 'projectId' | 'billingActorUserId'>;
+
+/** Returns a function to the blocker of missions with a budget that is used up. */
+export async function findBudgetBlockers(
+  trx: Transaction,
+  orgIds: readonly string[],
+): Promise<(mission: Charged) => (StartBlocker & { problem: Problem }) | undefined> {
+  const used = await findUsedBudgets(orgIds, 1, trx);
+  return (mission) => {
+    const budget = used.find((one) => isBudgetOf(one, mission));
+    if (!budget) return undefined;
+    const since = isoTime(presentPeriod(budget.period).start).slice(0, 10);
+    const reason = `The ${budgetText(budget)} is used up: missions have cost ${budget.spentUsd.toFixed(2)} USD since ${since} UTC.`;
+    return { reason, problem: paymentRequired('budget_exhausted', reason) };
+  };
 }
 
 type ModelBlocker = StartBlocker & { problem: Problem };

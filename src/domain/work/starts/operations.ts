@@ -15,7 +15,7 @@ import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
 import { createRuns } from '../runs/create.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { Run, type WaitingRun } from '../runs/model.ts';
-import { findModelBlockers, generalBlocker } from './blockers.ts';
+import { findBudgetBlockers, findModelBlockers, generalBlocker } from './blockers.ts';
 import { mayStartMission } from './gate.ts';
 
 export interface NewMission {
@@ -82,13 +82,15 @@ export async function writeMission(
   if (agentId !== null) await holdAgent(trx, orgId, agentId);
   const blocker = generalBlocker(project.status, await mayStartMission(trx, orgId));
   if (blocker?.problem) throw blocker.problem;
+  const charged = { orgId, projectId: project.id, billingActorUserId };
+  const budgetBlocker = (await findBudgetBlockers(trx, [orgId]))(charged);
+  if (budgetBlocker) throw budgetBlocker.problem;
   const named = { orgId, agentId };
   const modelBlocker = (await findModelBlockers(trx, [named]))(named);
   if (modelBlocker) throw modelBlocker.problem;
   const title = titleOf(prompt);
   const run = {
-    orgId,
-    projectId: project.id,
+    ...charged,
     recurringId: null,
     scheduledFor: at,
     kind: 'manual' as const,
@@ -96,7 +98,6 @@ export async function writeMission(
     ...(issue
       ? { issueId: issue.id, issueUrl: issue.url, issueText: issue.text }
       : { asks: { project, title, body: prompt, labels: [] } }),
-    billingActorUserId,
     blockedBy: null,
     prompt,
     agentId,

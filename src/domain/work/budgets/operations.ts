@@ -1,0 +1,100 @@
+// Operations on budgets: list, create, change the amount, delete. They belong to the whole organization, so a project-bound credential
+// does not reach them.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { now, nowAfter } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
+import { conflict, invalid, notFound } from '#foundation/problem.ts';
+import { holdMembership } from '../../organization/memberships/operations.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { holdProject } from '../../projects/projects/operations.ts';
+import { maxBudgets } from './bounds.ts';
+import { Budget, type BudgetPeriod, type BudgetSubject } from './model.ts';
+
+const ownBudgets = (caller: Caller): Pick<Budget, 'orgId'> => {
+  beyondOneProject(caller);
+  return { orgId: ownOrganization(caller) };
+};
+
+export const listBudgets = async (caller: Caller, page: PageRequest): Promise<Page<Row<Budget>>> =>
+  Budget.page(ownBudgets(caller), page);
+
+export const findBudget = async (caller: Caller, budgetId: string): Promise<Row<Budget>> =>
+  Budget.get({ id: budgetId as Budget['id'], ...ownBudgets(caller) });
+
+export interface NewBudget {
+  subject: BudgetSubject;
+  projectId?: string | null | undefined;
+  userId?: string | null | undefined;
+  period: BudgetPeriod;
+  amountUsd: number;
+}
+
+/** @throws 400 for a subject that does not fit, 404 for an unknown project or member, 409 for a subject and period that have a budget */
+export async function createBudget(caller: Caller, input: NewBudget): Promise<Row<Budget>> {
+  const { orgId } = ownBudgets(caller);
+  const { subject, period, amountUsd } = input;
+  return transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    const owner = await holdSubject(trx, orgId, input);
+    if ((await Budget.query(trx).where({ orgId }).resultSize()) >= maxBudgets) {
+      throw conflict(`An organization has at most ${maxBudgets} budgets.`);
+    }
+    const [id, at] = [newId('budget'), now()];
+    const budget = { id, orgId, ...owner, period, amountUsd, createdAt: at, updatedAt: at };
+    await Budget.insert(trx, budget).catch((error) => {
+      if (!isUniqueViolation(error, 'budgets_subject')) throw error;
+      throw conflict.field('period', 'has a budget of this subject already: change its amount, or delete it');
+    });
+    return { ...budget, subject };
+  });
+}
+
+/** Resolves the project or person, and locks it against deletion. */
+async function holdSubject(
+  trx: Transaction,
+  orgId: Budget['orgId'],
+  { subject, projectId, userId }: NewBudget,
+): Promise<Pick<Budget, 'projectId' | 'userId'>> {
+  for (const [name, value, owner] of [
+    ['projectId', projectId, 'project'],
+    ['userId', userId, 'person'],
+  ] as const) {
+    if (subject === owner && value == null) throw invalid.field(name, `is required with the subject ${subject}`);
+    if (subject !== owner && value != null)
+      throw invalid.field(name, `belongs to the subject ${owner}, not to ${subject}`);
+  }
+  if (subject === 'organization') return { projectId: null, userId: null };
+  if (subject === 'project') return { projectId: await holdProject(trx, orgId, projectId!), userId: null };
+  const member = await holdMembership(trx, orgId, userId!);
+  if (!member) throw notFound('member');
+  return { projectId: null, userId: member.userId };
+}
+
+/** Missions that wait for the budget go on within a minute. */
+export function updateBudget(
+  caller: Caller,
+  budgetId: string,
+  { amountUsd }: { amountUsd?: number | undefined },
+): Promise<Row<Budget>> {
+  const where = { id: budgetId as Budget['id'], ...ownBudgets(caller) };
+  return transaction(async (trx) => {
+    const budget = await Budget.lock(trx, where);
+    if (!budget) return Budget.refuse();
+    if (amountUsd !== undefined) {
+      await Budget.patch(trx, { id: budget.id }, { amountUsd, updatedAt: nowAfter(budget.updatedAt) });
+    }
+    return (await Budget.find({ id: budget.id }, trx))!;
+  });
+}
+
+export async function deleteBudget(caller: Caller, budgetId: string): Promise<{ ok: true; id: string }> {
+  const deleted = await Budget.query()
+    .delete()
+    .where({ id: budgetId, ...ownBudgets(caller) });
+  return deleted ? { ok: true, id: budgetId } : Budget.refuse();
+}

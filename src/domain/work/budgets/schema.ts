@@ -1,0 +1,150 @@
+// Budgets of organizations, projects and people on every surface.
+import { z } from 'zod';
+import { okIdAnswer } from '#graph/acknowledgement.ts';
+import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
+import { pathId, request } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { pages, text } from '#limits.ts';
+import { budgetUsd } from './bounds.ts';
+import { Budget, budgetPeriods, budgetSubjects } from './model.ts';
+import * as operations from './operations.ts';
+import { budgetUses, presentPeriod } from './spending.ts';
+
+const BudgetSubject = wordSet('BudgetSubject', budgetSubjects, 'Whose missions a budget is for.', {
+  organization: 'All of the organization.',
+  project: 'Those of one project.',
+  person: 'Those that one person started, or scheduled last.',
+});
+const BudgetPeriod = wordSet('BudgetPeriod', budgetPeriods, 'The time that a budget is for.', {
+  day: 'Each UTC day.',
+  month: 'Each calendar month, UTC.',
+});
+
+const useOf = toOne(budgetUses, ({ id }) => id);
+
+const BudgetType = builder.modelType(Budget, 'Budget').implement({
+  description: 'The most that the missions of an organization, a project or a person may cost in a day or month.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `bud_`.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+    subject: t.expose('subject', { type: BudgetSubject.type, description: 'Whose missions it is for.' }),
+    projectId: t.exposeString('projectId', {
+      nullable: true,
+      description: 'Project, with the subject `project`; null otherwise.',
+    }),
+    userId: t.exposeString('userId', {
+      nullable: true,
+      description: 'Person, with the subject `person`; null otherwise.',
+    }),
+    subjectName: t.string({
+      nullable: true,
+      description: 'Name of the project or person; null with the subject `organization`.',
+      resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.name ?? null,
+    }),
+    period: t.expose('period', { type: BudgetPeriod.type, description: 'The time that it is for.' }),
+    amountUsd: t.exposeFloat('amountUsd', { description: 'US dollars in each period.' }),
+    spentUsd: t.float({
+      description: 'US dollars that these missions have cost in the present period.',
+      resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.spentUsd ?? 0,
+    }),
+    periodStart: t.field({
+      type: 'EpochMs',
+      description: 'When the present period began.',
+      resolve: ({ period }) => presentPeriod(period).start,
+    }),
+    periodEnd: t.field({
+      type: 'EpochMs',
+      description: 'When the next period begins, in which nothing is spent yet.',
+      resolve: ({ period }) => presentPeriod(period).end,
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
+  }),
+});
+const BudgetPage = pageOf('BudgetPage', BudgetType);
+const DeleteBudgetResponse = okIdAnswer('DeleteBudgetResponse');
+
+const amountUsd = z
+  .number()
+  .min(budgetUsd.min)
+  .max(budgetUsd.max)
+  .describe(`US dollars in each period: ${budgetUsd.min} to ${budgetUsd.max}, kept to a hundredth of a cent.`);
+const CreateBudgetRequest = request(
+  'CreateBudgetRequest',
+  z
+    .object({
+      subject: BudgetSubject.zod.describe('Whose missions it is for.'),
+      projectId: boundedText(text.pathId).nullish().describe('Required with the subject `project`.'),
+      userId: boundedText(text.pathId).nullish().describe('A member; required with the subject `person`.'),
+      period: BudgetPeriod.zod.describe('The time that it is for.'),
+      amountUsd,
+    })
+    .meta({
+      description: 'A new budget. A subject has at most one for each period.',
+      examples: [{ subject: 'organization', period: 'month', amountUsd: 500 }],
+    }),
+);
+const UpdateBudgetRequest = request(
+  'UpdateBudgetRequest',
+  z
+    .object({ amountUsd: amountUsd.optional() })
+    .meta({ description: 'Omitted members stay unchanged.', examples: [{ amountUsd: 750 }] }),
+);
+
+builder.queryFields((t) => ({
+  budgets: t.field({
+    description: 'The budgets of the organization, its projects and its people, newest first.',
+    scope: 'orchestrator:read',
+    rest: 'GET /budgets',
+    tool: 'list_budgets',
+    type: BudgetPage,
+    args: pageArguments(pages.other),
+    resolve: (_, args, { caller }) => operations.listBudgets(caller, args),
+  }),
+  budget: t.field({
+    description: 'A budget by its id.',
+    scope: 'orchestrator:read',
+    rest: 'GET /budgets/{budgetId}',
+    type: BudgetType,
+    args: { budgetId: t.arg.string(pathId) },
+    resolve: (_, { budgetId }, { caller }) => operations.findBudget(caller, budgetId),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createBudget: t.field({
+    description:
+      'Creates a budget. Costs of its present period count at once: a mission whose next model call does not fit waits until ' +
+      'somebody raises it or the next period begins, and none starts once it is used up.',
+    scope: 'orchestrator:write',
+    rest: { route: 'POST /budgets', status: 201, errors: [404, 409] },
+    tool: 'create_budget',
+    type: BudgetType,
+    args: { input: t.arg({ type: CreateBudgetRequest, required: true, description: 'The new budget.' }) },
+    resolve: (_, { input }, { caller }) => operations.createBudget(caller, input),
+  }),
+  updateBudget: t.field({
+    description: 'Changes the amount of a budget, also for the present period.',
+    scope: 'orchestrator:write',
+    rest: 'PATCH /budgets/{budgetId}',
+    tool: { name: 'update_budget', idempotent: true },
+    type: BudgetType,
+    args: {
+      budgetId: t.arg.string(pathId),
+      input: t.arg({ type: UpdateBudgetRequest, required: true, description: 'The fields to change.' }),
+    },
+    resolve: (_, { budgetId, input }, { caller }) => operations.updateBudget(caller, budgetId, input),
+  }),
+  deleteBudget: t.field({
+    description: 'Deletes a budget: missions that wait for it go on.',
+    scope: 'orchestrator:write',
+    rest: 'DELETE /budgets/{budgetId}',
+    tool: { name: 'delete_budget', destructive: true, idempotent: true },
+    type: DeleteBudgetResponse,
+    args: { budgetId: t.arg.string(pathId) },
+    resolve: (_, { budgetId }, { caller }) => operations.deleteBudget(caller, budgetId),
+  }),
+}));
