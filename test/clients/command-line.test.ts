@@ -237,6 +237,28 @@ describe('records', () => {
     expect((await aep('secrets', 'list')).stderr).toContain('secrets:read');
   });
 
+  it('budgets are set, changed, listed and deleted', async () => {
+    const admin = await world.personalToken(ada, {
+      scopes: ['orchestrator:write', 'orchestrator:read', 'projects:read'],
+    });
+    const budgets = (...args: string[]) => start(['budgets', ...args], { AEP_TOKEN: admin }).ended;
+    const set = await budgets('set', '50', '--project', 'web-shop');
+    expect([set.stderr, set.stdout]).toEqual([
+      '',
+      'Missions of Web shop may cost 50.00 USD each month; 0.00 USD are spent until now.\n',
+    ]);
+    await budgets('set', '60.5', '--project', 'web-shop', '--each', 'month');
+    expect((await budgets('set', '5', '--person', 'me', '--each', 'day')).code).toBe(0);
+    const rows = JSON.parse((await budgets('list', '--json')).stdout);
+    expect(rows).toMatchObject([
+      { subject: 'person', subjectName: expect.any(String), period: 'day', amountUsd: 5 },
+      { subject: 'project', subjectName: 'Web shop', period: 'month', amountUsd: 60.5 },
+    ]);
+    expect((await budgets('list')).stdout).toMatch(/project +Web shop +month +60\.50 USD +0\.00 USD/);
+    for (const { id } of rows) expect((await budgets('delete', id)).stdout).toBe(`Deleted ${id}.\n`);
+    expect((await budgets('set', 'much')).code).toBe(2);
+  });
+
   it('a blocked host is allowed in the template of a project', async () => {
     await json('run', 'web-shop', 'echo it', '--script', '--detach');
     const held = await claim();

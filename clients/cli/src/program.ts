@@ -1,9 +1,10 @@
 // The commands with their options; commands/ has their implementations.
 import { Command, type CommanderError } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
-import { count, list, oneOf, run } from './arguments.ts';
+import { amount, count, list, oneOf, run } from './arguments.ts';
 import * as account from './commands/account.ts';
 import * as artifacts from './commands/artifacts.ts';
+import * as budgets from './commands/budgets.ts';
 import * as lists from './commands/lists.ts';
 import { open } from './commands/open.ts';
 import * as projects from './commands/projects.ts';
@@ -38,6 +39,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addRuns(program);
   addTemplates(program);
   addSecrets(program);
+  addBudgets(program);
   addArtifacts(program);
   addLists(program);
   program
@@ -194,6 +196,24 @@ function addSecrets(program: Command): void {
   inPlace(command.command('delete').description('delete a secret or variable'))
     .argument('<name>', 'name of the environment variable')
     .action(run(secrets.remove));
+}
+
+function addBudgets(program: Command): void {
+  const command = program.command('budgets').description('budgets of organization, projects and people');
+  command
+    .command('list')
+    .description('list them with what is spent, newest first')
+    .option('--limit <n>', 'at most so many', count, 50)
+    .action(run(budgets.list));
+  command
+    .command('set')
+    .description('set the US dollars that missions may cost, of the organization without options')
+    .argument('<usd>', 'US dollars', amount)
+    .option('--each <period>', 'day or month (UTC)', oneOf(['day', 'month']), 'month')
+    .option('--project <project>', 'for missions of this project')
+    .option('--person <person>', 'for missions of this person: me, or an id such as usr_…')
+    .action(run(budgets.set));
+  command.command('delete').description('delete a budget').argument('<budget>', 'id').action(run(budgets.remove));
 }
 
 function addArtifacts(program: Command): void {
