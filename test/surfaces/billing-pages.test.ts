@@ -268,6 +268,36 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect(back).not.toContain('test money');
   });
 
+  it('an admin sets, changes and deletes budgets of projects and people', async () => {
+    const shop = { name: 'Shop', repoFullName: `acme/shop-${count}` };
+    const { id } = (await world.rest('POST', '/projects', { session, body: shop })).body;
+    const page = await open('', await member('admin'));
+    await page.getByText('No budgets yet.').waitFor();
+    const add = async (subject: string, choose: [label: string, option: string], usd: string) => {
+      await page.getByRole('button', { name: 'Add budget' }).click();
+      await page.getByLabel(subject).check();
+      await page.getByLabel(choose[0], { exact: true }).selectOption({ label: choose[1] });
+      await page.getByLabel('US dollars').fill(usd);
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByText(`of ${usd}.00 USD this month`).waitFor();
+    };
+    await add('Missions of a project', ['Project', 'Shop'], '50');
+    await add('Missions that a person starts or schedules', ['Person', `Alice-${count}`], '20');
+    const cost = { id: `mco_${id}`, orgId: org.id, projectId: id, usd: 45, at: present() };
+    await world.knex('mission_costs').insert(cost);
+    await page.reload();
+    await page.getByText('45.00 USD of 50.00 USD this month').waitFor();
+    await pages.inspect(page, 'billing-budgets');
+    await page.getByRole('button', { name: 'Change monthly budget of Shop' }).click();
+    await page.getByLabel('US dollars').fill('100');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('45.00 USD of 100.00 USD this month').waitFor();
+    await page.getByRole('button', { name: `Delete monthly budget of Alice-${count}` }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText(`Deleted the monthly budget of Alice-${count}.`).waitFor();
+    expect((await world.rest('GET', '/budgets', { session })).body.data).toHaveLength(1);
+  });
+
   it('the ledger pages back to its beginning; a receipt prints without the frame', async () => {
     for (let n = 0; n < 54; n++) {
       await spend(0.5);

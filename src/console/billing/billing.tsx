@@ -21,6 +21,7 @@ import { Balance, Subscription, type Summary } from './billing-balance.tsx';
 import { Offers } from './billing-offers.tsx';
 import { Orders } from './billing-orders.tsx';
 import { billing, Entries } from './billing-words.tsx';
+import { Budgets } from './budgets.tsx';
 
 export function Billing() {
   const [said, say] = useState('');
@@ -37,7 +38,14 @@ export function Billing() {
         )}
       </Heading>
       <Said words={said} />
-      {mayRead ? <Whole say={say} /> : <Requests summary={null} done={() => say(asked)} />}
+      {mayRead ? (
+        <Whole say={say} />
+      ) : (
+        <>
+          <Requests summary={null} done={() => say(asked)} />
+          <Budgets />
+        </>
+      )}
     </>
   );
 }
@@ -68,6 +76,7 @@ function Whole({ say }: { say(words: string): void }) {
         </div>
         <div class="column">
           {summary.subscription && <Subscription subscription={summary.subscription} plans={plans} done={done} />}
+          <Budgets />
           <Settings summary={summary} done={done} />
         </div>
       </div>

@@ -133,6 +133,22 @@ export type BillingPlan =
   /** A subscription to a team plan. */
   | 'team';
 
+/** The time that a budget is for. */
+export type BudgetPeriod =
+  /** Each UTC day. */
+  | 'day'
+  /** Each calendar month, UTC. */
+  | 'month';
+
+/** Whose missions a budget is for. */
+export type BudgetSubject =
+  /** All of the organization. */
+  | 'organization'
+  /** Those that one person started, or scheduled last. */
+  | 'person'
+  /** Those of one project. */
+  | 'project';
+
 /** The offer of a checkout: packs of credits, or a team plan. */
 export type CheckoutOffer =
   /** Packs of credits. */
@@ -195,6 +211,20 @@ export type CreateAgentRequestSandbox = {
   kind: AgentSandboxKind;
   /** A sandbox template of the organization, or `standard`: then that of the project counts. */
   templateId: Scalars['String']['input'];
+};
+
+/** A new budget. A subject has at most one for each period. */
+export type CreateBudgetRequest = {
+  /** US dollars in each period: 0.01 to 1000000, kept to a hundredth of a cent. */
+  amountUsd: Scalars['Float']['input'];
+  /** The time that it is for. */
+  period: BudgetPeriod;
+  /** Required with the subject `project`. */
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  /** Whose missions it is for. */
+  subject: BudgetSubject;
+  /** A member; required with the subject `person`. */
+  userId?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** The order. */
@@ -622,6 +652,8 @@ export type NoticeKind =
 
 /** Subject of an emailed notice. */
 export type NoticeMailKind =
+  /** At least 80 percent of a budget are spent. */
+  | 'budget'
   /** The vendor rejects the credentials of a connector. */
   | 'connector_broken'
   /** The daily cost cap is reached. */
@@ -655,7 +687,9 @@ export type ParkingLimit =
   /** The daily cost cap of the organization. */
   | 'cap'
   /** The credits of the organization. */
-  | 'credits';
+  | 'credits'
+  /** A budget of the organization, the project or the person for a day or month; `parkedReason` names it. */
+  | 'shared_budget';
 
 /** Status of the preparation of an environment. */
 export type PreparationStatus =
@@ -1034,6 +1068,12 @@ export type UpdateBillingSettingsRequest = {
   orgId?: InputMaybe<Scalars['String']['input']>;
   /** The authors whose issues may start missions, once issues do. Nothing in a tracker starts a mission yet. */
   trackerTriggers: TrackerTriggerPolicy;
+};
+
+/** Omitted members stay unchanged. */
+export type UpdateBudgetRequest = {
+  /** US dollars in each period: 0.01 to 1000000, kept to a hundredth of a cent. */
+  amountUsd?: InputMaybe<Scalars['Float']['input']>;
 };
 
 /** Another role for a member. */
@@ -1464,6 +1504,43 @@ export type WithdrawOrderMutationVariables = Exact<{
 
 
 export type WithdrawOrderMutation = { withdrawOrder: { orderId: string } };
+
+export type BudgetsQueryVariables = Exact<{
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type BudgetsQuery = { budgets: { nextCursor: string | null, data: Array<{ id: string, subject: BudgetSubject, subjectName: string | null, period: BudgetPeriod, amountUsd: number, spentUsd: number, periodEnd: number }> } };
+
+export type BudgetSubjectsQueryVariables = Exact<{
+  orgId: Scalars['String']['input'];
+}>;
+
+
+export type BudgetSubjectsQuery = { projects: { data: Array<{ id: string, name: string }> }, memberships: { memberships: Array<{ userId: string, person: { name: string } | null }> } };
+
+export type CreateBudgetMutationVariables = Exact<{
+  input: CreateBudgetRequest;
+}>;
+
+
+export type CreateBudgetMutation = { createBudget: { id: string } };
+
+export type UpdateBudgetMutationVariables = Exact<{
+  budgetId: Scalars['String']['input'];
+  amountUsd: Scalars['Float']['input'];
+}>;
+
+
+export type UpdateBudgetMutation = { updateBudget: { id: string } };
+
+export type DeleteBudgetMutationVariables = Exact<{
+  budgetId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteBudgetMutation = { deleteBudget: { id: string } };
 
 export type IntegrationsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2392,6 +2469,26 @@ export const updateBillingSettings: Operation<UpdateBillingSettingsMutation, Upd
 
 export const withdrawOrder: Operation<WithdrawOrderMutation, WithdrawOrderMutationVariables> = {
   text: 'mutation WithdrawOrder($orderId:String!$reason:String){withdrawOrder(orderId:$orderId input:{reason:$reason}){orderId}}',
+};
+
+export const budgets: Operation<BudgetsQuery, BudgetsQueryVariables> = {
+  text: 'query Budgets($limit:Int!$cursor:String){budgets(limit:$limit cursor:$cursor){data{id subject subjectName period amountUsd spentUsd periodEnd}nextCursor}}',
+};
+
+export const budgetSubjects: Operation<BudgetSubjectsQuery, BudgetSubjectsQueryVariables> = {
+  text: 'query BudgetSubjects($orgId:String!){projects(limit:100){data{id name}}memberships(orgId:$orgId){memberships{userId person{name}}}}',
+};
+
+export const createBudget: Operation<CreateBudgetMutation, CreateBudgetMutationVariables> = {
+  text: 'mutation CreateBudget($input:CreateBudgetRequest!){createBudget(input:$input){id}}',
+};
+
+export const updateBudget: Operation<UpdateBudgetMutation, UpdateBudgetMutationVariables> = {
+  text: 'mutation UpdateBudget($budgetId:String!$amountUsd:Float!){updateBudget(budgetId:$budgetId input:{amountUsd:$amountUsd}){id}}',
+};
+
+export const deleteBudget: Operation<DeleteBudgetMutation, DeleteBudgetMutationVariables> = {
+  text: 'mutation DeleteBudget($budgetId:String!){deleteBudget(budgetId:$budgetId){id}}',
 };
 
 export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {

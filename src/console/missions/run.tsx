@@ -187,6 +187,7 @@ const budgetStep = 5;
 function MoreMoney({ run, show }: DecisionsProperties) {
   if (run.parkedBy === 'credits') return <a href={pageAt('/billing')}>Buy credits</a>;
   if (run.parkedBy === 'cap') return <a href={pageAt('/settings')}>Raise the daily cap</a>;
+  if (run.parkedBy === 'shared_budget') return <a href={pageAt('/billing')}>Raise the budget</a>;
   const budgetUsd = Math.ceil(Math.max(run.budgetUsd ?? 0, run.missionCostUsd)) + budgetStep;
   return (
     <Action
