@@ -69,7 +69,7 @@ const operationOf = ({ method, path }: Endpoint): Json => document.paths[path][m
 
 const isBilling = ({ route }: RootField) => route?.template.startsWith('/billing/') ?? false;
 const isEnvironment = ({ route }: RootField) =>
-  /^\/(sandbox-templates|secrets|runs\/.*(connections|preparations))\b/.test(route?.template ?? '');
+  /^\/(sandbox-templates|secrets|budgets|runs\/.*(connections|preparations))\b/.test(route?.template ?? '');
 const linesOf = (roots: readonly RootField[]): string => {
   const lines = roots.map(({ name, route, exposure }) => {
     const place = route ? `${route.method.padEnd(6)} ${route.template.padEnd(40)} ${route.status}` : '-'.padEnd(51);
@@ -151,8 +151,12 @@ it('every root field without a route with its scope and tool', () => {
 it('every root field of environments of agents with its route, scope, status and tool', () => {
   expect(linesOf(rootFields.filter(isEnvironment))).toMatchInlineSnapshot(`
     "
+    budget                 GET    /budgets/{budgetId}                      200 orchestrator:read    -
+    budgets                GET    /budgets                                 200 orchestrator:read    list_budgets
+    createBudget           POST   /budgets                                 201 orchestrator:write   create_budget
     createSandboxTemplate  POST   /sandbox-templates                       201 agents:write         create_sandbox_template
     createSecret           POST   /secrets                                 201 secrets:write        -
+    deleteBudget           DELETE /budgets/{budgetId}                      200 orchestrator:write   delete_budget
     deleteSandboxTemplate  DELETE /sandbox-templates/{templateId}          200 agents:write         delete_sandbox_template
     deleteSecret           DELETE /secrets/{secretId}                      200 secrets:write        -
     runConnections         GET    /runs/{runId}/connections                200 missions:read        list_connections
@@ -161,6 +165,7 @@ it('every root field of environments of agents with its route, scope, status and
     sandboxTemplates       GET    /sandbox-templates                       200 agents:read          list_sandbox_templates
     secret                 GET    /secrets/{secretId}                      200 secrets:read         -
     secrets                GET    /secrets                                 200 secrets:read         list_secrets
+    updateBudget           PATCH  /budgets/{budgetId}                      200 orchestrator:write   update_budget
     updateSandboxTemplate  PATCH  /sandbox-templates/{templateId}          200 agents:write         update_sandbox_template
     updateSecret           PATCH  /secrets/{secretId}                      200 secrets:write        -
     "
@@ -185,15 +190,12 @@ it('every other root field with its route, scope, status and tool', () => {
     automationRuns         GET    /automations/{automationId}/runs         200 automations:read     list_automation_runs
     automationTemplates    GET    /automations/templates                   200 automations:read     list_automation_templates
     automations            GET    /automations                             200 automations:read     list_automations
-    budget                 GET    /budgets/{budgetId}                      200 orchestrator:read    -
-    budgets                GET    /budgets                                 200 orchestrator:read    list_budgets
     cancelRun              POST   /runs/{runId}/cancel                     200 missions:run         cancel_run
     closeOrganization      POST   /organizations/{orgId}/closure           201 person               -
     completeMcpOAuth       POST   /mcp/oauth/complete                      200 mcp:write            -
     continueRun            POST   /runs/{runId}/continuation               201 missions:run         continue_run
     createAgent            POST   /agents                                  201 agents:write         create_agent
     createAutomation       POST   /automations                             201 automations:write    create_automation
-    createBudget           POST   /budgets                                 201 orchestrator:write   create_budget
     createInvite           POST   /invites                                 201 members:write        create_invite
     createMembership       POST   /organizations/{orgId}/memberships       201 members:write        create_membership
     createOrganization     POST   /organizations                           201 organizations:write  -
@@ -202,7 +204,6 @@ it('every other root field with its route, scope, status and tool', () => {
     createToken            POST   /tokens                                  201 person               -
     deleteAgent            DELETE /agents/{agentId}                        200 agents:write         delete_agent
     deleteAutomation       DELETE /automations/{automationId}              200 automations:write    delete_automation
-    deleteBudget           DELETE /budgets/{budgetId}                      200 orchestrator:write   delete_budget
     deleteMcpBinding       DELETE /mcp/projects/{projectId}/servers/{serverName} 200 mcp:write            delete_mcp_binding
     deleteMembership       DELETE /organizations/{orgId}/memberships/{userId} 200 members:write        delete_membership
     deleteProject          DELETE /projects/{projectId}                    200 projects:write       delete_project
@@ -258,7 +259,6 @@ it('every other root field with its route, scope, status and tool', () => {
     tokens                 GET    /tokens                                  200 person               -
     updateAgent            PATCH  /agents/{agentId}                        200 agents:write         update_agent
     updateAutomation       PATCH  /automations/{automationId}              200 automations:write    update_automation
-    updateBudget           PATCH  /budgets/{budgetId}                      200 orchestrator:write   update_budget
     updateMembership       PATCH  /organizations/{orgId}/memberships/{userId} 200 members:write        update_membership
     updateOrchestrator     PATCH  /orchestrator                            200 orchestrator:write   update_orchestrator
     updateOrganization     PATCH  /organizations/{orgId}                   200 organizations:write  update_organization

@@ -45,7 +45,7 @@ export interface BudgetSettings {
   meter(exchange: Exchange, caller: Caller, points: number): Promise<void>;
 }
 
-export function createBudget(
+export function createQueryBudget(
   exchange: Exchange,
   caller: Caller,
   { operations, executions, meter }: BudgetSettings,

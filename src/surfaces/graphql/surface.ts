@@ -14,7 +14,7 @@ import { perSchema } from '#graph/projection/per-schema.ts';
 import { bytes, graphql } from '#limits.ts';
 import { allowMethods, type CallerSettings, framed, identify, type Report } from '../frame.ts';
 import { boundPlugins, documentCache, introspectionPlugin, mayReadSchema, schemaIsClosed } from './bounds.ts';
-import { createBudget, createExecutions, type RequestBudget } from './budget.ts';
+import { createExecutions, createQueryBudget, type RequestBudget } from './budget.ts';
 import { costPlugin, pricePages } from './cost.ts';
 import { answerGraphiql, answerPageFile } from './graphiql.ts';
 import { idempotencyKeyOf, idempotencyPlugin, type Keyed } from './idempotency.ts';
@@ -102,7 +102,7 @@ export function createGraphql(settings: GraphqlSettings) {
     const operations = await readOperations(exchange);
     const size = Array.isArray(operations) ? operations.length : 1;
     if (size > 1) await settings.meter(exchange, caller, size - 1);
-    const budget = createBudget(exchange, caller, { operations: size, executions, meter: settings.meter });
+    const budget = createQueryBudget(exchange, caller, { operations: size, executions, meter: settings.meter });
     const keyed = idempotencyKeyOf(exchange, operations);
     const response = await respond(yoga, answerKnown, accept, { exchange, caller, operations, budget, keyed });
     const refusal = budget.refusal ?? keyed?.refusal;

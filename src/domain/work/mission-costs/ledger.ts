@@ -24,9 +24,17 @@ export async function costOfRun(trx: Transaction, runId: string): Promise<number
   return row!.cost;
 }
 
-/** SQL expression: the cost of the organization's missions since the beginning of that UTC day, in US dollars. */
-export const spendSince = (orgId: string, day: string): string =>
-  `(select coalesce(sum(usd), 0) from mission_spending where org_id = ${orgId} and day >= ${day})`;
+/**
+ * SQL expression: the cost of the organization's missions since the beginning of that UTC day, in US dollars; only of the project and the
+ * person that the columns of `owner` name, if any.
+ */
+export const spendSince = (orgId: string, day: string, owner?: string): string =>
+  `(select coalesce(sum(s.usd), 0) from mission_spending s where s.org_id = ${orgId} and s.day >= ${day}${
+    owner
+      ? ` and (${owner}.project_id is null or s.project_id = ${owner}.project_id)
+        and (${owner}.user_id is null or s.user_id = ${owner}.user_id)`
+      : ''
+  })`;
 
 export interface SpendPoint {
   /** Start of the hour, epoch milliseconds. */

@@ -1,6 +1,7 @@
 // Model calls in progress, each with its maximum price. They count against all limits until their usage is reported.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { isRunOf } from '../runs/cost.ts';
 import type { TokenPrice } from './prices.ts';
 
 export interface ModelCall {
@@ -24,6 +25,14 @@ export const readReservedCalls = async (
   runId: string,
 ): Promise<{ reserved: number; calls: number }> =>
   (await sql<{ reserved: number; calls: number }>(reservedSql, [runId], trx))[0]!;
+
+/**
+ * SQL expression: reserved amount of the organization's calls in progress; only of the project and the person that the columns of
+ * `owner` name, if any.
+ */
+export const reservedCalls = (orgId: string, owner: string): string =>
+  `(select coalesce(sum(c.amount), 0)::bigint from model_calls c where c.org_id = ${orgId}
+    and (${owner}.project_id is null and ${owner}.user_id is null or ${isRunOf('c.run_id', owner)}))`;
 
 export const findModelCall = async (
   trx: Transaction,

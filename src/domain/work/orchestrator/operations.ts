@@ -153,7 +153,11 @@ export async function inferenceSettings(trx: Transaction, orgId: string) {
   };
 }
 
-const costCapSql = `select (select daily_cost_cap_usd from orchestrators where org_id = $1) as cap,
+/** SQL expression: the organization's own daily cost cap; null: the default applies. */
+export const ownCostCap = (orgId: string): string =>
+  `(select daily_cost_cap_usd from orchestrators where org_id = ${orgId})`;
+
+const costCapSql = `select ${ownCostCap('$1')} as cap,
   ${spendSince('$1', '$2')} as spend`;
 
 /** The daily cost cap of the organization, with today's spend. */

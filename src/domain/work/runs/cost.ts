@@ -9,6 +9,11 @@ export async function addCost(trx: Transaction, runId: string, usd: number): Pro
   await sql(addCostSql, [runId, usd, now()], trx);
 }
 
+/** SQL condition: the run is of the project and charged to the person that the columns of `owner` name, if any. */
+export const isRunOf = (runId: string, owner: string): string =>
+  `exists (select from runs r where r.id = ${runId} and (${owner}.project_id is null or r.project_id = ${owner}.project_id)
+    and (${owner}.user_id is null or r.billing_actor_user_id = ${owner}.user_id))`;
+
 /** Records that costs are known to be missing from the sum. */
 export async function markCostIncomplete(trx: Transaction, runId: string): Promise<void> {
   await Run.patch(trx, { id: runId }, { missionCostIncomplete: true, updatedAt: now() });
