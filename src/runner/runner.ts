@@ -7,6 +7,7 @@ import { availableParallelism, hostname } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import { type Claimed, type Limits, type Pace, vendors } from './contract.ts';
 import { claimRun } from './generated/operations.ts';
 import { discover, searched } from './harness/discovery.ts';
@@ -33,6 +34,8 @@ import type { RunnerCapabilities } from './step-context.ts';
 import { openPrepared } from './workspace/prepared.ts';
 import { sweep } from './workspace/retention.ts';
 
+// V8 would optimize the parser of fetch (WebAssembly) after a few requests: a tenth of a second of CPU at every start.
+setFlagsFromString('--wasm-tiering-budget=100000000');
 closeInheritedDescriptors();
 const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT, HARNESS_INSTALL } = process.env;
 /** Planned memory of a mission, bytes. */

@@ -54,6 +54,8 @@ const args = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   '--no-pings',
   '--disable-domain-reliability',
+  // Nothing needs WebGL, which a process of its own would emulate.
+  '--disable-gpu',
 ];
 
 /** Launches a browser, or returns the reason why there is none. Playwright's own flags keep Chromium from calling home. */
