@@ -1,5 +1,5 @@
-// `npm run console`: builds the console where its sources are newer than what was built, which `npm start` does first.
-// Without development dependencies what was built is taken as it is.
+// `npm run console`: builds the console if its sources are newer than the last build; `npm start` does this first.
+// Without development dependencies the last build is used as it is.
 import { createRequire } from 'node:module';
 
 function isInstalled(name: string): boolean {

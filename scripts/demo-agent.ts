@@ -164,7 +164,7 @@ async function runMission(ask: Ask, harness: string, owner: string, chosen: { pr
   if (run.branch) console.log(git('log', '-p', '--format=%an: %s', `main..${run.branch}`));
 }
 
-/** How the environment was prepared, which hosts were connected to, and the time from the claim to the first call of the model. */
+/** Prints the preparation of the environment, its connections, and the time from the claim to the first call of the model. */
 async function showEnvironment(ask: Ask, { id, startedAt }: Json, firstCallAt: number | undefined): Promise<void> {
   for (const { status, seconds, bytes } of (await ask('GET', `/v1/runs/${id}/preparations`)).data)
     console.log(`Its environment is ${status}: set up in ${seconds} s, ${Math.round(bytes / 1024)} KiB.`);

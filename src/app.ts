@@ -49,7 +49,7 @@ const beside = {
   schemas: { ...oauthSchemas, ...agentIdentitySchemas },
 };
 
-/** Every surface in the order in which they are asked for an address, and what answers an address that none owns. */
+/** Every surface in the order in which they are asked for an address, and the handler of all other addresses. */
 function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Surface } {
   const { version, log } = settings;
   const report: Report = (exchange, error) => log.failure(exchange, error);

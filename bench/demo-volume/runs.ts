@@ -14,7 +14,7 @@ export interface DemoParties {
   projects: readonly string[];
 }
 
-/** How many exist now, and how many of them this call created. */
+/** Number of existing records, and how many of them this call created. */
 export interface Filled {
   total: number;
   created: number;

@@ -18,7 +18,7 @@ export function admit(caller: Caller, rule: Rule): void {
   if (problem) throw problem;
 }
 
-/** `organizations:write` founds another one: what changes the caller's own calls `manageOrganization`. */
+/** `organizations:write` creates another organization: changes of the caller's own one call `manageOrganization`. */
 const changesOrganization = (scope: Scope) => !scope.endsWith(':read') && scope !== 'organizations:write';
 
 function refusal(caller: Caller, rule: Rule): Problem | undefined {

@@ -25,7 +25,7 @@ export const demoProjects = names.length;
 export interface Demo {
   organization: { id: string; slug: string };
   owner: { id: string; email: string };
-  /** How many exist now, and how many of them this call created. */
+  /** Number of existing records, and how many of them this call created. */
   projects: { total: number; created: number };
 }
 

@@ -89,7 +89,7 @@ const entries = {
   },
   organization_closed: {
     status: 409,
-    meaning: 'The organization is closed: it can be read until it is erased, and no longer be changed.',
+    meaning: 'The organization is closed: until it is erased, it can be read but not changed.',
     remedy: 'None. Use another organization.',
   },
   lease_lost: {

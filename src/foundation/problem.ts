@@ -107,7 +107,7 @@ export const organizationClosed = () =>
     'validation',
     'Organization closed',
     'organization_closed',
-  )('The organization is closed: it can be read until it is erased, and no longer be changed.');
+  )('The organization is closed: until it is erased, it can be read but not changed.');
 /** 409: no agent that may work on the mission has a model. */
 export const modelRequired = problemFactory('validation', 'No model', 'model_required');
 /** 409: the runtime has lost its lease; another runtime may hold it by now. */

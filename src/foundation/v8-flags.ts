@@ -16,8 +16,9 @@ if (process.env.V8_FLAGS !== 'off') {
 }
 
 /**
- * The garbage of loading would make V8's young generation grow to 32 MB, so it may not grow while the process starts. Then the rest is
- * collected, once, in about a tenth of a second, together with the compiled code of all functions: most of them ran once.
+ * The garbage of loading would make V8's young generation grow to 32 MB, so it may not grow while the process starts. After the start the
+ * remaining garbage is collected once, in about a tenth of a second, with the compiled code of all functions, most of which ran only
+ * once.
  */
 function keepStartSmall(): void {
   const growBy = (factor: number) => setFlagsFromString(`--semi-space-growth-factor=${factor}`);

@@ -1,4 +1,4 @@
-// Errors in the variables of an operation, by path and in the words of the other validation: GraphQL has them as text alone.
+// Errors in the variables of an operation, by path and in the words of the other validation: GraphQL reports them only as text.
 import {
   type DocumentNode,
   type GraphQLInputType,

@@ -15,7 +15,7 @@ export function isolate(runPlace: RunPlace, step: Step, graceMs: number) {
   const group = openGroup(caps, step, limits);
   const prefix = prefixOf(caps, limits);
 
-  /** For one program: a container is its own. */
+  /** Opens the isolation for one program: each program gets its own container. */
   function open(
     isServer = false,
     isReadOnly = false,

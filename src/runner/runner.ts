@@ -166,7 +166,7 @@ async function claim(): Promise<Claimed | null> {
     return run;
   } catch (error) {
     if (error instanceof RequestRejected) quit(`The platform rejected this runner: ${error.message}`);
-    if (!isUnreachable) console.error(`The platform is away: ${(error as Error).message}`);
+    if (!isUnreachable) console.error(`The platform cannot be reached: ${(error as Error).message}`);
     isUnreachable = true;
     return null;
   }

@@ -55,7 +55,7 @@ export interface SetupReport {
 /** Everything that a step needs to run. */
 export interface StepContext {
   place: Place;
-  /** How the step is isolated from the machine, for the log. */
+  /** Isolation of the step from the machine, for the log. */
   description: string;
   version: string;
   limits: Limits;

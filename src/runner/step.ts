@@ -19,7 +19,7 @@ import { clip } from './text.ts';
 import { uploadArtifacts } from './workspace/artifacts.ts';
 
 export interface Outcome {
-  /** Why the step failed; empty for success. */
+  /** Reason of the failure; empty for success. */
   failure: string;
   /** The structured output as JSON. */
   output: string | null;
@@ -145,7 +145,7 @@ async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortS
   }
 }
 
-/** Why the last turn failed; its structured output is kept. */
+/** Error of the last turn; its structured output is kept. */
 function failureOf(turn: Turn, result: { output: string | null }): string {
   if (turn.status !== 'completed') return clip(turn.error || 'The turn failed.', 2_000);
   if (turn.structured === undefined) return '';

@@ -137,7 +137,8 @@ export function originGuard(url: string): (exchange: Exchange) => void {
   const isLocal = localhostAllowedHostnames().includes(hostname);
   const allowed = [hostname, new URL(addresses().issuer).hostname, ...(isLocal ? localhostAllowedHostnames() : [])];
   return ({ req }) => {
-    if (!validateOriginHeader(req.headers.origin, allowed).ok) throw forbidden('Pages of this Origin may not call.');
+    if (!validateOriginHeader(req.headers.origin, allowed).ok)
+      throw forbidden('Requests from this Origin are not allowed.');
     if (isLocal && !validateHostHeader(req.headers.host, allowed).ok) {
       throw forbidden(`This server answers to ${[...new Set(allowed)].join(', ')} as its Host.`);
     }

@@ -216,7 +216,7 @@ describe('a built-in agent', () => {
   });
 
   it('409 · is neither changed nor deleted', async () => {
-    const words = 'This agent is built in and stays as it is: create one of your own with what you want changed.';
+    const words = 'A built-in agent cannot be changed: create one of your own instead.';
     const changed = await change('agn_builtin_builder', { name: 'Mine' });
     const deleted = await world.rest('DELETE', '/agents/agn_builtin_builder', { token: owner.token });
     for (const { status, body } of [changed, deleted]) expect([status, body.description]).toEqual([409, words]);

@@ -188,7 +188,7 @@ describe('a checkpoint', () => {
     const input = { runId, leaseId, stepId: step.stepId, contentKey: 'cnt_x', commitSha: commit('a') };
     expect(await runtime.ask('reportCheckpoint', input)).toMatchObject({
       code: 'conflict',
-      description: 'A researcher changes nothing: no checkpoint of it is taken.',
+      description: 'A researcher changes nothing: no checkpoint is accepted from it.',
     });
   });
 
@@ -246,7 +246,7 @@ describe('a run that has ended', () => {
     const one = await held();
     expect(await go(one.runId)).toMatchObject({ code: 'conflict', description: expect.stringContaining('not ended') });
     await end(one);
-    const none = 'The run has no checkpoint: scripts leave none, and one is kept for 90 days.';
+    const none = 'The run has no checkpoint: scripts create none, and checkpoints expire after 90 days.';
     expect(await go(one.runId)).toMatchObject({ code: 'conflict', description: none });
     const { stepId } = one.step;
     expect(await go(one.runId, { stepId })).toMatchObject({ description: none.replace('run', 'step') });

@@ -58,7 +58,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     const admin = await world.person(`Admin-of-${org.slug}`);
     await world.join(org, admin, 'admin');
     const asAdmin = await close(org.slug, await world.session(admin, org.id));
-    expect([asAdmin.status, asAdmin.body.description]).toEqual([403, 'Only an owner closes an organization.']);
+    expect([asAdmin.status, asAdmin.body.description]).toEqual([403, 'Only an owner can close an organization.']);
     const token = await world.token(owner, org);
     const body = { confirmSlug: org.slug };
     expect((await world.rest('POST', `/organizations/${org.id}/closure`, { token, body })).status).toBe(403);

@@ -130,7 +130,7 @@ describe('an invalid file', () => {
       '{"mcpServers": {"a": {"url": "https://a.example"}, "a": {"url": "https://b.example"}}}',
       'twice',
     ],
-    ['a key that is a list', '[a, b]: 1', 'plain texts'],
+    ['a key that is a list', '[a, b]: 1', 'plain strings'],
     ['two documents', 'a: 1\n---\nb: 2', 'not valid YAML'],
     ['brackets that never end', '['.repeat(100_000), 'nested too deeply'],
     ['brackets that end', '['.repeat(50_000) + ']'.repeat(50_000), 'nested too deeply'],

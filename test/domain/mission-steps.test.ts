@@ -518,7 +518,10 @@ describe('a message', () => {
     const reader = await world.token(alice.person, alice.organization, { scopes: ['missions:read'] });
     expect(words(await say(one.runId, 'Hello', {}, reader))[0]).toBe('missing_scope');
     for (let i = 0; i < 100; i++) await say(one.runId, `${i}`);
-    expect(words(await say(one.runId, 'More'))).toEqual(['conflict', 'The run has 100 messages, which is the most.']);
+    expect(words(await say(one.runId, 'More'))).toEqual([
+      'conflict',
+      'The run has 100 messages, which is the maximum.',
+    ]);
     expect(texts(await beat(one))).toEqual(Array.from({ length: 10 }, (_, i) => `${i}`));
     // Answers and decisions are no messages: the agent would wait for nothing.
     const { runId, leaseId } = one;

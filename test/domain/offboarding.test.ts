@@ -271,7 +271,7 @@ describe('changing a role', () => {
     const answer = await setRole(at, person, to, await world.token(actor, at.org));
     expect(answer.status).toBe(status);
     expect((await rolesIn(at))[person.id]).toBe(status === 200 ? to : from);
-    if (status === 403) expect(answer.body.description).toBe('role: only an owner grants or removes the role owner.');
+    if (status === 403) expect(answer.body.description).toBe('role: only an owner can grant or remove the role owner.');
   });
 
   it('403 · an admin does not remove an owner', async () => {
@@ -289,7 +289,7 @@ describe('changing a role', () => {
       expect([answer.status, answer.body.code, answer.body.description]).toEqual([
         409,
         'conflict',
-        'The last owner stays: make another member an owner first.',
+        'An organization needs an owner: make another member an owner first.',
       ]);
     }
     expect((await setRole(at, at.owner, 'owner')).status).toBe(200);

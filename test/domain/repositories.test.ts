@@ -329,7 +329,7 @@ describe('on this machine', () => {
     expect(await problemOf(contentOf('README.md').finally(() => vi.unstubAllEnvs()))).toEqual([
       409,
       false,
-      'The program git is not installed where the service runs.',
+      'git is not installed on the machine of the service.',
     ]);
   });
 

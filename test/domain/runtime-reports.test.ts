@@ -121,9 +121,9 @@ describe('reports', () => {
     const twice = await Promise.all([append(1, 'two'), append(1, 'two')]);
     expect(twice).toEqual([{ nextSeq: 2 }, { nextSeq: 2 }]);
     expect(await append(0, 'one ')).toEqual({ nextSeq: 2 });
-    expect(refused(await append(0, 'other'))).toEqual(['conflict', 'seq: 0 is there already, with another content.']);
+    expect(refused(await append(0, 'other'))).toEqual(['conflict', 'seq: 0 already exists with other content.']);
     expect(refused(await append(2, 'x', { part: 'prompt' }))[1]).toBe('spanId: is required when part is prompt.');
-    expect(refused(await append(2, 'x', { spanId: 'a' }))[1]).toBe('spanId: belongs to the part prompt alone.');
+    expect(refused(await append(2, 'x', { spanId: 'a' }))[1]).toBe('spanId: is allowed only with the part prompt.');
     expect(refused(await append(2, 'x', { sessionId: 'unknown' }))[0]).toBe('not_found');
     expect(refused(await append(2, 'x'.repeat(65_537)))[1]).toBe('content: must be at most 65536 characters.');
     await append(0, 'Be kind.', { part: 'prompt', spanId: 'AGENTS.md' });
@@ -149,7 +149,7 @@ describe('reports', () => {
     expect(await append(0, 'a', 'b')).toEqual({ nextSeq: 2 });
     expect(await append(1, 'b', 'c')).toEqual({ nextSeq: 3 });
     expect(await append(0, 'a')).toEqual({ nextSeq: 3 });
-    expect(refused(await append(1, 'x', 'c', 'd'))[1]).toBe('seq: 1 is there already, with another content.');
+    expect(refused(await append(1, 'x', 'c', 'd'))[1]).toBe('seq: 1 already exists with other content.');
     expect(refused(await append(4, 'e'))[1]).toBe('seq: 3 comes next; 4 would leave a gap.');
     const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
     expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);

@@ -211,7 +211,7 @@ describe('linear', () => {
   });
 
   it.each([
-    ['no team', undefined, 'trackerTeamKey: the project names no team of Linear.'],
+    ['no team', undefined, 'trackerTeamKey: the project names no Linear team.'],
     ['a team that is not there', 'NONE', 'trackerTeamKey: Linear shows no team NONE to this connector.'],
     [
       'an id that is no team’s',
@@ -386,7 +386,7 @@ describe('github', () => {
       409,
       false,
       null,
-      'iss_1 is no issue of GitHub.',
+      'iss_1 is not an issue on GitHub.',
     ]);
   });
 
@@ -397,7 +397,7 @@ describe('github', () => {
         409,
         false,
         null,
-        `GitHub shows no repository ${repoFullName} to this connector: correct repoFullName, or let its credentials see it.`,
+        `GitHub shows no repository ${repoFullName} to this connector: correct repoFullName, or give its credentials access to it.`,
       ]);
     },
   );

@@ -143,7 +143,7 @@ describe('a job', () => {
     expect(await jobs()).toMatchObject([{ state: 'failed', retryCount: queues.mail.retries }]);
     expect(said().at(-1)).toEqual({
       level: 'error',
-      msg: 'job failed, and is given up',
+      msg: 'job failed and is not retried',
       queue: 'mail',
       try: queues.mail.retries + 1,
       err: 'never',

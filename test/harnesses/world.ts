@@ -73,7 +73,7 @@ export async function openWorld() {
   const { level, containers } = isolation;
   const isCell = level !== 'none';
 
-  /** What the runner has shown of questions, and the tools whose calls need a person. */
+  /** Questions that the runner has shown, and the tools whose calls need a person. */
   const [asked, guarded]: [Fragment[], Set<string>] = [[], new Set()];
 
   /** Prepares a place with a gateway, in a cell or container if possible. The result starts its agent, as often as needed. */

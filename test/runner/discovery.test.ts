@@ -74,7 +74,7 @@ describe('the isolation of agents', () => {
     await expect(asked('cell', local)).rejects.toThrow('ISOLATION: cell does not work on this machine: there is no');
     await expect(asked('docker', local)).rejects.toThrow('ISOLATION: must be cell, container or none.');
     await expect(asked('none', 'https://platform.example.com')).rejects.toThrow(
-      'ISOLATION: none is for a platform on this',
+      'ISOLATION: none is allowed only for a platform on this',
     );
   });
 });

@@ -64,7 +64,7 @@ const tunnel = (socketPath: string, target: string) =>
     asked.once('error', reject).end();
   });
 
-/** What a TLS server at the end of the tunnel says; its certificate is not looked at. */
+/** The answer of a TLS server at the end of the tunnel; its certificate is not checked. */
 async function overTls(socketPath: string, target: string, servername: string): Promise<string> {
   const { status, socket } = await tunnel(socketPath, target);
   if (status !== 200) return String(status);

@@ -184,7 +184,7 @@ it('a checkpoint that is not a bundle is refused: git would follow it to another
   const file = path.join(folder, 'one.bundle');
   writeFileSync(file, `gitdir: ${other}/.git\n`);
   const bundle = { file, commitSha: git(other, 'rev-parse', 'HEAD') };
-  await expect(unpack(origin.url, bundle)).rejects.toThrow('it is not a bundle of git');
+  await expect(unpack(origin.url, bundle)).rejects.toThrow('it is not a git bundle');
   expect(git(origin.url, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
 });
 

@@ -91,7 +91,7 @@ export const layersImportDownwards: Rule = (tree) =>
 /** Imports nothing, so that both the server and the browser load it. */
 const tableOfPages = 'src/surfaces/console/pages.ts';
 
-/** Whatever the console imports is sent to the browser: it imports its own files and its framework, and uses the public schema. */
+/** Every import of the console is sent to the browser: it imports its own files and its framework, and uses the public schema. */
 export const theConsoleUsesTheSchemaOnly: Rule = (tree) =>
   Object.entries(tree).flatMap(([file, text]) => {
     // Tests run the parts that need no browser, and the bench sends the requests of the pages.

@@ -136,7 +136,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const page = await open();
     await region(page, 'Credits requested').getByText('<b>Thanks</b>').waitFor();
     await page.getByText(`member-${count}, `).waitFor();
-    await page.getByText('Payments are in test money').waitFor();
+    await page.getByText('Payments use test money').waitFor();
     await page.getByText('No orders yet.').waitFor();
     await page.getByText('100 of 100 credits left').waitFor();
     await pages.inspect(page, 'billing-new');
@@ -198,7 +198,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByRole('button', { name: 'Keep Team 5' }).waitFor();
     await page.getByRole('button', { name: 'Cancel subscription' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel subscription' }).click();
-    await page.getByText('The subscription is changed.').waitFor();
+    await page.getByText('The subscription was changed.').waitFor();
     await page.getByText('Ends', { exact: true }).waitFor();
     await spend(33.37);
     await page.reload();

@@ -110,7 +110,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       .toEqual({ 'Paint it red': 'canceled', 'Paint it blue': 'canceled', 'Left alone': 'dispatching' });
     await page.getByLabel('Select Paint it red').first().check();
     await page.getByLabel('Select Paint it blue').first().check();
-    await page.getByRole('button', { name: 'Run again the selected missions' }).click();
+    await page.getByRole('button', { name: 'Run the selected missions again' }).click();
     await expect
       .poll(async () => (await world.knex('runs').where({ orgId: shop.orgId, status: 'dispatching' })).length)
       .toBe(3);
@@ -384,7 +384,7 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
     expect(await page.locator('.ansi-red').textContent()).toBe('red');
     await box.getByText('… 15000 more characters').waitFor();
     await page.getByText(/ lines read, of 2\.\d MB/).waitFor();
-    await page.getByRole('button', { name: 'Read whole log' }).click();
+    await page.getByRole('button', { name: 'Load whole log' }).click();
     await page.getByText('40002 lines', { exact: true }).waitFor();
     await scrollTo(0);
     await box.getByText('line 0', { exact: true }).waitFor();

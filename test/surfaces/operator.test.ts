@@ -176,7 +176,7 @@ describe('GET /metrics', () => {
     expect(await figures()).toEqual(asking);
     const answer = { token, body: { text: 'Yes' }, headers: { 'idempotency-key': 'yes' } };
     expect((await world.rest('POST', `/runs/${held.runId}/answer`, answer)).status).toBe(201);
-    // Who interrupts a mission is there: it waits for nobody else.
+    // An interrupted mission does not count as waiting: the person who interrupted it acts on it.
     expect((await world.rest('POST', `/runs/${held.runId}/interruption`, { token })).status).toBe(200);
     expect(await figures()).toEqual({ ...asking, runs_waiting_for_person: 0 });
     await report('FinishRun', { ...held, status: 'failed', error: 'no' });
@@ -213,7 +213,7 @@ describe('GET /metrics', () => {
       const { status, body } = await world.request('GET', '/metrics', { headers: forwarded, ...ask });
       expect(status).toBe(403);
       expect(body.description).toBe(
-        'Reading metrics takes a service token for every organization, or a request from this machine.',
+        'Reading metrics requires a service token for every organization, or a request from this machine.',
       );
     }
   });

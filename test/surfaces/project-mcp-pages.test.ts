@@ -49,7 +49,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     await pages.inspect(page, 'mcp-unbound');
     await page.getByLabel('reviewer').check();
     await page.getByRole('button', { name: 'Bind docs' }).press('Enter');
-    await page.getByText('Saved. It is bound for builder, reviewer.').waitFor();
+    await page.getByText('Saved. Roles that may use it: builder, reviewer.').waitFor();
     await page.getByRole('button', { name: 'Read tools of docs' }).press('Enter');
     await page.getByText('New or changed tools').first().waitFor();
 
@@ -113,7 +113,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     await page.getByLabel('KEY').fill('very-secret-value');
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('very-secret');
     await page.getByRole('button', { name: 'Bind docs' }).click();
-    await page.getByText('Saved. It is bound for builder.').waitFor();
+    await page.getByText('Saved. Roles that may use it: builder.').waitFor();
     await page.getByRole('button', { name: 'Change roles and credentials of docs' }).click();
     await page.getByText('Stored. Leave it empty to keep it.').waitFor();
     expect(await page.getByLabel('KEY').inputValue()).toBe('');
@@ -123,7 +123,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     await page.getByText('Roles: now “qa”, yours “planner, builder”').waitFor();
     await pages.inspect(page, 'mcp-conflict');
     await page.getByRole('button', { name: 'Save my changes' }).click();
-    await page.getByText('Saved. It is bound for planner, builder.').waitFor();
+    await page.getByText('Saved. Roles that may use it: planner, builder.').waitFor();
     const { binding } = await project.server('docs');
     expect(binding).toMatchObject({ roles: ['planner', 'builder'], credentialFields: ['KEY'] });
     expect(await page.content()).not.toContain('very-secret-value');

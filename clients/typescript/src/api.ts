@@ -17,7 +17,7 @@ export interface Agent {
   model: string;
   /** Null: the harness decides. */
   effort: 'low' | 'medium' | 'high' | null;
-  /** The template of its sandboxes: its id, or `standard`, with which that of the project counts. */
+  /** Id of its sandbox template; `standard`: the project’s template is used. */
   sandboxTemplateId: string;
   /** Instructions in addition to the issue. */
   userPrompt: string | null;
@@ -156,7 +156,7 @@ export interface AnswerElicitationParameters {
 export interface AnswerElicitationRequest {
   /** The answer: 1 to 4000 characters; for a decision, its reason for the agent, which may be empty. */
   text: string;
-  /** Whether the tool may be called with these arguments; required for such a question, and for no other. */
+  /** Whether the tool may be called with these arguments; required for a question about a tool call, not allowed for others. */
   approve?: boolean | null;
   /** The sandbox whose agent asked; required when several questions wait. */
   sandboxId?: string | null;
@@ -184,7 +184,7 @@ export interface Artifact {
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** Kind of content. */
   kind: 'screenshot' | 'video' | 'trace' | 'log' | 'report' | 'file';
-  /** As the agent’s runtime says. */
+  /** Media type, as reported by the runtime. */
   contentType: string;
   /** Length of the content in bytes. */
   sizeBytes: number;
@@ -302,7 +302,7 @@ export interface AutomationRun {
   automationId: string;
   /** The project in whose repository it works. */
   projectId: string;
-  /** The occurrence; of several that were missed and became one run, the first. */
+  /** When it was due; the first occurrence when several missed ones became one run. */
   scheduledFor: number;
   /** Whether the schedule or a person started it. */
   kind: 'scheduled' | 'manual';
@@ -318,9 +318,9 @@ export interface AutomationRun {
   lastError: string | null;
   /** When it was due and its record was written. */
   createdAt: number;
-  /** When anything of it last changed. */
+  /** When the run last changed. */
   updatedAt: number;
-  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; of agents it is 0 until the run is completed. */
+  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is completed. */
   missionProgress: number | null;
   /** Current activity, as the runtime reports it. */
   missionActivity: string | null;
@@ -390,7 +390,7 @@ export interface BillingOrder {
   status: 'paid' | 'withdrawn';
   /** When it was paid. */
   createdAt: number;
-  /** Until when it can be withdrawn; null: not at all. */
+  /** The end of the withdrawal period; null when it cannot be withdrawn. */
   withdrawableUntil: number | null;
 }
 /** Number of projects of the organization, and its limit. */
@@ -441,7 +441,7 @@ export interface BillingSummary {
   usage: BillingUsage;
   /** Null without an open request. */
   openCreditRequest: OpenCreditRequest | null;
-  /** The readers of requests for credits. */
+  /** The recipients of requests for credits. */
   creditRequestsGoTo: 'owners';
   purchase: BillingPurchaseState;
   /** Null without one. */
@@ -450,7 +450,7 @@ export interface BillingSummary {
   advice: PlanAdvice | null;
   trial: BillingTrialState;
 }
-/** Credits that came at once and expire together. */
+/** Credits that were received together and expire together. */
 export interface CreditSource {
   /** The origin of the credits. */
   kind: 'trial' | 'pack' | 'subscription' | 'grant';
@@ -465,7 +465,7 @@ export interface CreditSource {
 export interface BillingUsage {
   /** The period of the subscription; without one the month, UTC. */
   periodStart: number;
-  /** Missions that were settled in it. */
+  /** Missions that were settled in the period. */
   missions: number;
   /** To a millionth. */
   creditsSpent: number;
@@ -496,12 +496,12 @@ export interface TeamSubscription {
   status: 'active' | 'canceling' | 'canceled';
   /** When it renews or ends. */
   currentPeriodEnd: number;
-  /** Whether the subscription ends with its period. */
+  /** Whether the subscription ends when its period ends. */
   cancelAtPeriodEnd: boolean;
   /** The plan from the next period on; null: the same. */
   nextPlan: 'team-5' | 'team-20' | null;
 }
-/** A plan that would cost less than what was used this month. */
+/** A plan that would cost less than this month’s usage. */
 export interface PlanAdvice {
   /** The plan. */
   plan: 'team-5' | 'team-20';
@@ -613,7 +613,7 @@ export interface Checkpoint {
   commitSha: string;
   /** When the checkpoint was taken: at the end of the step, or while it runs. */
   createdAt: number;
-  /** The artifact that holds it: a bundle of git. */
+  /** The artifact that holds it: a git bundle. */
   artifactId: string;
 }
 /** Something that ended with the organization. */
@@ -644,7 +644,7 @@ export interface ConnectIntegrationParameters {
   displayName: string;
   /** A token of GitHub, an API key of another vendor: encrypted, and never returned. The built-in tracker takes none. */
   credentials?: string;
-  /** A server other than the vendor’s own, at a public address, by https on port 443: one of GitHub Enterprise Server, such as `https://github.example.com/api/v3`, or a compatible one of models; for `openai` with its version, such as `https://models.example.com/v1`. It cannot be changed later. */
+  /** The address of a server other than the vendor’s own: public, by https on port 443. A GitHub Enterprise Server, such as `https://github.example.com/api/v3`, or a compatible server of models; for `openai` with its version, such as `https://models.example.com/v1`. It cannot be changed later. */
   baseUrl?: string;
 }
 /** Connections of a run to one host and port, in one phase and with one verdict. */
@@ -653,11 +653,11 @@ export interface Connection {
   runId: string;
   /** The sandbox template of the step that asked for it first. */
   templateId: string;
-  /** As it was asked for; `*` stands for those beyond the first 500. */
+  /** The host that was asked for; `*` stands for hosts beyond the first 500. */
   host: string;
   /** 0 with the host `*`. */
   port: number;
-  /** When it was asked for. */
+  /** The phase in which it was asked for. */
   phase: 'setup' | 'agent';
   /** Result: allowed, or why it was refused. */
   verdict: 'allowed' | 'blocked' | 'not_public' | 'unknown_host' | 'failed';
@@ -684,11 +684,11 @@ export interface ContinueRunParameters {
 }
 /** The body of `POST /runs/{runId}/continuation`. */
 export interface ContinueRunRequest {
-  /** What is to be done now: 1 to 20000 characters. */
+  /** The next task: 1 to 20000 characters. */
   prompt: string;
   /** The step whose checkpoint it begins from; absent: the newest checkpoint of the run. */
   stepId?: string | null;
-  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: when the credits allow no more. */
+  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: limited by the credits only. */
   budgetUsd?: number | null;
 }
 /** A new agent of the organization. */
@@ -705,7 +705,7 @@ export interface CreateAgentRequest {
   sandbox: {
     /** Always `existing`. */
     kind: 'existing';
-    /** A sandbox template of the organization, or `standard`: then that of the project counts. */
+    /** A sandbox template of the organization, or `standard` to use the project’s template. */
     templateId: string;
   };
   /** Reasoning effort of the model; null: the harness decides. */
@@ -766,7 +766,7 @@ export interface CreateMembershipParameters {
 }
 /** A new member, who has an account already. */
 export interface CreateMembershipRequest {
-  /** The account of the person; who has none is invited instead. */
+  /** The account of the person. A person without one is invited instead. */
   userId: string;
   /** Not above the caller’s own. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
@@ -950,7 +950,7 @@ export interface CreateScheduledTaskRequest {
 }
 /** A new secret or variable. */
 export interface CreateSecretRequest {
-  /** Whose missions get it. */
+  /** The missions that get it. */
   scope: 'organization' | 'project' | 'template';
   /** Required with the scope `project`. */
   projectId?: string | null;
@@ -1162,7 +1162,7 @@ export interface Environment {
   /** When the environment was destroyed; null until then. */
   destroyedAt: number | null;
 }
-/** A preview environment, as its route answers it. */
+/** A preview environment, as REST returns it. */
 export interface EnvironmentDetail {
   environment: Environment;
 }
@@ -1237,7 +1237,7 @@ export interface InterruptRunParameters {
   /** The id of the run. */
   runId: string;
 }
-/** Asks the owner of an email address into the organization. */
+/** An invitation to join the organization, sent to an email address. */
 export interface Invite {
   /** Starts with `inv_`. */
   id: string;
@@ -1267,11 +1267,11 @@ export interface Issue {
   id: string;
   /** The id of the project; starts with `prj_`. */
   projectId: string;
-  /** Counts up in the project. */
+  /** Consecutive number within the project. */
   number: number;
   /** The issue code of the project and the number, such as WEB-12. */
   key: string;
-  /** One line; that of the mission. */
+  /** The title of the mission, in one line. */
   title: string;
   /** The task in Markdown. */
   body: string;
@@ -1325,7 +1325,7 @@ export interface KillSandboxResponse {
 export interface LedgerEntry {
   /** Starts with `crt_`. */
   id: string;
-  /** Why it changed. */
+  /** Reason for the change. */
   kind: 'grant' | 'purchase' | 'spend' | 'refund' | 'withdrawal' | 'expiry';
   /** Signed, to a millionth. */
   credits: number;
@@ -1396,9 +1396,9 @@ export interface TeamPlan {
   name: string;
   /** The price of a month in US dollars. */
   monthlyUsd: number;
-  /** Whole credits; unused ones expire with the period. */
+  /** Whole credits; unused ones expire when the period ends. */
   creditsPerMonth: number;
-  /** Null: as many as wanted. */
+  /** Null: unlimited. */
   projects: number | null;
   /** Missions that may be open at once. */
   agentsAtOnce: number | null;
@@ -1410,7 +1410,7 @@ export interface OfferLimits {
 }
 /** The limits of a plan. */
 export interface PlanLimits {
-  /** Null: as many as wanted. */
+  /** Null: unlimited. */
   projects: number | null;
   /** Missions that may be open at once. */
   agentsAtOnce: number | null;
@@ -1422,14 +1422,14 @@ export interface ListOrdersResponse {
 }
 /** A tool that a person has approved. */
 export interface McpApprovedTool {
-  /** As the server names the tool. */
+  /** The server’s name for the tool. */
   name: string;
   /** Whether a person vouches that it changes nothing. */
   attestedReadOnly: boolean;
 }
 /** The binding of a declared server to its project: which roles may use which of its tools. */
 export interface McpBinding {
-  /** As it was declared when it was bound. */
+  /** The declaration at the time of binding. */
   transport: 'remote' | 'sandbox';
   /** Derived from the binding, its declaration and its tools at the time of the read. */
   status: 'ready' | 'needs_auth' | 'needs_review' | 'error' | 'disabled';
@@ -1498,9 +1498,9 @@ export interface McpBindingListItem {
   projectId: string;
   /** The name of that project. */
   projectName: string;
-  /** As the config file names it. */
+  /** Name of the server in the config file. */
   serverName: string;
-  /** As it was declared when it was bound. */
+  /** The declaration at the time of binding. */
   transport: 'remote' | 'sandbox';
   /** Derived from the binding, its declaration and its tools at the time of the read. */
   status: 'ready' | 'needs_auth' | 'needs_review' | 'error' | 'disabled';
@@ -1559,7 +1559,7 @@ export interface McpDeleteResponse {
 export interface McpOAuthCompleteResponse {
   /** The project of the server. */
   projectId: string;
-  /** As the config file names it. */
+  /** Name of the server in the config file. */
   serverName: string;
   /** The path of the console that was given to `startMcpOAuth`. */
   returnTo: string;
@@ -1573,7 +1573,7 @@ export interface McpOAuthStartResponse {
 }
 /** The present definition of a tool, and its last approved one. */
 export interface McpReviewedTool {
-  /** As the server names the tool. */
+  /** The server’s name for the tool. */
   name: string;
   /** The change since the last approval. */
   change: 'new' | 'changed' | 'removed' | 'none';
@@ -1596,9 +1596,9 @@ export interface McpReviewedTool {
 export interface McpServer {
   /** Unique in the project. */
   name: string;
-  /** Null: not, or no longer. */
+  /** Null when the config file does not declare it. */
   declared: McpDeclared | null;
-  /** Null: not bound. */
+  /** Null when it is not bound. */
   binding: McpBinding | null;
 }
 /** The tools of a bound server, compared with the approved ones. */
@@ -1614,7 +1614,7 @@ export interface McpToolReviewParameters {
   /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
   /**
-   * Only these tools, at most 50, with their definitions; absent: all tools, without.
+   * Only these tools, at most 50, with their definitions. Absent: all tools, without definitions.
    *
    * @maxItems 50
    */
@@ -1684,7 +1684,7 @@ export interface MissionStep {
   harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
   /** The id of its model. */
   model: string;
-  /** The step’s sandbox; null before. */
+  /** The sandbox of the step; null before it starts. */
   sandboxId: string | null;
   /** The session of the harness; null until it is known. */
   sessionId: string | null;
@@ -1704,7 +1704,7 @@ export interface MissionStep {
   cachedInputTokens: number;
   /** Written to the vendor’s cache. */
   cacheWriteTokens: number;
-  /** Also those of thoughts. */
+  /** Output tokens, including those of reasoning. */
   outputTokens: number;
   /** When it became the next step. */
   createdAt: number;
@@ -1752,10 +1752,10 @@ export interface Orchestrator {
   vendor: 'anthropic' | 'openai';
   /** The integration that holds the credentials of its model; null when none is assigned. */
   llmConnectorId: string | null;
-  /** Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of models, for at most three seconds; a yes counts for five minutes, a no for one. */
+  /** Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of models, for at most three seconds; a positive answer is cached for five minutes, a negative one for one minute. */
   assignedCredentialUsableForInference: boolean;
   modelsByVendor: ModelsByVendor;
-  /** The id of the model without a choice of the organization. */
+  /** The id of the model while the organization has chosen none. */
   defaultModel: string;
   /** Whether name, blurb and model have their defaults. */
   isBuiltin: boolean;
@@ -1763,7 +1763,7 @@ export interface Orchestrator {
   inferenceEnabled: boolean;
   /** The organization’s own cap; null leaves it to the default. */
   dailyCostCapUsd: number | null;
-  /** The cap without a choice of the organization, US dollars per UTC day. */
+  /** The cap while the organization has chosen none, US dollars per UTC day. */
   defaultDailyCostCapUsd: number;
   /** The cap that applies, US dollars per UTC day. */
   effectiveDailyCostCapUsd: number;
@@ -1865,13 +1865,13 @@ export interface PreparationList {
   /** In the order in which they began; 50 at most. */
   data: Preparation[];
 }
-/** A tracker, a repository and a language model, tied together. */
+/** A tracker, a repository and a language model that missions work with. */
 export interface Project {
   /** Starts with `prj_`. */
   id: string;
   /** The id of the organization; starts with `org_`. */
   orgId: string;
-  /** Unique in the organization; does not follow a rename. */
+  /** Unique in the organization; unchanged when the project is renamed. */
   slug: string;
   /** 1 to 120 characters; not unique. */
   name: string;
@@ -1893,11 +1893,11 @@ export interface Project {
   scmRepo: string;
   /** Empty while `missingConnectorKinds` names `llm`. */
   llmConnectorId: string;
-  /** Whether the pull request of a completed run is merged without a person, by the platform: at the commit that a reviewer of the run has approved, once its checks have passed. A run without a reviewer is never merged so. */
+  /** Whether the pull request of a completed run is merged without a person, by the platform: at the commit that a reviewer of the run has approved, once its checks have passed. The pull request of a run without a reviewer is never merged this way. */
   autoMerge: boolean;
   /** The prefix of issue keys. */
   issueCode: string | null;
-  /** The sandbox template of agents that have chosen none but `standard`; null: `standard`. */
+  /** The sandbox template for agents whose own template is `standard`; null: `standard`. */
   defaultSandboxTemplateId: string | null;
   /** When it was created. */
   createdAt: number;
@@ -1921,13 +1921,13 @@ export interface ProjectMcpView {
   configPath: string;
   /** `project` when the project has set a path of its own. */
   configPathSource: 'service.yml' | 'project';
-  /** The ref that was read; null: none was. */
+  /** The ref that was read; null when none was read. */
   configRef: string | null;
   /** The outcome of reading the file now. */
   configStatus: 'ok' | 'missing' | 'invalid' | 'unreachable';
   /** The error; null when `ok`. */
   configError: string | null;
-  /** Content that the file should not have. */
+  /** Warnings about content that the file should not have. */
   warnings: string[];
   /** The declared servers in the order of the file, then the other bound ones. */
   servers: McpServer[];
@@ -1995,7 +1995,7 @@ export interface PutMcpBindingRequest {
    * Items: A tool that agents may use.
    */
   approvedTools?: {
-    /** As the server names the tool. */
+    /** The server’s name for the tool. */
     name: string;
     /** Whether a person attests that it changes nothing. Roles other than `builder` get only such tools. */
     attestedReadOnly?: boolean;
@@ -2012,7 +2012,7 @@ export interface PutMcpBindingRequest {
    * @maxItems 20
    */
   allowedEgressHosts?: string[];
-  /** True unless said otherwise when the server is bound. */
+  /** Whether missions can use it; true when absent in the request that binds it. */
   enabled?: boolean;
 }
 /** The parameters of `refreshMcpTools`. */
@@ -2066,7 +2066,7 @@ export interface Run {
   automationId: string | null;
   /** The project in whose repository it works. */
   projectId: string;
-  /** The occurrence; of several that were missed and became one run, the first. */
+  /** When it was due; the first occurrence when several missed ones became one run. */
   scheduledFor: number;
   /** Whether the schedule or a person started it. */
   kind: 'scheduled' | 'manual';
@@ -2082,9 +2082,9 @@ export interface Run {
   lastError: string | null;
   /** When it was due and its record was written. */
   createdAt: number;
-  /** When anything of it last changed. */
+  /** When the run last changed. */
   updatedAt: number;
-  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; of agents it is 0 until the run is completed. */
+  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is completed. */
   missionProgress: number | null;
   /** Current activity, as the runtime reports it. */
   missionActivity: string | null;
@@ -2143,7 +2143,7 @@ export interface RunOutcome {
   prUrl: string | null;
   /** The state of the pull request; null without one. */
   prState: 'open' | 'merged' | 'closed' | null;
-  /** Why the pull request waits for a person though its project merges by itself; null otherwise. */
+  /** Why the pull request waits for a person although its project merges approved changes; null otherwise. */
   mergeBlocker: string | null;
 }
 /** The parameters of `runAutomation`. */
@@ -2171,7 +2171,7 @@ export interface RunMessage {
   seq: number;
   /** Kind of the entry. */
   kind: 'message' | 'answer' | 'approval' | 'interrupt' | 'resume';
-  /** Empty for what is neither a message nor an answer. */
+  /** The text of a message or an answer; empty for other kinds. */
   text: string;
   /** The name of the person when they sent it. */
   author: string;
@@ -2185,7 +2185,7 @@ export interface RunMessage {
   approved: boolean | null;
   /** When it was sent. */
   createdAt: number;
-  /** When it was delivered to the runtime of the agent; null before, and for what is neither message nor answer. */
+  /** When it was delivered to the runtime of the agent; null before, and for kinds other than messages and answers. */
   deliveredAt: number | null;
   /** When the agent took it up; null before. */
   acknowledgedAt: number | null;
@@ -2245,19 +2245,19 @@ export interface RunUpdatedParameters {
 }
 /** The parameters of `runs`. */
 export interface RunsParameters {
-  /** Runs of this project only. */
+  /** Only runs of this project. */
   projectId?: string;
-  /** Runs in this status only. */
+  /** Only runs in this status. */
   status?: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** True: open runs only that wait for a person, to approve a plan or to answer a question. */
+  /** True: only open runs that wait for a person, such as for the approval of a plan. */
   needsPerson?: boolean;
-  /** Runs only that the schedule, or that a person or program started. */
+  /** Only runs that the schedule started, or only those that a person or program started. */
   kind?: 'scheduled' | 'manual';
-  /** Runs only that were started for this agent. */
+  /** Only runs that were started for this agent. */
   agentId?: string;
-  /** Runs only that were created at this time or later, to the year 9999. */
+  /** Only runs that were created at this time or later, to the year 9999. */
   createdFrom?: number;
-  /** Runs only that were created before this time, to the year 9999. */
+  /** Only runs that were created before this time, to the year 9999. */
   createdBefore?: number;
   /** Newest first when absent. It belongs to the cursor. */
   order?: 'oldest' | 'newest';
@@ -2278,7 +2278,7 @@ export interface Runtime {
   isolation: string | null;
   /** Maximum number of concurrent missions; null when not reported. */
   places: number | null;
-  /** The vendors of whose models it has credentials, beside those that the organization has connected; null when it does not say. */
+  /** Vendors for whose models it has credentials of its own, besides those that the organization has connected; null when not reported. */
   modelVendors: ('anthropic' | 'openai')[] | null;
   /** Why a harness is not offered yet, such as an installation under way; null when not reported. */
   notice: string | null;
@@ -2335,7 +2335,7 @@ export interface Sandbox {
   runId: string | null;
   /** `stale` is a running sandbox that has stopped sending heartbeats. */
   status: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
-  /** Such as `killed`. */
+  /** The reason of its end, such as `killed`. */
   terminationReason: string | null;
   /** The machine that it runs on. */
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
@@ -2358,10 +2358,10 @@ export interface Sandbox {
   /** Time of the last sample; null before the first. */
   lastMetricAt: number | null;
 }
-/** A sandbox with what went on inside. */
+/** A sandbox with its metrics, sessions and fragments. */
 export interface SandboxDetail {
   sandbox: Sandbox;
-  /** Over all its time, oldest first, in at most 240 points. */
+  /** Metrics of its whole lifetime, oldest first, in at most 240 points. */
   metrics: SandboxMetric[];
   /** Oldest first. */
   sessions: SandboxSession[];
@@ -2391,9 +2391,9 @@ export interface SandboxSession {
   ts: string;
   /** Null while it is open. */
   outcome: string | null;
-  /** Names its log; null while that is empty. */
+  /** The name of its log; null while the log is empty. */
   logKey: string | null;
-  /** Names its system log, likewise. */
+  /** The name of its system log; null while that log is empty. */
   systemKey: string | null;
   /** Model costs so far, US dollars. */
   totalCostUsd: number;
@@ -2557,7 +2557,7 @@ export interface SandboxUpdate {
   fragments: SandboxLiveFragment[];
   /** Pass it as `after` to continue from here. */
   nextFragment: number;
-  /** First the curve until now in at most 240 points, then each sample that came since the last event. */
+  /** First the metrics so far, in at most 240 points; then the samples since the last event. */
   metrics: SandboxMetric[];
 }
 /** The parameters of `sandboxUpdated`. */
@@ -2631,7 +2631,7 @@ export interface ScheduledTaskRun {
   scheduledTaskId: string;
   /** The project in whose repository it works. */
   projectId: string;
-  /** The occurrence; of several that were missed and became one run, the first. */
+  /** When it was due; the first occurrence when several missed ones became one run. */
   scheduledFor: number;
   /** Whether the schedule or a person started it. */
   kind: 'scheduled' | 'manual';
@@ -2647,9 +2647,9 @@ export interface ScheduledTaskRun {
   lastError: string | null;
   /** When it was due and its record was written. */
   createdAt: number;
-  /** When anything of it last changed. */
+  /** When the run last changed. */
   updatedAt: number;
-  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; of agents it is 0 until the run is completed. */
+  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is completed. */
   missionProgress: number | null;
   /** Current activity, as the runtime reports it. */
   missionActivity: string | null;
@@ -2735,7 +2735,7 @@ export interface Secret {
   id: string;
   /** The organization it belongs to. */
   orgId: string;
-  /** Whose missions get it. */
+  /** The missions that get it. */
   scope: 'organization' | 'project' | 'template';
   /** Project, in the scope `project`; null otherwise. */
   projectId: string | null;
@@ -2788,9 +2788,9 @@ export interface SendMessageParameters {
 }
 /** The body of `POST /runs/{runId}/messages`. */
 export interface SendMessageRequest {
-  /** What to tell it: 1 to 4000 characters. */
+  /** The message: 1 to 4000 characters. */
   text: string;
-  /** Your own id of the message: a repeated one with it changes nothing. */
+  /** Your own id of the message: a repeated request with the same id changes nothing. */
   messageId?: string | null;
 }
 /** The parameters of `setIntegrationModels`. */
@@ -2807,11 +2807,11 @@ export interface SetIntegrationModelsParameters {
      * Items: A model that the connector names.
      */
     models: {
-      /** As the server knows it: 1 to 100 characters, unique in the organization. */
+      /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
       id: string;
       /** The name that people see, 1 to 120 characters. */
       name: string;
-      /** What a call costs. */
+      /** Prices of a call. */
       prices: {
         /** For tokens of input: US dollars per million, 0 to 10,000. */
         input: number;
@@ -2829,7 +2829,7 @@ export interface SetIntegrationModelsParameters {
 export interface SetProjectTeamParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
-  /** True: agents of the organization, else the built-in ones. False: none. Null: those that the organization has of its own. */
+  /** True: agents of the organization, else the built-in ones. False: none. Null: the organization’s own agents of these roles. */
   hasTeam?: boolean;
 }
 /** The parameters of `setRunBudget`. */
@@ -2864,7 +2864,7 @@ export interface SetupGroup {
   /** In the order in which to do them. */
   milestones: SetupMilestone[];
 }
-/** A step of setup, which is reached by what really happened. */
+/** A step of setup. It is reached when its event has occurred. */
 export interface SetupMilestone {
   /** Which milestone it is. */
   id:
@@ -2881,7 +2881,7 @@ export interface SetupMilestone {
     | 'checkpoints'
     | 'scheduled_task'
     | 'agent_to_pr';
-  /** Name for display, which says what to do. */
+  /** The step as an instruction, for display. */
   name: string;
   /** A reached milestone overrides any mark. */
   state: 'open' | 'done' | 'skipped';
@@ -2987,9 +2987,9 @@ export interface StartMissionRequest {
   agentId?: string | null;
   /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent: one is created. */
   issue?: string | null;
-  /** Whether a person has to approve its plan, where it has one. Absent: as the orchestrator is set. */
+  /** Whether a person must approve its plan, if it has one. Absent: the setting of the orchestrator. */
   planApproval?: boolean | null;
-  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: when the credits allow no more. */
+  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: limited by the credits only. */
   budgetUsd?: number | null;
 }
 /** The subscription after the change. */
@@ -3040,7 +3040,7 @@ export interface UpdateAgentRequest {
   sandbox?: {
     /** Always `existing`. */
     kind: 'existing';
-    /** A sandbox template of the organization, or `standard`: then that of the project counts. */
+    /** A sandbox template of the organization, or `standard` to use the project’s template. */
     templateId: string;
   };
   /** Reasoning effort of the model; null: the harness decides. */
@@ -3094,7 +3094,7 @@ export interface UpdateOrchestratorRequest {
   name?: string | null;
   /** At most 500 characters; null: the default. */
   blurb?: string | null;
-  /** One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s. */
+  /** One of `modelsByVendor`; null: the default, or with `vendor` that vendor’s default. */
   model?: string | null;
   /** Without `model`, the vendor’s first model is used; with `model`, it must be the vendor of that model. */
   vendor?: 'anthropic' | 'openai';
@@ -3259,7 +3259,7 @@ export interface UpdateScheduledTaskParameters {
 }
 /** Omitted fields keep their value. */
 export interface UpdateScheduledTaskRequest {
-  /** Moves it to this project; its earlier runs stay where they are. */
+  /** Moves it to this project; its earlier runs stay in theirs. */
   projectId?: string;
   /** 1 to 120 characters. */
   name?: string;
@@ -3371,7 +3371,7 @@ export interface UpdateSubscriptionRequest {
   orgId?: string;
   /** From the next period on. */
   plan?: 'team-5' | 'team-20';
-  /** True: it ends with its period; false: it renews. */
+  /** True: it ends when its period ends; false: it renews. */
   cancelAtPeriodEnd?: boolean;
 }
 /** The parameters of `withdrawOrder`. */
@@ -3468,7 +3468,7 @@ export interface Operations {
   createMembership: { input: CreateMembershipParameters & CreateMembershipRequest; output: Membership };
   /** The organizations that the caller belongs to. Requires the scope `organizations:read`. */
   organizations: { input: {}; output: OrganizationList };
-  /** Founds an organization of the person of the caller, who becomes its owner, whatever their role in the present one. A token stays with its own organization; the answer says where a person creates one for the new organization. Requires the scope `organizations:write`. */
+  /** Creates an organization for the person of the caller, who becomes its owner, whatever their role in the present one. A token stays with its own organization; the answer says where a person creates one for the new organization. Requires the scope `organizations:write`. */
   createOrganization: { input: CreateOrganizationRequest; output: Organization };
   /** An organization of the caller by its id. Requires the scope `organizations:read`. */
   organization: { input: OrganizationParameters; output: Organization };
@@ -3492,7 +3492,7 @@ export interface Operations {
   sandboxTemplate: { input: SandboxTemplateParameters; output: SandboxTemplate };
   /** Changes a sandbox template from the next step of each mission. Omitted fields keep their value. Requires the scope `agents:write`. */
   updateSandboxTemplate: { input: UpdateSandboxTemplateParameters & UpdateSandboxTemplateRequest; output: SandboxTemplate };
-  /** Deletes a sandbox template. One that a project, an agent or an open mission uses stays: a 409 says where. Requires the scope `agents:write`. */
+  /** Deletes a sandbox template. 409 while a project, an agent or an open mission uses it; the error names them. Requires the scope `agents:write`. */
   deleteSandboxTemplate: { input: DeleteSandboxTemplateParameters; output: DeleteSandboxTemplateResponse };
   /** The projects of the organization, newest first. Requires the scope `projects:read`. */
   projects: { input: ProjectsParameters; output: ProjectPage };
@@ -3518,7 +3518,7 @@ export interface Operations {
   agentCatalog: { input: {}; output: AgentCatalog };
   /** The organization’s own agents, newest first, then the built-in ones. Requires the scope `agents:read`. */
   agents: { input: AgentsParameters; output: AgentPage };
-  /** Creates an agent out of what the catalog offers. Requires the scope `agents:write`. */
+  /** Creates an agent with a role, a harness and a model of the catalog. Requires the scope `agents:write`. */
   createAgent: { input: CreateAgentRequest; output: Agent };
   /** An agent by its id: one of the organization, or a built-in one. Requires the scope `agents:read`. */
   agent: { input: AgentParameters; output: Agent };
@@ -3534,7 +3534,7 @@ export interface Operations {
   scheduledTaskTemplates: { input: {}; output: ScheduledTaskTemplateList };
   /** One scheduled task. Requires the scope `scheduled-tasks:read`. */
   scheduledTask: { input: ScheduledTaskParameters; output: ScheduledTask };
-  /** Changes a scheduled task. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
+  /** Changes a scheduled task. Omitted fields keep their value. The next run changes only with the triggers. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
   updateScheduledTask: { input: UpdateScheduledTaskParameters & UpdateScheduledTaskRequest; output: ScheduledTask };
   /** Deletes a scheduled task and cancels its runs that wait; missions under way continue. Requires the scope `scheduled-tasks:write`. */
   deleteScheduledTask: { input: DeleteScheduledTaskParameters; output: DeleteScheduledTaskResponse };
@@ -3548,7 +3548,7 @@ export interface Operations {
   automationTemplates: { input: {}; output: ScheduledTaskTemplateList };
   /** An automation by its id. Requires the scope `automations:read`. */
   automation: { input: AutomationParameters; output: Automation };
-  /** Changes an automation. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `automations:write`. */
+  /** Changes an automation. Omitted fields keep their value. The next run changes only with the triggers. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `automations:write`. */
   updateAutomation: { input: UpdateAutomationParameters & UpdateScheduledTaskRequest; output: Automation };
   /** Deletes an automation and cancels its runs that wait; missions under way continue. Requires the scope `automations:write`. */
   deleteAutomation: { input: DeleteAutomationParameters; output: DeleteAutomationResponse };
@@ -3604,9 +3604,9 @@ export interface Operations {
   runSteps: { input: RunStepsParameters; output: RunSteps };
   /** Messages to the agents of a run and decisions of people about it, in order. Requires the scope `missions:read`. */
   runMessages: { input: RunMessagesParameters; output: RunHistory };
-  /** Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step begins. A message that no step has taken up when the work is done is one more step. Requires the scope `missions:run`. */
+  /** Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step begins. A message that no step has taken up when the work is done starts one more step. Requires the scope `missions:run`. */
   sendMessage: { input: SendMessageParameters & SendMessageRequest; output: RunMessage };
-  /** The hosts that a run has asked for, and what became of it. Requires the scope `missions:read`. */
+  /** The hosts that a run tried to connect to, and the results. Requires the scope `missions:read`. */
   runConnections: { input: RunConnectionsParameters; output: ConnectionList };
   /** How the environments of a run were prepared. Requires the scope `missions:read`. */
   runPreparations: { input: RunPreparationsParameters; output: PreparationList };
@@ -3630,7 +3630,7 @@ export interface Operations {
   checkoutSession: { input: CheckoutSessionParameters; output: CheckoutSessionStatus };
   /** The plan and the credits of the organization. Requires the scope `billing:read`. */
   billingSummary: { input: {}; output: BillingSummary };
-  /** Takes an invite back. Requires the scope `members:write`. */
+  /** Revokes an invite. Requires the scope `members:write`. */
   revokeInvite: { input: RevokeInviteParameters; output: RevokeInviteResponse };
   /** Changes the role of a member, also for their present credentials. Only an owner adds or removes owners; the last owner stays. Requires the scope `members:write`. */
   updateMembership: { input: UpdateMembershipParameters & UpdateMembershipRequest; output: Membership };
@@ -3646,27 +3646,27 @@ export interface Operations {
   cancelRun: { input: CancelRunParameters; output: Run };
   /** Answers a question of the agent of a run, or decides about the call of a tool that needs a person. A question is answered once. `questions` of a run has those that wait. Requires the scope `missions:run`. */
   answerElicitation: { input: AnswerElicitationParameters & AnswerElicitationRequest; output: RunMessage };
-  /** Sets what an open run may cost in all. A run that waits for more budget (`needs`) continues within seconds, up to the most that the plan of the organization lets a mission cost. Requires the scope `missions:run`. */
+  /** Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds, up to the most that the plan of the organization lets a mission cost. Requires the scope `missions:run`. */
   setRunBudget: { input: SetRunBudgetParameters & SetRunBudgetRequest; output: Run };
   /** Approves the plan of a run that waits for it. Approving it twice changes nothing. Requires the scope `missions:run`. */
   approvePlan: { input: ApprovePlanParameters; output: Run };
-  /** Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that waits is not begun meanwhile. Requires the scope `missions:run`. */
+  /** Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that has not begun waits until it is resumed. Requires the scope `missions:run`. */
   interruptRun: { input: InterruptRunParameters; output: Run };
   /** Lets the interrupted agent of a run continue. Requires the scope `missions:run`. */
   resumeRun: { input: ResumeRunParameters; output: Run };
-  /** Adds a host that was blocked in a run to the sandbox template that decides on it. In place of the built-in one the project gets a new template with the host, for which `projects:write` is needed too. A host that is allowed already changes nothing. Requires the scope `agents:write`. */
+  /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in one, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
   allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
   /** Continues a run that has ended, by another run with the same agents and issue: it begins from a checkpoint, on a branch of its own. The session of the agent is resumed where its files are in the checkpoint; else its prompt says what has happened so far. Requires the scope `missions:run`. */
   continueRun: { input: ContinueRunParameters & ContinueRunRequest; output: Run };
   /** Binds an MCP server as it is declared now, or changes how it is bound. Requires the scope `mcp:write`. */
   putMcpBinding: { input: PutMcpBindingParameters & PutMcpBindingRequest; output: McpBinding };
-  /** Takes a binding off, with its credentials and what its server has granted. Requires the scope `mcp:write`. */
+  /** Removes a binding, with its credentials and the grants of its server. Requires the scope `mcp:write`. */
   deleteMcpBinding: { input: DeleteMcpBindingParameters; output: McpDeleteResponse };
   /** Connects to a bound remote server and reads its tools; the status shows the outcome. Requires the scope `mcp:write`. */
   refreshMcpTools: { input: RefreshMcpToolsParameters; output: McpBinding };
   /** Begins to connect a person to a server that requires OAuth. Requires the scope `mcp:write`. */
   startMcpOAuth: { input: StartMcpOAuthParameters & StartMcpOAuthRequest; output: McpOAuthStartResponse };
-  /** Ends what `startMcpOAuth` began: for the person who began it, once. Requires the scope `mcp:write`. */
+  /** Completes the sign-in that `startMcpOAuth` began: once, and only for the person who began it. Requires the scope `mcp:write`. */
   completeMcpOAuth: { input: CompleteMcpOAuthRequest; output: McpOAuthCompleteResponse };
   /** Marks a milestone as done or skipped, or removes the mark. A reached milestone stays done. Requires the scope `setup:write`. */
   updateSetupMilestone: { input: UpdateSetupMilestoneParameters & UpdateSetupMilestoneRequest; output: SetupProgress };
@@ -3676,9 +3676,9 @@ export interface Operations {
   updateSetupGuide: { input: UpdateSetupGuideParameters & UpdateSetupGuideRequest; output: SetupProgress };
   /** Hides a notice from the caller’s person while its cause lasts. Dismissing it twice changes nothing. Requires the scope `setup:write`. */
   dismissNotice: { input: DismissNoticeParameters; output: NoticeDismissal };
-  /** Asks the owners of the organization for credits; added to the request that is open. Requires the scope `missions:run`. */
+  /** Asks the owners of the organization for credits. While a request is open, the message is added to it. Requires the scope `missions:run`. */
   createCreditRequest: { input: CreateCreditRequest; output: CreditRequestResponse };
-  /** Starts a purchase; a person pays on the page that it names. Requires the scope `billing:write`. */
+  /** Starts a purchase and returns the page on which a person pays. Requires the scope `billing:write`. */
   createCheckoutSession: { input: CreateCheckoutSessionRequest; output: CheckoutSessionResponse };
   /** Changes the plan from the next period on, or cancels the subscription at its end. Requires the scope `billing:write`. */
   updateSubscription: { input: UpdateSubscriptionRequest; output: SubscriptionResponse };
@@ -3696,23 +3696,23 @@ export interface Operations {
   upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
-  /** Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It counts for missions that name no agent and have not begun. Requires the scope `projects:write`. */
+  /** Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It applies to missions that name no agent and have not begun. Requires the scope `projects:write`. */
   setProjectTeam: { input: SetProjectTeamParameters; output: Project };
   /** Creates a token for runtimes and returns its bearer value, this once. Whoever holds it takes runs of this organization, with the credentials of their models and repositories. Only a person in the console may. Requires the scope `integrations:write`. */
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
-  /** Connects a tracker, a source host or a vendor of language models. The vendor is asked whether it accepts the credentials: rejected ones are refused; where it cannot be reached, `checkFailure` says so. Projects without a connector of the kind get this one. Requires the scope `integrations:write`. */
+  /** Connects a tracker, a source host or a vendor of language models. Credentials that the vendor rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of the kind get this one. Requires the scope `integrations:write`. */
   connectIntegration: { input: ConnectIntegrationParameters; output: Integration };
-  /** Replaces the models that a connector of language models names. Agents of OpenCode may choose them; calls through the connector cost what it says, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, and steps under way fail. Requires the scope `integrations:write`. */
+  /** Replaces the models that a connector of language models names. Agents of OpenCode may choose them. The prices apply to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, and their steps under way fail. Requires the scope `integrations:write`. */
   setIntegrationModels: { input: SetIntegrationModelsParameters; output: Integration };
   /** Asks the vendor now whether it accepts the credentials: see `checkFailure`. Requires the scope `integrations:write`. */
   checkIntegration: { input: CheckIntegrationParameters; output: Integration };
-  /** Replaces the credentials by others; ones that the vendor rejects are refused. Missions under way use a new key of models from the next heartbeat of their runtime. Requires the scope `integrations:write`. */
+  /** Replaces the credentials; new ones that the vendor rejects are refused. Missions under way use a new key of models from the next heartbeat of their runtime. Requires the scope `integrations:write`. */
   rotateIntegration: { input: RotateIntegrationParameters; output: Integration };
   /** Deletes the credentials; projects keep the connector. Steps under way that use a key of models fail with the next heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime. Requires the scope `integrations:write`. */
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
-  /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another one of the kind in its place, if there is one; for a tracker, of the same vendor. Requires the scope `integrations:write`. */
+  /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another one of the kind instead, if there is one; for a tracker, one of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
 }
 

@@ -124,8 +124,8 @@ function NewToken({ read }: { read(): void }) {
   return (
     <Card title="Connect a runtime">
       <p>
-        A runtime takes the missions of this organization and runs their agents on a machine of yours. It needs Node.js,
-        a checkout of this service after <code>npm ci</code>, and a token.
+        A runtime takes the missions of this organization and runs their agents on your own machine. It needs Node.js, a
+        checkout of this service with its packages (<code>npm ci</code>), and a token.
       </p>
       {created ? (
         <Command token={created} close={() => setCreated(null)} />
@@ -147,14 +147,14 @@ function Command({ token: { name, token }, close }: { token: Created; close(): v
   return (
     <>
       <div class="note" role="status">
-        <strong>The token “{name}” is created.</strong>
+        <strong>Created the token “{name}”.</strong>
         <div>Copy the command now. You won’t see the token again.</div>
       </div>
       <Commands>{command}</Commands>
       <p class="muted small">
-        It reads the token from standard input and says what it found: Claude Code, Codex or OpenCode in PATH, and how
-        it keeps agents apart. With <code>install</code> at its end the second line installs OpenCode before. The list
-        of runtimes shows it within seconds.
+        The command reads the token from standard input and prints what it found: Claude Code, Codex or OpenCode in
+        PATH, and how it isolates agents. To install OpenCode first, append <code>install</code> to the second line. The
+        runtime appears in the list within seconds.
       </p>
       <div class="actions">
         <Copy text={command} label="Copy command" />

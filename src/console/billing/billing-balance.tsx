@@ -140,7 +140,7 @@ export function Subscription({ subscription, plans, done }: SubscriptionProperti
   const isEnding = status === 'canceling';
   const change = (input: { plan?: string; cancelAtPeriodEnd?: boolean }) => async (key: string) => {
     await mutate(updateSubscription, { input }, key);
-    done('The subscription is changed.');
+    done('The subscription was changed.');
   };
   return (
     <Card title="Subscription">
@@ -167,7 +167,7 @@ export function Subscription({ subscription, plans, done }: SubscriptionProperti
                   <Action
                     key={plan}
                     label={
-                      plan === current ? `Keep ${name}` : `Change to ${name} (${usd(monthlyUsd)}) with the next period`
+                      plan === current ? `Keep ${name}` : `Change to ${name} (${usd(monthlyUsd)}) from the next period`
                     }
                     act={change({ plan })}
                   />
@@ -175,7 +175,7 @@ export function Subscription({ subscription, plans, done }: SubscriptionProperti
               <Action
                 label="Cancel subscription"
                 class="danger slim"
-                question="The subscription ends with its period. Until then you can resume it."
+                question="The subscription ends when its period ends. Until then you can resume it."
                 act={change({ cancelAtPeriodEnd: true })}
               />
             </>

@@ -113,7 +113,7 @@ function Offer({ chosen, days, isTest, setUrl }: OfferProperties) {
         {isTest && (
           <>
             <dt>Payment</dt>
-            <dd>In test money: no card is charged.</dd>
+            <dd>Test money: no card is charged.</dd>
           </>
         )}
       </dl>

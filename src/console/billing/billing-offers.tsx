@@ -13,7 +13,7 @@ export function Offers({ summary, offers }: { summary: Summary; offers: BillingQ
   const mayBuy = may('billing:write');
   return (
     <Card title="Buy credits">
-      {purchase.testMoney && <p class="note">Payments are in test money: no card is charged.</p>}
+      {purchase.testMoney && <p class="note">Payments use test money: no card is charged.</p>}
       {!mayBuy && (
         <p class="muted">{canManage ? 'The organization is closed.' : 'Only an owner of the organization can buy.'}</p>
       )}

@@ -155,11 +155,11 @@ function Settings({ summary, done }: { summary: Summary; done(words: string): vo
   return (
     <Card title="Settings">
       {may('billing:write') ? (
-        <FormFrame form={form} action="Save settings" labels={{ trackerTriggers: 'Who starts missions by issues' }}>
+        <FormFrame form={form} action="Save settings" labels={{ trackerTriggers: 'Missions from issues' }}>
           <OneOf
             form={form}
             name="trackerTriggers"
-            label="Whose issues in a connected tracker may start missions"
+            label="Authors whose issues in a connected tracker may start missions"
             options={policies}
           />
         </FormFrame>

@@ -1,7 +1,7 @@
 // The operations of the console with their types, made from schema.graphql and the .graphql files in src/console by
 // `npm run console:types`. Not edited.
 
-/** An operation as it is sent, and what it takes and gives. */
+/** An operation as it is sent, with the types of its variables and its data. */
 export interface Operation<Data, Variables> {
   readonly text: string;
   /** Never there: it carries the types. */
@@ -40,7 +40,7 @@ export type Scalars = {
   McpConfigPathSource: { input: string; output: string; }
   /** Reason why a declared command may not run. One of: python, unpinned, shell, unknown-command. */
   McpRefusalReason: { input: string; output: string; }
-  /** Whose words a span of a prompt holds. One of: repo-contributed, mission. */
+  /** Source of the text in a span of a prompt. One of: repo-contributed, mission. */
   PromptScope: { input: string; output: string; }
   /** `revoked`: this call revoked it. `already-revoked`: it was revoked before, and nothing changed. One of: revoked, already-revoked. */
   RevocationKind: { input: string; output: string; }
@@ -110,7 +110,7 @@ export type ArtifactKind =
 export type BillingMode =
   /** As agreed with the operator. */
   | 'invoice'
-  /** Credits are bought ahead. */
+  /** Credits are bought in advance. */
   | 'prepaid'
   /** Paid monthly. */
   | 'subscription';
@@ -180,7 +180,7 @@ export type ConnectionVerdict =
   | 'blocked'
   /** The host is allowed, and could not be reached. */
   | 'failed'
-  /** The name leads to an address that is not public, which no policy allows. */
+  /** The name resolves to an address that is not public, which no policy allows. */
   | 'not_public'
   /** The name could not be resolved. */
   | 'unknown_host';
@@ -209,7 +209,7 @@ export type CreateAgentRequest = {
 export type CreateAgentRequestSandbox = {
   /** Always `existing`. */
   kind: AgentSandboxKind;
-  /** A sandbox template of the organization, or `standard`: then that of the project counts. */
+  /** A sandbox template of the organization, or `standard` to use the project’s template. */
   templateId: Scalars['String']['input'];
 };
 
@@ -407,7 +407,7 @@ export type CreateSecretRequest = {
   name: Scalars['String']['input'];
   /** Required with the scope `project`. */
   projectId?: InputMaybe<Scalars['String']['input']>;
-  /** Whose missions get it. */
+  /** The missions that get it. */
   scope: SecretScope;
   /** Whether the setup alone gets the secret; then it has no hosts. */
   setupOnly?: InputMaybe<Scalars['Boolean']['input']>;
@@ -442,7 +442,7 @@ export type CreditRequestRoute =
 
 /** The state of a request for credits. */
 export type CreditRequestStatus =
-  /** Not answered yet. */
+  /** The request waits for an answer of the owners. */
   | 'open';
 
 /** Source of credits. */
@@ -596,24 +596,24 @@ export type McpIsolationKind =
   /** As a command inside the sandboxes of runs. */
   | 'sandbox';
 
-/** A tool against what was last approved. */
+/** Change of a tool since its last approval. */
 export type McpToolChange =
-  /** Its definition is another one. */
+  /** Its definition has changed. */
   | 'changed'
-  /** Not there when tools were last approved. */
+  /** Added since tools were last approved. */
   | 'new'
-  /** As it was. */
+  /** Unchanged. */
   | 'none'
   /** The server no longer has it. */
   | 'removed';
 
 /** A claim of a server about its own tool. */
 export type McpToolClaim =
-  /** That it may destroy data. */
+  /** It may destroy data. */
   | 'destroys'
-  /** That it reaches systems outside of the server. */
+  /** It reaches systems outside of the server. */
   | 'reaches_outside'
-  /** That it changes nothing. */
+  /** It changes nothing. */
   | 'reads_only';
 
 /** Transport of a bound server: a remote server, or a command in sandboxes. */
@@ -671,7 +671,7 @@ export type NoticeMailKind =
 
 /** Role of a person in an organization, from most to least powerful. */
 export type OrgRole =
-  /** All but changes of owners. */
+  /** Everything except changes of owners. */
   | 'admin'
   /** Works with projects, agents and missions; cannot manage members. */
   | 'member'
@@ -748,7 +748,7 @@ export type PutMcpBindingRequest = {
   approvedTools?: InputMaybe<Array<PutMcpBindingRequestApprovedTools>>;
   /** Values of the declared secrets by name; never returned. Null deletes one, an absent one is kept. */
   credentials?: InputMaybe<Scalars['Json']['input']>;
-  /** True unless said otherwise when the server is bound. */
+  /** Whether missions can use it; true when absent in the request that binds it. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** The roles whose agents may use the server. */
   roles: Array<AgentRole>;
@@ -760,7 +760,7 @@ export type PutMcpBindingRequestApprovedTools = {
   alwaysAsk?: InputMaybe<Scalars['Boolean']['input']>;
   /** Whether a person attests that it changes nothing. Roles other than `builder` get only such tools. */
   attestedReadOnly?: InputMaybe<Scalars['Boolean']['input']>;
-  /** As the server names the tool. */
+  /** The server’s name for the tool. */
   name: Scalars['String']['input'];
 };
 
@@ -883,7 +883,7 @@ export type SecretKind =
   /** Setup and agents, as an environment variable. */
   | 'variable';
 
-/** Whose missions get a secret or variable. */
+/** The missions that get a secret or variable. */
 export type SecretScope =
   /** All of the organization. */
   | 'organization'
@@ -900,15 +900,15 @@ export type SetIntegrationModelsRequest = {
 
 /** A model that the connector names. */
 export type SetIntegrationModelsRequestModels = {
-  /** As the server knows it: 1 to 100 characters, unique in the organization. */
+  /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
   id: Scalars['String']['input'];
   /** The name that people see, 1 to 120 characters. */
   name: Scalars['String']['input'];
-  /** What a call costs. */
+  /** Prices of a call. */
   prices: SetIntegrationModelsRequestModelsPrices;
 };
 
-/** What a call costs. */
+/** Prices of a call. */
 export type SetIntegrationModelsRequestModelsPrices = {
   /** For tokens read from the cache: US dollars per million, 0 to 10,000. Absent: as input. */
   cacheRead?: InputMaybe<Scalars['Float']['input']>;
@@ -946,7 +946,7 @@ export type SetupMilestoneId =
   | 'agent_to_pr'
   /** A mission returned to a checkpoint. */
   | 'checkpoints'
-  /** An agent or a project chose a sandbox template of the organization. In no group, and not counted. */
+  /** An agent or a project chose a sandbox template of the organization. It belongs to no group and is not counted. */
   | 'custom_sandbox'
   /** A change was merged. */
   | 'first_merge'
@@ -1008,7 +1008,7 @@ export type SubscriptionStatus =
   | 'active'
   /** Has ended. */
   | 'canceled'
-  /** Ends with its period. */
+  /** Ends when its period ends. */
   | 'canceling';
 
 /** Base of a sandbox. */
@@ -1058,7 +1058,7 @@ export type UpdateAgentRequest = {
 export type UpdateAgentRequestSandbox = {
   /** Always `existing`. */
   kind: AgentSandboxKind;
-  /** A sandbox template of the organization, or `standard`: then that of the project counts. */
+  /** A sandbox template of the organization, or `standard` to use the project’s template. */
   templateId: Scalars['String']['input'];
 };
 
@@ -1100,7 +1100,7 @@ export type UpdateOrchestratorRequest = {
   inferenceEnabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** An integration of the kind llm, or null. */
   llmConnectorId?: InputMaybe<Scalars['String']['input']>;
-  /** One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s. */
+  /** One of `modelsByVendor`; null: the default, or with `vendor` that vendor’s default. */
   model?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 120 characters; null: the default. */
   name?: InputMaybe<Scalars['String']['input']>;
@@ -1234,7 +1234,7 @@ export type UpdateScheduledTaskRequest = {
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Moves it to this project; its earlier runs stay where they are. */
+  /** Moves it to this project; its earlier runs stay in theirs. */
   projectId?: InputMaybe<Scalars['String']['input']>;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt?: InputMaybe<Scalars['String']['input']>;
@@ -1294,7 +1294,7 @@ export type UpdateSetupMilestoneRequest = {
 
 /** Omitted fields keep their value. */
 export type UpdateSubscriptionRequest = {
-  /** True: it ends with its period; false: it renews. */
+  /** True: it ends when its period ends; false: it renews. */
   cancelAtPeriodEnd?: InputMaybe<Scalars['Boolean']['input']>;
   /** The organization of the caller; any other one is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;

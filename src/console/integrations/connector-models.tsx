@@ -14,7 +14,7 @@ const lineOf = ({ id, name, prices }: Model): string => {
   return [id, name, input, output, ...cache].join(' | ');
 };
 
-/** Not a number where the price is missing, which the server refuses by its name. */
+/** NaN for a missing price, so that the server's error names the field. */
 const price = (text = ''): number => (text === '' ? Number.NaN : Number(text));
 const optionalPrice = (text = ''): number | null => (text === '' ? null : Number(text));
 

@@ -109,7 +109,7 @@ export function Connect({ read }: { read(): void }) {
             form={form}
             name="baseUrl"
             label="Server"
-            hint={`Empty: ${vendors[vendor]}. Else its address: ${server}.`}
+            hint={`Leave it empty for ${vendors[vendor]}. For another server, enter its address: ${server}.`}
           />
         )}
       </FormFrame>

@@ -24,7 +24,9 @@ export function Access({ projectId, project, scopes }: AccessProperties) {
           </li>
         ))}
       </ul>
-      {lost.length > 0 && <p class="hint">Your role no longer holds {lost.join(', ')}, so that part has no effect.</p>}
+      {lost.length > 0 && (
+        <p class="hint">Your role no longer holds {lost.join(', ')}, so these scopes have no effect.</p>
+      )}
     </>
   );
 }

@@ -27,7 +27,7 @@ export function useBeat(listener: () => void): void {
 export interface Reading<Data> {
   /** Data of the last read; null before the first one. */
   data: Data | null;
-  /** Why the last read failed. */
+  /** Error of the last read. */
   problem: ProblemBody | null;
   read(): void;
   /** Sets data that came from elsewhere. */

@@ -70,7 +70,7 @@ export function Bulk({ selected, clear, read }: BulkProperties) {
       <span role="status">{plural(selected.length, 'mission')} selected</span>
       <Action
         label="Run again"
-        describes="Run again the selected missions"
+        describes="Run the selected missions again"
         act={(key) => each(async (runId) => rerun((await ask(oneRun, { runId })).run, `${key} ${runId}`))}
       />
       <Action

@@ -118,7 +118,10 @@ export function useLog(log: LogKey, follows: boolean) {
   };
 }
 
-/** Appends what a log has more than `known` bytes. False: that is more than one piece holds, so it does not adjoin the text. */
+/**
+ * Appends the content of a log after `known` bytes. False when that is more than one piece: the newest piece then does not adjoin the
+ * text.
+ */
 function appendNew(text: LogText, { content, bytes, times }: LogPiece, known: number): boolean {
   const read = new TextEncoder().encode(content);
   const old = read.length - (bytes - known);
@@ -139,7 +142,7 @@ async function readParts(log: LogKey, cursor: string | null, held: string[]): Pr
   return [...older.reverse(), ...held];
 }
 
-/** Refreshes every two seconds while the page is seen and the last refresh is over. */
+/** Refreshes every two seconds while the page is visible and no refresh is running. */
 function useFollowing(refresh: () => Promise<void>, follows: boolean): void {
   const current = useRef(refresh);
   current.current = refresh;

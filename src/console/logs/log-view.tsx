@@ -54,7 +54,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
         {canGrow && <Toggle label="Follow" isOn={follows} set={follow} />}
         {cursor && !reading.isFull && (
           <button type="button" class="quiet slim" onClick={reading.isReadingAll ? reading.stop : reading.readAll}>
-            {reading.isReadingAll ? 'Stop reading' : 'Read whole log'}
+            {reading.isReadingAll ? 'Stop reading' : 'Load whole log'}
           </button>
         )}
         <Action label="Download" act={save} />

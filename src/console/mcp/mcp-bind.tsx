@@ -52,7 +52,7 @@ export function BindForm({ projectId, server, done }: Properties) {
         ...(enteredCredentials.length > 0 && { credentials: Object.fromEntries(enteredCredentials) }),
       };
       await mutate(putMcpBinding, { projectId, serverName, input, ifUpdatedAt }, key);
-      done(`Saved. It is bound for ${roles.join(', ') || 'no role'}.`);
+      done(`Saved. Roles that may use it: ${roles.join(', ') || 'none'}.`);
     },
   });
   if (!isOpen && !form.isRestored)

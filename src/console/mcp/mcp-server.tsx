@@ -37,7 +37,7 @@ export function McpServer({ projectId, server, read }: ServerProperties) {
       <div class="groups">
         <div>
           <h3>Declared</h3>
-          {declared ? <Declaration declared={declared} /> : <p class="muted">Not in the config file, or no longer.</p>}
+          {declared ? <Declaration declared={declared} /> : <p class="muted">Not in the config file.</p>}
         </div>
         <div>
           <h3>Bound</h3>

@@ -108,7 +108,7 @@ function ConfigPath({ projectId, view, read }: { projectId: string; view: View; 
         label="Path in the repository"
         hint={
           <>
-            Empty: <code>{defaultPath}</code>.
+            Leave it empty for <code>{defaultPath}</code>.
           </>
         }
       />

@@ -12,7 +12,7 @@ import { plural } from '../kit/words.tsx';
 import { type Definable, Definition, Difference, type Review, type Tool } from './tool-difference.tsx';
 
 type Choice = 'none' | 'builder' | 'all';
-/** Who may use a tool, and whether a person decides about each call. */
+/** Permission for a tool: the roles that may use it, and whether a person decides about each call. */
 interface Policy {
   who: Choice;
   alwaysAsk: boolean;

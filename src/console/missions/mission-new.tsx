@@ -89,7 +89,7 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
           form={form}
           name="budgetUsd"
           label="Budget in US dollars"
-          hint="The mission waits for you when its next model call does not fit. Without a budget, the plan’s limit and the credits count."
+          hint="The mission waits for you when its next model call does not fit. Without a budget, the plan’s limit and the credits apply."
           type="number"
           step="0.01"
         />

@@ -1,4 +1,4 @@
-// Questions that the agent of a mission waits with: an answer in words or one of the choices, and the decision about the call of a tool.
+// Questions of a mission's agent: they are answered in words or with one of the choices, or by a decision about the call of a tool.
 import { useState } from 'preact/hooks';
 import { answerElicitation, type RunPartsFragment } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';

@@ -113,7 +113,7 @@ export function Run({ id: runId }: { id: string }) {
               <ArtifactGrid rows={run.artifacts} small />
             ) : (
               <Empty>
-                {isOpen(run) ? 'Files that the agent hands in appear here.' : 'The agent handed in no files.'}
+                {isOpen(run) ? 'Files that the agent submits appear here.' : 'The agent submitted no files.'}
               </Empty>
             )}
           </Card>

@@ -29,7 +29,7 @@ export function Notifications() {
       </Heading>
       <p class="muted about">
         Notices that need action are emailed once: to owners and admins of an organization, and to the owner of a token.
-        Your choice counts in all of your organizations.
+        Your choice applies to all of your organizations.
       </p>
       {problem && <Trouble problem={problem} retry={read} />}
       {data ? <Choices choices={data.noticeMails} /> : !problem && <Skeleton rows={6} height={44} />}

@@ -102,7 +102,7 @@ function Missions({ orchestrator, read }: { orchestrator: Read['orchestrator']; 
             form={form}
             name="dailyCostCapUsd"
             label="Daily cost cap in US dollars"
-            hint={`No mission starts once it is reached, until midnight UTC. Empty: ${dollars(defaultDailyCostCapUsd)}.`}
+            hint={`No mission starts once it is reached, until midnight UTC. Leave it empty for ${dollars(defaultDailyCostCapUsd)}.`}
             type="number"
             step="0.01"
           />

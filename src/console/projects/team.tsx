@@ -8,7 +8,7 @@ import { useReading } from '../kit/reading.ts';
 const words = {
   on: 'A planner writes the plan, a reviewer reads each change and QA tests it. Agents of your own come first, then the built-in ones.',
   off: 'A builder works alone.',
-  automatic: 'A builder works with a planner, a reviewer and QA that the organization has of its own, if it has any.',
+  automatic: 'A builder works with the organization’s own planner, reviewer and QA, if it has any.',
 };
 
 export function Team({ projectId }: { projectId: string }) {
@@ -22,7 +22,7 @@ export function Team({ projectId }: { projectId: string }) {
   };
   return (
     <Card title="Team" aside={<Pill status={state} />}>
-      <p class="muted">{words[state]} It counts for missions that name no agent.</p>
+      <p class="muted">{words[state]} It applies to missions that name no agent.</p>
       {may('projects:write') && (
         <div class="actions">
           {state !== 'on' && <Action label="Turn on" describes="Turn on the team" act={turn(true)} />}

@@ -18,7 +18,7 @@ export function nextTimes(schedules: readonly Schedule[], after: number, count: 
     try {
       return timesOf(schedule, after, count);
     } catch {
-      // A time zone or a time that does not exist: the service says so when it is sent.
+      // An invalid time zone or time: the service reports it when the form is sent.
       return [];
     }
   });

@@ -28,7 +28,7 @@ export const Secrets = () => (
       overrides the organization. Projects and templates list their own on their pages.
     </p>
     {may('secrets:read') ? (
-      <SecretsCard place={{ scope: 'organization' }} title="Of the organization" />
+      <SecretsCard place={{ scope: 'organization' }} title="Organization" />
     ) : (
       <Card title="For admins">
         <p>

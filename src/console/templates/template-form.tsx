@@ -33,7 +33,7 @@ const bases = [
   ['dockerfile', 'A Dockerfile'],
 ] as const;
 
-/** What an empty limit means, and the bounds of the limit. */
+/** Meaning of an empty limit, and the bounds of the limit. */
 const limits: Record<LimitName, [hint: string, min: number, max: number]> = {
   memoryMb: ['that of the instance type', 64, 262_144],
   diskMb: ['as much as the runtime allows', 256, 1_048_576],
@@ -63,7 +63,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
       />
       {base !== 'machine' && (
         <p class="hint">
-          It needs a runtime with <code>ISOLATION=container</code>; elsewhere the mission fails and says so.
+          It needs a runtime with <code>ISOLATION=container</code>; on other runtimes the mission fails with a message.
         </p>
       )}
       {base === 'image' && (
@@ -105,7 +105,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
               form={form}
               name={name}
               label={labels[name]}
-              hint={`Empty: ${hint}.`}
+              hint={`Leave it empty for ${hint}.`}
               type="number"
               min={min}
               max={max}
@@ -125,8 +125,8 @@ function Variables({ form }: { form: Form<TemplateValues> }) {
     <fieldset>
       <legend>{labels.variables}</legend>
       <p class="hint">
-        Environment variables of the setup and of agents. Everybody who can see the template can read them: values that
-        nobody should read are secrets.
+        Environment variables of the setup and of agents. Everybody who can see the template can read them: store
+        confidential values as secrets.
       </p>
       <Entries
         entries={variables}

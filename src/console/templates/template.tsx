@@ -170,7 +170,8 @@ function Uses({ template: { isBuiltin, projects, agents } }: { template: Templat
       {isBuiltin && <p class="muted">Every project and agent that has chosen no other template.</p>}
       {!isBuiltin && uses.length === 0 && (
         <p class="muted">
-          Nothing yet. A project chooses it on its settings page, an agent on its own. Until then it can be deleted.
+          No project or agent uses it. Projects choose a template on their settings page, agents on their own page. An
+          unused template can be deleted.
         </p>
       )}
       <ul class="rows">

@@ -197,13 +197,13 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
         await handle(data as never);
       } catch (err) {
         if (retryCount < retryLimit) log.warn({ ...about, err }, 'job failed, and is tried again later');
-        else log.error({ ...about, err }, 'job failed, and is given up');
+        else log.error({ ...about, err }, 'job failed and is not retried');
         await boss.fail(queue, id);
         return;
       }
       await boss.deleteJob(queue, id);
     } catch (err) {
-      log.error({ ...about, err }, 'what became of a job could not be noted: it will be done again');
+      log.error({ ...about, err }, 'could not record the outcome of a job: it will run again');
     }
   }
 
@@ -231,7 +231,7 @@ async function tidyUp(boss: PgBoss, log: Log): Promise<void> {
     }
     await boss.maintain();
   } catch (err) {
-    if (!isDatabaseAway()) log.error({ err }, 'the jobs of the background could not be tidied up');
+    if (!isDatabaseAway()) log.error({ err }, 'background maintenance failed');
   }
 }
 

@@ -1,5 +1,6 @@
 // The base of all models. Reads are finders of the model that run as prepared statements and return plain rows; writes and
-// locks go through Objection: by these functions, or by a query (`Project.query(trx)`) where a condition is more than equality. Relations are declared once, in the child's model.
+// locks go through Objection: by these functions, or by a query (`Project.query(trx)`) where a condition is more than equality. Relations
+// are declared once, in the child's model.
 import type { Knex } from 'knex';
 import { Model, type RawBuilder, type RelationMappings } from 'objection';
 import { notFound } from '../problem.ts';
@@ -175,7 +176,7 @@ export class BaseModel extends Model {
 
   /**
    * Inserts a row unless one with its key is there already; false when nothing was inserted. `key`: the columns of the unique
-   * constraint that may be violated; any when absent. Not by Objection: on a conflict that returns its input instead of no row.
+   * constraint that may be violated; any when absent. Not with Objection, which on a conflict returns its input instead of no row.
    */
   static async insertNew<M extends BaseModel>(
     this: ClassOf<M>,

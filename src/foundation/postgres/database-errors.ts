@@ -35,7 +35,7 @@ const kinds: Record<string, DatabaseErrorKind> = {
   '53100': 'overload', // the disk is full
   '53200': 'overload', // out of memory
   '53400': 'overload', // a limit of the configuration, such as that of temporary files
-  '58030': 'overload', // input or output failed, as by a disk that is away
+  '58030': 'overload', // input or output failed, for example because a disk is missing
 };
 
 // PgBouncer reports every error as 08P01. Before a server was assigned, nothing was applied (its src/objects.c and src/janitor.c); any

@@ -137,7 +137,7 @@ function thisCall(): { trx: Transaction; call: Call } | { trx?: undefined; call?
   if (!call.isAlone)
     throw invalid.field(
       'Idempotency-Key',
-      'a mutation with this field must have no other, as it is committed in steps',
+      'a mutation with this field must have no other field, because it is committed in steps',
     );
   return { trx, call };
 }

@@ -74,7 +74,7 @@ function follow(servers: readonly string[]): Primary {
     if (timeline < 1 || timeline < newest) {
       known = null;
       const code = timelines.includes(full) ? tooManyConnections : '08001';
-      throw Object.assign(new Error('no server of DATABASE_URL takes writes'), { code });
+      throw Object.assign(new Error('no server of DATABASE_URL accepts writes'), { code });
     }
     newest = timeline;
     const address = servers[timelines.indexOf(timeline)]!;

@@ -159,7 +159,7 @@ function watchLag(look: () => Promise<void>, replayed: () => number | null, say:
   };
 }
 
-/** One connection that asks for the position, made anew when it was lost. Callers at the same time share one answer. */
+/** One connection that asks for the position, reopened when it is lost. Callers at the same time share one answer. */
 function askStandby(connectionString: string, onLost: (reason: string) => void, onAnswer: (answer: Answer) => void) {
   let client: pg.Client | null = null;
   let asking: Promise<void> | null = null;

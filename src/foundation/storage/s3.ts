@@ -111,7 +111,7 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
   };
 }
 
-/** A content on its way: how large it is, and the error of its source, which is not the storage's. */
+/** A content during its upload: its size, and the error of its source, which is not the storage's. */
 function measure(content: AsyncIterable<Uint8Array>, maxBytes: number) {
   let size = 0;
   let failure: { error: unknown } | undefined;

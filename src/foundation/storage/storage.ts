@@ -1,5 +1,5 @@
-// The storage of contents that are too large for the database: bytes under a key, written once, read whole or in part; in a
-// folder (storage-folder.ts) or a bucket (storage-s3.ts). Process-wide like the clock: bound once at start.
+// The storage of contents that are too large for the database: bytes under a key, written once, read whole or in part; in a folder
+// (folder.ts) or a bucket (s3.ts). Process-wide like the clock: bound once at start.
 import type { Readable } from 'node:stream';
 
 /** A range of bytes, both ends included. */
@@ -34,5 +34,5 @@ export function storage(): Storage {
 
 /** Keys are ids of the service; any other text could escape the storage. */
 export function checkKey(key: string): void {
-  if (!/^[\w-]{3,200}$/.test(key)) throw new Error(`${JSON.stringify(key)} is no key of a content`);
+  if (!/^[\w-]{3,200}$/.test(key)) throw new Error(`${JSON.stringify(key)} is not the key of a content`);
 }

@@ -1,7 +1,7 @@
 // The operations of the runner with their types, made from schema.graphql and the .graphql files in src/runner/protocol by
 // `npm run console:types`. Not edited.
 
-/** An operation as it is sent, and what it takes and gives. */
+/** An operation as it is sent, with the types of its variables and its data. */
 export interface Operation<Data, Variables> {
   readonly text: string;
   /** Never there: it carries the types. */
@@ -28,7 +28,7 @@ export type Scalars = {
   Harness: { input: string; output: string; }
   /** Size of a sandbox. One of: lite, basic, standard-1, standard-2, standard-4. */
   InstanceType: { input: string; output: string; }
-  /** Whose words a span of a prompt holds. One of: repo-contributed, mission. */
+  /** Source of the text in a span of a prompt. One of: repo-contributed, mission. */
   PromptScope: { input: string; output: string; }
   /** An integer of at most 2^53 - 1, which a JSON number holds exactly. */
   SafeInt: { input: number; output: number; }
@@ -165,7 +165,7 @@ export type ClaimRunRequest = {
 export type ClaimRunRequestVersions = {
   /** One of `harnesses`. */
   harness: Scalars['Harness']['input'];
-  /** As the program says it. */
+  /** As the program reports it. */
   version: Scalars['String']['input'];
 };
 
@@ -184,7 +184,7 @@ export type ConnectionVerdict =
   | 'blocked'
   /** The host is allowed, and could not be reached. */
   | 'failed'
-  /** The name leads to an address that is not public, which no policy allows. */
+  /** The name resolves to an address that is not public, which no policy allows. */
   | 'not_public'
   /** The name could not be resolved. */
   | 'unknown_host';
@@ -431,7 +431,7 @@ export type RegisterSandboxRequest = {
   role: AgentRole;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** When it is ended at the latest. */
+  /** The latest time at which the sandbox is ended. */
   timeoutAt?: InputMaybe<Scalars['EpochMs']['input']>;
 };
 
@@ -463,7 +463,7 @@ export type ReportBranchRequest = {
 export type ReportCheckpointRequest = {
   /** The commit of all files of the workspace. */
   commitSha: Scalars['String']['input'];
-  /** From the answer of `createArtifactUpload`, after the upload of a bundle of git. */
+  /** From the answer of `createArtifactUpload`, after the upload of a git bundle. */
   contentKey: Scalars['String']['input'];
   /** From the answer of `claimRun`. */
   leaseId: Scalars['String']['input'];
@@ -493,7 +493,7 @@ export type ReportConnectionsRequestConnections = {
   count: Scalars['Int']['input'];
   /** The name or address that was asked for, in lower case. */
   host: Scalars['String']['input'];
-  /** When it was asked for. */
+  /** The phase in which it was asked for. */
   phase: ConnectionPhase;
   /** The port that was asked for. */
   port: Scalars['Int']['input'];
@@ -587,7 +587,7 @@ export type ReportUsageRequest = {
   leaseId: Scalars['String']['input'];
   /** The model that answered, by its vendor’s name; a date at its end is ignored. */
   model: Scalars['String']['input'];
-  /** Also those of thoughts. */
+  /** Output tokens, including those of reasoning. */
   outputTokens: Scalars['Int']['input'];
   /** With `sessionId`: the session that it is added to. */
   role?: InputMaybe<AgentRole>;
@@ -666,11 +666,11 @@ export type SandboxLogPart =
 export type StepOutcome =
   /** The runtime opens the pull request where it does so, and calls `finishRun`. */
   | 'done'
-  /** The next step needs another harness. The lease is over: a runtime that offers it can claim the run. */
+  /** The next step needs another harness. The lease has ended: a runtime that offers it can claim the run. */
   | 'handed_back'
   /** The runtime works on `step`. */
   | 'next'
-  /** A person must approve the plan. The lease is over: the run can be claimed once it is approved. */
+  /** A person must approve the plan. The lease has ended: the run can be claimed once it is approved. */
   | 'waiting';
 
 /** Base of a sandbox. */

@@ -32,7 +32,7 @@ function jsonRpc(
       if (id === undefined) return notified(method, params);
       // A question to a person (an approval, an input), which nobody can answer.
       if (method) {
-        write({ id, error: { code: -32601, message: 'Nobody is here to answer.' } });
+        write({ id, error: { code: -32601, message: 'No person can answer here.' } });
         return on({ log: logLine(message) });
       }
       const open = waiting.get(id);
@@ -111,7 +111,7 @@ const input = (text: string) => [{ type: 'text', text, text_elements: [] }];
 /** The call that begins or resumes the thread of the task. */
 function openingOf(task: Task): [method: string, params: object] {
   const { cwd, model, instructions, resume } = task;
-  // The isolation is the runtime's. Codex' own sandbox cannot be made within a cell or a container, and
+  // The isolation is the runtime's. Codex' own sandbox cannot be created within a cell or a container, and
   // keeps .git read-only, so that nothing could be committed.
   const sandbox = hasShell(task) ? 'danger-full-access' : 'read-only';
   const setting = { cwd, model, approvalPolicy: 'never', sandbox };

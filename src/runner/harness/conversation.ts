@@ -74,7 +74,7 @@ export function converse(harness: Harness, { prompted, acknowledged, interrupted
   };
 }
 
-/** Does one work after the other, so that messages stay in order. */
+/** Runs one task after the other, so that messages stay in order. */
 function inOrder(first: Promise<void>): (work: () => Promise<void>) => void {
   let chain = first;
   return (work) => {

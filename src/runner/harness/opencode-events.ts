@@ -56,7 +56,7 @@ export function opencodeEvents(model: string, on: Listener) {
   };
 }
 
-/** The turn of a session: what its events say of it until it is over. */
+/** The turn of a session, as its events describe it. */
 function opencodeTurn(on: Listener, takeText: () => string) {
   let turns = 0;
   let structured: unknown;

@@ -32,7 +32,7 @@ export const cappedByContainers: Caps = {
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
 
-/** Why a mission above its memory limit ended. */
+/** Error of a mission that ended above its memory limit. */
 export const overMemory = ({ memoryBytes }: Limits): string =>
   `It used more memory than it may: ${megabytes(memoryBytes)} MB.`;
 export const overDisk = ({ diskBytes }: Limits): string => `It used more disk than it may: ${megabytes(diskBytes)} MB.`;

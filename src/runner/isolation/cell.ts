@@ -6,10 +6,10 @@ import path from 'node:path';
 import { strongestWalls } from './bubblewrap.ts';
 import type { Place } from './place.ts';
 
-/** Inside: where the gateway and the proxy are, and where a harness that is a server listens. */
+/** Ports inside a cell: of the gateway, of the proxy, and of a harness that is a server. */
 export const ports = { gateway: 4_010, egress: 4_011, server: 4_096 };
 
-/** Further paths of the folders of a mission, inside: the same in each, for what a setup writes down. */
+/** Additional paths of the folders of a mission inside its cell: the same in every mission, because a setup may write them into files. */
 export const commonPaths = { work: '/mission/work', home: '/mission/home' };
 
 /** Files of the system that a mission may read. */

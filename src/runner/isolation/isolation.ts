@@ -51,7 +51,7 @@ export async function chooseIsolation(
   if (wanted !== undefined && !levels.some((level) => level === wanted))
     throw new Error('ISOLATION: must be cell, container or none.');
   if (wanted === 'none') {
-    if (!isLoopback(platformUrl)) throw new Error('ISOLATION: none is for a platform on this machine alone.');
+    if (!isLoopback(platformUrl)) throw new Error('ISOLATION: none is allowed only for a platform on this machine.');
     return { level: 'none', description: descriptions.none };
   }
   if (wanted === 'container') {
@@ -142,7 +142,7 @@ function closedTo(program: string, level: 'cell' | 'container'): string | undefi
     });
 }
 
-/** Why agents cannot have a cell on this machine; null: they can. */
+/** Obstacle to cells for agents on this machine; null when there is none. */
 export async function obstacleToCells(): Promise<string | null> {
   if (process.platform !== 'linux' || !inPath('bwrap', process.env.PATH)) return 'there is no bubblewrap';
   return reachable('cell', askInCell)(process.execPath, ['--version']).then(

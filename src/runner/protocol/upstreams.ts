@@ -13,13 +13,13 @@ export interface Upstream {
   agent?: Agent;
   /** Aborts pending requests. */
   signal?: AbortSignal;
-  /** Why no request may be sent there. */
+  /** Reason for which no request may be sent to the server; null when requests may. */
   refusal?: string | null;
   /** Called with the status of each response. */
   answered?(status: number): void;
 }
 
-/** How the gateway treats the requests to an MCP server. */
+/** Treatment of requests to an MCP server by the gateway. */
 export type McpServer =
   /** The server for questions to people. */
   { questions: Questions } | (Upstream & { questions?: undefined; approval?: Approval });

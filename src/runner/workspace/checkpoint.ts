@@ -98,8 +98,7 @@ const sessionsOf = (bundle: Bundle): string => `refs/sessions/${nameOf(bundle)}`
 async function checkIsBundle(file: string): Promise<void> {
   const handle = await open(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0).finally(() => handle.close());
-  if (!/^# v[23] git bundle\n/.test(buffer.toString('latin1', 0, bytesRead)))
-    throw new Error('it is not a bundle of git');
+  if (!/^# v[23] git bundle\n/.test(buffer.toString('latin1', 0, bytesRead))) throw new Error('it is not a git bundle');
 }
 
 /** Fetches the bundle into a repository of the runner. @throws when that lacks commits which the bundle is based on */

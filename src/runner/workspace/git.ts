@@ -89,7 +89,7 @@ async function reachOf({ url, username, password, allowLoopback, resolve }: Remo
 async function checkVersion(): Promise<void> {
   const [, major, minor] = /(\d+)\.(\d+)/.exec(await git('/', ['version'])) ?? [];
   if (Number(major) < 2 || (Number(major) === 2 && Number(minor) < 37))
-    throw new Error(`git ${major}.${minor} cannot be kept to an address: 2.37 or later is needed`);
+    throw new Error(`git ${major}.${minor} cannot be restricted to an address: 2.37 or later is needed`);
 }
 
 const configured = (entries: Record<string, string>): Record<string, string> => ({

@@ -102,7 +102,7 @@ async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Pr
     for (const folder of [place.work, place.home]) await chownRecursive(folder, account);
   }
   return {
-    description: `Its project has no repository that git reaches.${checkpointNote(settings, bundle, restored)}`,
+    description: `The project has no repository that git can reach.${checkpointNote(settings, bundle, restored)}`,
     sessions,
     base: null,
     instructions: null,

@@ -181,7 +181,7 @@ async function checkIsOrdinary(checkout: string): Promise<void> {
   const entries = isFolder ? await readdir(gitFolder, { recursive: true, withFileTypes: true }) : [];
   const borrows = entries.some((entry) => !(entry.isFile() || entry.isDirectory()) || borrowing.has(entry.name));
   if (!isFolder || borrows)
-    throw new Error('The checkout is no longer a repository of its own: nothing is taken from it.');
+    throw new Error('The checkout is no longer its own git repository: no changes are read from it.');
 }
 
 const borrowing: ReadonlySet<string> = new Set(['alternates', 'http-alternates', 'commondir', 'gitdir']);

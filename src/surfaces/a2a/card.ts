@@ -39,7 +39,7 @@ const skills = [
   {
     id: 'run-state',
     name: "Ask for a run's state",
-    description: 'Answers how far a run is. `metadata` or a data part has `runId`, which is the id of the task too.',
+    description: 'Returns the status of a run. `metadata` or a data part has `runId`, which is the id of the task too.',
     tags: ['missions', 'status'],
     examples: ['How far is the run?'],
   },

@@ -87,7 +87,7 @@ export function createHandler(): A2ARequestHandler {
     resubscribe: stream(async function* (call, params) {
       const runId = checkShape(id, params.id, 'id');
       const task = await readTask(call.caller, runId, { artifacts: false });
-      if (isFinalTask(task)) throw invalid.field('id', 'the task is final and no longer changes: get it');
+      if (isFinalTask(task)) throw invalid.field('id', 'the task has ended and no longer changes: get it instead');
       yield* eventsOfTask(followTask(call.caller, runId, call));
     }),
 

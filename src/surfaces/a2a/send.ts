@@ -89,7 +89,10 @@ async function onlyProject(caller: Caller): Promise<string> {
   ownOrganization(caller);
   const { data } = await listProjects(caller, { limit: 2 });
   if (data.length === 1) return data[0]!.id;
-  throw invalid.field('message.metadata.projectId', 'is required, because you reach several projects or none');
+  throw invalid.field(
+    'message.metadata.projectId',
+    'is required, because the credential reaches several projects or none',
+  );
 }
 
 async function stateOf(caller: Caller, runId: string, { contextId }: Asked): Promise<Message> {

@@ -16,7 +16,7 @@ const maxPerProcess = 64;
 const uploads = createCapacity({
   all: maxPerProcess,
   perKey: maxPerOrganization,
-  description: `An organization may send ${maxPerOrganization} uploads at once, and this process receives no more.`,
+  description: `This process receives no more uploads now: an organization may send ${maxPerOrganization} at once.`,
 });
 
 /** Answers 201 with the key and the size. @throws 400, 403, 404, 409, 413, 415, 503 */
@@ -39,7 +39,7 @@ function admit({ req, search }: Exchange, contentKey: string): void {
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     throw unsupportedMediaType.field('Content-Encoding', 'send the content as it is, without one');
   }
-  if (range !== undefined) throw invalid.field('Content-Range', 'a content is sent whole');
+  if (range !== undefined) throw invalid.field('Content-Range', 'must be absent: a content is sent as a whole');
   if (Number(length) > bytes.artifact) throw tooLarge(bytes.artifact);
 }
 

@@ -46,7 +46,7 @@ export const exportOwnOrganization: OrganizationRoute['POST'] = async (exchange,
 
 async function answerClosure(exchange: Exchange, visitor: OrganizationVisitor, refused?: Problem): Promise<void> {
   const { caller, organization } = visitor;
-  if (organization.role !== 'owner') throw forbidden('Only an owner closes an organization.');
+  if (organization.role !== 'owner') throw forbidden('Only an owner can close an organization.');
   const title = organization.closedAt !== null ? `${organization.name} is closed` : 'Close the organization';
   const body =
     organization.closedAt !== null

@@ -27,7 +27,7 @@ export const takeExecution = (executions: Capacity, caller: Caller, cost: number
 export interface RequestBudget {
   /** The cost of all operations priced so far. */
   readonly cost: number;
-  /** Why the request is refused as a whole (429, 503). */
+  /** Problem for which the request is refused as a whole (429, 503). */
   readonly refusal: Problem | undefined;
   /** Prices one operation and waits until the request is admitted. False when it is refused, or costs more than the maximum. */
   admit(cost: number): Promise<boolean>;

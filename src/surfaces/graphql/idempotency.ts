@@ -21,7 +21,7 @@ import { acceptedJson, type Operations } from './requests.ts';
 /** The key of a request, and its outcome. */
 export interface Keyed {
   readonly key: string;
-  /** Why the mutation was not executed. */
+  /** Reason why the mutation was not executed. */
   refusal?: unknown;
   replayed?: boolean;
 }

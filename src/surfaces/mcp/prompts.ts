@@ -14,7 +14,7 @@ interface Written {
   attached?(values: Record<string, string>): string;
 }
 
-const project = { name: 'projectId', description: 'Only this project. Left out: all.', required: false };
+const project = { name: 'projectId', description: 'Only this project; all projects when omitted.', required: false };
 const ofProject = ({ projectId }: Record<string, string>): string => (projectId ? ` and projectId ${projectId}` : '');
 
 const prompts: readonly Written[] = [
@@ -80,7 +80,7 @@ const prompts: readonly Written[] = [
     listed: {
       name: 'run_task_now',
       title: 'Run a scheduled task now',
-      description: 'Starts a scheduled task and says when a runtime has taken it.',
+      description: 'Starts a scheduled task and says when a runtime has claimed it.',
       arguments: [{ name: 'scheduledTaskId', description: 'The scheduled task.', required: true }],
     },
     tools: ['get_scheduled_task', 'run_scheduled_task', 'get_run'],

@@ -37,7 +37,7 @@ interface Asked {
 
 type Tools = ReturnType<typeof toolsOf>;
 
-/** What the server objects of all requests share. */
+/** State shared by the server objects of all requests. */
 interface Served extends Pick<McpSettings, 'report' | 'readContent'> {
   tools: Tools;
   identity: { name: string; title: string; version: string };

@@ -30,7 +30,7 @@ export const toolsOf = perSchema((schema): ReadonlyMap<string, Tool> => {
     for (const field of Object.values(type?.getFields() ?? {})) {
       const { tool } = exposureOf(field);
       if (!tool) continue;
-      if (tools.has(tool.name)) throw new Error(`two fields are the tool ${tool.name}`);
+      if (tools.has(tool.name)) throw new Error(`two fields declare the tool ${tool.name}`);
       tools.set(tool.name, toolOf(schema, kind, tool, field));
     }
   }

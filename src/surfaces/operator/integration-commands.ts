@@ -36,7 +36,7 @@ export const integrationCommands: Record<string, Command> = {
       'external-org': boundedText(text.externalOrgId).describe('The account or workspace at the vendor.').optional(),
       'base-url': boundedText(connectorText.baseUrl)
         .describe(
-          'The address of a compatible server; for openai with its version, such as /v1; for github one of GitHub Enterprise ' +
+          'The address of a compatible server; for openai with its version, such as /v1; for github a GitHub Enterprise ' +
             'Server, with /api/v3.',
         )
         .optional(),
@@ -86,8 +86,7 @@ export const integrationCommands: Record<string, Command> = {
   }),
   'integration:delete': command({
     example: '--id int_01a207a232804b897f93a2a46f8445e3',
-    about:
-      'Deletes a connector. Projects that use a tracker or source host keep it from that, unless they are detached.',
+    about: 'Deletes a connector. A tracker or source host that projects use is deleted only with --detach-projects.',
     options: z.object({ id, 'detach-projects': flag }),
     run: async ({ id, 'detach-projects': detaches }) => ({
       ok: true,

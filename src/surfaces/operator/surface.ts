@@ -95,5 +95,5 @@ async function requireService(exchange: Exchange, authenticate: OperatorSettings
   const caller = await authenticate(exchange);
   // Admins create tokens of their own organization; metrics cover all organizations.
   if (caller.principalType !== 'service' || caller.orgId !== null)
-    throw forbidden('Reading metrics takes a service token for every organization, or a request from this machine.');
+    throw forbidden('Reading metrics requires a service token for every organization, or a request from this machine.');
 }

@@ -7,7 +7,7 @@ import { findProject } from './projects.ts';
 
 type Client = Awaited<ReturnType<typeof openClient>>;
 
-/** By id or name. @throws where none has it */
+/** Finds a template by id or name. @throws when there is none */
 export async function findTemplate(client: Client, wanted: string): Promise<SandboxTemplate> {
   if (wanted === 'standard' || wanted.startsWith('sbt_')) return client.sandboxTemplate({ templateId: wanted });
   for await (const template of client.sandboxTemplates({ limit: 100 })) if (template.name === wanted) return template;

@@ -68,7 +68,7 @@ async function chooseCheckpoint(trx: Transaction, steps: readonly RunStep[], ste
   const step = wanted.findLast(({ id }) => found.some((one) => one.stepId === id));
   if (step) return { step, checkpoint: found.find((one) => one.stepId === step.id)! };
   const what = stepId === null ? 'run' : 'step';
-  throw conflict(`The ${what} has no checkpoint: scripts leave none, and one is kept for 90 days.`);
+  throw conflict(`The ${what} has no checkpoint: scripts create none, and checkpoints expire after 90 days.`);
 }
 
 /** The whole task, for the agents that review and test the change; the earlier part is shortened when both are too long. */

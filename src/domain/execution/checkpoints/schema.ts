@@ -23,10 +23,10 @@ const CheckpointType = builder.modelType(Checkpoint, 'Checkpoint').implement({
       type: 'EpochMs',
       description: 'When the checkpoint was taken: at the end of the step, or while it runs.',
     }),
-    artifactId: t.exposeString('artifactId', { description: 'The artifact that holds it: a bundle of git.' }),
+    artifactId: t.exposeString('artifactId', { description: 'The artifact that holds it: a git bundle.' }),
     artifact: t.belongsTo('artifact', {
       link: 'artifacts:read',
-      description: 'The artifact that holds it: a bundle of git.',
+      description: 'The artifact that holds it: a git bundle.',
     }),
   }),
 });
@@ -65,7 +65,7 @@ builder.mutationField('continueRun', (t) =>
       runId: t.arg.string({ ...pathId, description: 'The run that has ended.' }),
       prompt: t.arg.string({
         required: true,
-        description: `What is to be done now: 1 to ${text.prompt.max} characters.`,
+        description: `The next task: 1 to ${text.prompt.max} characters.`,
         validate: { schema: boundedText(text.prompt) },
       }),
       stepId: t.arg.string({
@@ -74,7 +74,7 @@ builder.mutationField('continueRun', (t) =>
       }),
       budgetUsd: t.arg.float({
         description:
-          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: when the credits allow no more.',
+          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: limited by the credits only.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

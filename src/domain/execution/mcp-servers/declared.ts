@@ -104,7 +104,7 @@ function refuseTricks(document: Document): void {
     if (!isMap(node)) return;
     const keys = new Set<string>();
     for (const { key } of node.items) {
-      const name = isScalar(key) ? String(key.value) : invalid('The keys of the file must be plain texts.');
+      const name = isScalar(key) ? String(key.value) : invalid('The keys of the file must be plain strings.');
       if (keys.has(name)) invalid(`The file has the key ${JSON.stringify(name.slice(0, 100))} twice.`);
       keys.add(name);
     }
@@ -157,10 +157,10 @@ function readRemote(name: string, at: string, server: Map<unknown, unknown>, war
 
 function readCommand(name: string, at: string, server: Map<unknown, unknown>, warnings: string[]): Declared {
   const command = server.get('command');
-  if (typeof command !== 'string' || command === '') invalid(`${at}.command: must be a text.`);
+  if (typeof command !== 'string' || command === '') invalid(`${at}.command: must be a string.`);
   const args = server.get('args') ?? [];
   if (!Array.isArray(args) || args.some((one) => typeof one !== 'string'))
-    invalid(`${at}.args: must be a list of texts.`);
+    invalid(`${at}.args: must be a list of strings.`);
   const env = texts(`${at}.env`, server.get('env'), warnings);
   return {
     ...{ ...nothing, ...lists, name, transport: 'stdio', command },
@@ -172,14 +172,14 @@ function readCommand(name: string, at: string, server: Map<unknown, unknown>, wa
   };
 }
 
-/** A mapping of names to texts. A literal value causes a warning: it belongs among the credentials of the binding. */
+/** A mapping of names to strings. A literal value causes a warning: it belongs among the credentials of the binding. */
 function texts(at: string, declaredValue: unknown, warnings: string[]): Record<string, string> {
   if (declaredValue === undefined || declaredValue === null) return {};
-  if (!(declaredValue instanceof Map)) invalid(`${at}: must be a mapping of names to texts.`);
+  if (!(declaredValue instanceof Map)) invalid(`${at}: must be a mapping of names to strings.`);
   const pairs = [...declaredValue].map(([name, value]): [string, string] => {
     if (typeof name !== 'string' || !/^[\w-]{1,100}$/.test(name))
       invalid(`${at}: a name has letters, digits, _ and -.`);
-    if (!['string', 'number', 'boolean'].includes(typeof value)) invalid(`${at}.${name}: must be a text.`);
+    if (!['string', 'number', 'boolean'].includes(typeof value)) invalid(`${at}.${name}: must be a string.`);
     if (!String(value).includes('${secret:')) {
       warnings.push(`${at}.${name}: holds a literal value; write \${secret:NAME} and add the value to the binding.`);
     }

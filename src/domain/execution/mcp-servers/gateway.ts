@@ -94,7 +94,7 @@ function refuseObstacle(binding: Row<McpBinding>): void {
 }
 
 /**
- * @param questionId Of the question whose approval the call uses up; absent: it has none.
+ * @param questionId The question whose approval the call uses up; absent: there is none.
  * @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used, 502; a
  * ProtocolError of the server unchanged
  */
@@ -117,7 +117,7 @@ export async function callToolOfRun(
     const given = JSON.stringify(toolArguments ?? {});
     if (!questionId || !(await useApproval({ ...approval, questionId, arguments: given }))) {
       await recorded('refused');
-      throw forbidden(`A person decides about each call of ${name}: none has approved it with these arguments.`);
+      throw forbidden(`A person decides about each call of ${name}: nobody has approved this call.`);
     }
   }
   try {

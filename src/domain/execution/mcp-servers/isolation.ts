@@ -8,7 +8,7 @@ export interface Isolation {
   kind: (typeof isolationKinds)[number];
   /** `name@version` of the package to run. */
   packageSpec: string | null;
-  /** Why the command is refused. */
+  /** Reason why the command is refused. */
   reason: (typeof refusalReasons)[number] | null;
 }
 

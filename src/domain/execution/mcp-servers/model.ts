@@ -50,7 +50,7 @@ export class McpBinding extends table('mcp_bindings', {
   /** Digest of the declaration at the time of binding; null: it was not declared. */
   declaredDigest: column<string | null>(),
   secretRefs: column<string[]>(),
-  /** How the declaration differs from the bound one. */
+  /** Difference between the declaration and the bound one. */
   drift: column<Drift | null>(),
   /** Hosts that requests may reach in addition to that of `pinnedUrl`. */
   allowedEgressHosts: column<string[]>(),

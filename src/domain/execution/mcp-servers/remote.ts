@@ -34,7 +34,7 @@ export async function unsealed(bindingId: string): Promise<Sealed> {
   return { headers: open('headers', row?.sealedHeaders), credentials: open('credentials', row?.sealedCredentials) };
 }
 
-/** Why a call of a server failed. The message is the service's own, because a server's text may be meant to deceive its readers. */
+/** Failure of a call of a server. The message is the service's own, because a server's text may be meant to deceive its readers. */
 export class McpServerError extends Error {
   /** Whether other credentials may help. */
   readonly needsAuthorization: boolean;

@@ -17,7 +17,7 @@ const CallType = builder.modelType(McpCall, 'McpCall').implement({
     id: t.exposeString('id', { description: 'Starts with `mcc_`.' }),
     runId: t.exposeString('runId', { description: 'The run that called.' }),
     serverName: t.exposeString('serverName', { description: 'The server that was called.' }),
-    tool: t.exposeString('tool', { description: 'The tool that was called, as its server names it.' }),
+    tool: t.exposeString('tool', { description: 'The server’s name for the tool that was called.' }),
     outcome: t.expose('outcome', { type: CallOutcome.type, description: 'Outcome of the call.' }),
     durationMs: t.exposeInt('durationMs', { description: 'Milliseconds from its start to its end.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it began.' }),

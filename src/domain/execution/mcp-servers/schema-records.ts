@@ -49,7 +49,7 @@ export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
 const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').implement({
   description: 'A tool that a person has approved.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'As the server names the tool.' }),
+    name: t.exposeString('name', { description: 'The server’s name for the tool.' }),
     attestedReadOnly: t.exposeBoolean('attestedReadOnly', {
       description: 'Whether a person vouches that it changes nothing.',
     }),
@@ -104,7 +104,7 @@ const ToolCounts = builder.objectRef<Row<McpBinding>>('McpToolCounts').implement
 
 type FieldsOfBinding = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<McpBinding>>;
 const bindingFields = (t: FieldsOfBinding) => ({
-  transport: t.expose('transport', { type: Transport.type, description: 'As it was declared when it was bound.' }),
+  transport: t.expose('transport', { type: Transport.type, description: 'The declaration at the time of binding.' }),
   status: t.field({
     type: BindingStatus.type,
     description: 'Derived from the binding, its declaration and its tools at the time of the read.',
@@ -165,9 +165,9 @@ const ServerType = builder.objectRef<McpServer>('McpServer').implement({
     declared: t.expose('declared', {
       type: DeclaredType,
       nullable: true,
-      description: 'Null: not, or no longer.',
+      description: 'Null when the config file does not declare it.',
     }),
-    binding: t.expose('binding', { type: BindingType, nullable: true, description: 'Null: not bound.' }),
+    binding: t.expose('binding', { type: BindingType, nullable: true, description: 'Null when it is not bound.' }),
   }),
 });
 
@@ -180,13 +180,16 @@ export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').impl
       type: ConfigPathSource.type,
       description: '`project` when the project has set a path of its own.',
     }),
-    configRef: t.exposeString('configRef', { nullable: true, description: 'The ref that was read; null: none was.' }),
+    configRef: t.exposeString('configRef', {
+      nullable: true,
+      description: 'The ref that was read; null when none was read.',
+    }),
     configStatus: t.expose('configStatus', {
       type: ConfigStatus.type,
       description: 'The outcome of reading the file now.',
     }),
     configError: t.exposeString('configError', { nullable: true, description: 'The error; null when `ok`.' }),
-    warnings: t.exposeStringList('warnings', { description: 'Content that the file should not have.' }),
+    warnings: t.exposeStringList('warnings', { description: 'Warnings about content that the file should not have.' }),
     servers: t.expose('servers', {
       type: [ServerType],
       description: 'The declared servers in the order of the file, then the other bound ones.',
@@ -205,7 +208,7 @@ const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').imple
   fields: (t) => ({
     projectId: t.exposeString('projectId', { description: 'The project that it is bound to.' }),
     projectName: t.exposeString('projectName', { description: 'The name of that project.' }),
-    serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
+    serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
     ...bindingFields(t as unknown as FieldsOfBinding),
     credentialFields: t.exposeStringList('credentialFields', { description: 'Names of the credentials it has.' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
@@ -221,7 +224,7 @@ export const Bindings = builder.objectRef<{ bindings: BindingOfProject[] }>('Mcp
 export const RunServer = builder.objectRef<RunMcpServer>('RunMcpServer').implement({
   description: 'An MCP server that the agent of a run may use.',
   fields: (t) => ({
-    serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
+    serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
     url: t.exposeString('url', {
       description: 'Streamable HTTP; requests carry the service token, and the lease in the header X-Lease-Id.',
     }),

@@ -32,7 +32,7 @@ export const UpdateProjectMcpRequest = request(
 
 const approvedTool = z
   .object({
-    name: boundedText(text.mcpToolName).describe('As the server names the tool.'),
+    name: boundedText(text.mcpToolName).describe('The server’s name for the tool.'),
     attestedReadOnly: z
       .boolean()
       .default(false)
@@ -83,7 +83,10 @@ export const PutMcpBindingRequest = request(
         .max(maxEntries.egressHosts)
         .optional()
         .describe('Hosts that may get requests besides that of the server, such as its authorization server.'),
-      enabled: z.boolean().optional().describe('True unless said otherwise when the server is bound.'),
+      enabled: z
+        .boolean()
+        .optional()
+        .describe('Whether missions can use it; true when absent in the request that binds it.'),
     })
     .meta({
       description: 'The binding of a declared server.',
@@ -136,7 +139,7 @@ export const OAuthComplete = builder
     description: 'The server that is connected now.',
     fields: (t) => ({
       projectId: t.exposeString('projectId', { description: 'The project of the server.' }),
-      serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
+      serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
       returnTo: t.exposeString('returnTo', {
         description: 'The path of the console that was given to `startMcpOAuth`.',
       }),

@@ -10,16 +10,16 @@ import { BindingType, ToolType } from './schema-records.ts';
 export const mostNames = 50;
 const mostCharacters = 8_000;
 
-const ToolChange = wordSet('McpToolChange', toolChanges, 'A tool against what was last approved.', {
-  new: 'Not there when tools were last approved.',
-  changed: 'Its definition is another one.',
+const ToolChange = wordSet('McpToolChange', toolChanges, 'Change of a tool since its last approval.', {
+  new: 'Added since tools were last approved.',
+  changed: 'Its definition has changed.',
   removed: 'The server no longer has it.',
-  none: 'As it was.',
+  none: 'Unchanged.',
 });
 const claims = {
-  reads_only: ['readOnlyHint', 'That it changes nothing.'],
-  destroys: ['destructiveHint', 'That it may destroy data.'],
-  reaches_outside: ['openWorldHint', 'That it reaches systems outside of the server.'],
+  reads_only: ['readOnlyHint', 'It changes nothing.'],
+  destroys: ['destructiveHint', 'It may destroy data.'],
+  reaches_outside: ['openWorldHint', 'It reaches systems outside of the server.'],
 } as const;
 type Claim = keyof typeof claims;
 const claimNames = Object.keys(claims) as [Claim, ...Claim[]];
@@ -51,7 +51,7 @@ const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implemen
         resolve: (one) => (one.isNarrowed && one[of] ? written(one[of]) : null),
       });
     return {
-      name: t.exposeString('name', { description: 'As the server names the tool.' }),
+      name: t.exposeString('name', { description: 'The server’s name for the tool.' }),
       change: t.expose('change', { type: ToolChange.type, description: 'The change since the last approval.' }),
       digest: t.string({
         nullable: true,

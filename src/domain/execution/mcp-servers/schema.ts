@@ -42,7 +42,7 @@ builder.queryFields((t) => ({
       projectId: t.arg.string(pathId),
       serverName: t.arg.string(requests.serverName),
       names: t.arg.stringList({
-        description: `Only these tools, at most ${mostNames}, with their definitions; absent: all tools, without.`,
+        description: `Only these tools, at most ${mostNames}, with their definitions. Absent: all tools, without definitions.`,
         validate: { schema: z.array(boundedText(text.mcpToolName)).max(mostNames) },
       }),
     },
@@ -96,7 +96,7 @@ builder.mutationFields((t) => ({
       operations.putBinding(caller, projectId, serverName, input, seen),
   }),
   deleteMcpBinding: t.field({
-    description: 'Takes a binding off, with its credentials and what its server has granted.',
+    description: 'Removes a binding, with its credentials and the grants of its server.',
     scope: 'mcp:write',
     rest: 'DELETE /mcp/projects/{projectId}/servers/{serverName}',
     tool: { name: 'delete_mcp_binding', destructive: true, idempotent: true },
@@ -131,7 +131,7 @@ builder.mutationFields((t) => ({
       authorization.startOAuth(caller, projectId, serverName, input.returnTo),
   }),
   completeMcpOAuth: t.field({
-    description: 'Ends what `startMcpOAuth` began: for the person who began it, once.',
+    description: 'Completes the sign-in that `startMcpOAuth` began: once, and only for the person who began it.',
     scope: 'mcp:write',
     rest: { route: 'POST /mcp/oauth/complete', errors: [404, 409, 502] },
     type: requests.OAuthComplete,

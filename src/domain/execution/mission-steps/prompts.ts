@@ -87,7 +87,7 @@ export const historyPrompt = ({ task, steps, wasBegun, messages }: History): str
     '# What to do now',
   );
 
-/** For a resumed session, in its state of that time. */
+/** For a session that is resumed in its state at the time `at`. */
 export const lostPrompt = (at: string, messages: readonly { author: string; text: string }[]): string =>
   sections(
     `The machine that you worked on was lost. Your files and this conversation are as they were at ${at}: what you did after ` +

@@ -76,7 +76,7 @@ function asBuiltinRunAgent(agent: BuiltinAgent, project: Row<Project>): RunAgent
   return { ...agentFields, agentId: null, effort: null, skillRepos: [...skillRepos] };
 }
 
-/** That of the agent, where it has chosen one of its own; else that of the project. */
+/** The agent's own template if it has chosen one, else the project's. */
 const templateFor = (ofAgent: string, { defaultSandboxTemplateId }: Row<Project>): string =>
   ofAgent === standardTemplateId ? (defaultSandboxTemplateId ?? ofAgent) : ofAgent;
 

@@ -42,7 +42,7 @@ export interface ClaimedRun {
   /** The agent of the step. */
   agent: RunAgent;
   step: StepOrder;
-  /** What the run may cost still, US dollars: its budget within the plan of the organization, less its cost. */
+  /** Amount that the run may still cost, US dollars: its budget within the plan of the organization, less its cost. */
   budgetUsd: number;
   stepTimeoutMs: number;
   answerTimeoutMs: number;

@@ -20,7 +20,7 @@ export interface StepReport extends StepEnd {
 export interface StepAnswer {
   outcome: StepOutcome;
   step: StepOrder | null;
-  /** Why the run has failed; null: it has not. */
+  /** Reason of the failure of the run; null when it has not failed. */
   failure: string | null;
 }
 

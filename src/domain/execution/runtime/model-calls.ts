@@ -58,7 +58,7 @@ export const reserveModelCall = (caller: Caller, call: ModelCallRequest): Promis
     const amountFor = (outputTokens: number) => inputAmount + Math.ceil(outputTokens * price.output);
     const { left, parkedBy, limit, reserved, calls } = await readLeft(trx, run, amountFor(call.outputTokens));
     if (calls >= maxCallsAtOnce)
-      throw conflict(`The run has ${maxCallsAtOnce} model calls in progress, which is the most.`);
+      throw conflict(`The run has ${maxCallsAtOnce} model calls in progress, which is the maximum.`);
     const leftForOutput = left - inputAmount;
     // A price may be 0.
     const affordable =

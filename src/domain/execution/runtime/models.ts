@@ -36,7 +36,7 @@ const revisionOf = (connectors: readonly Connector[]): string =>
     .digest('base64url')
     .slice(0, 16);
 
-/** By organization: a value that changes when a connector is added, rotated, revoked or deleted, or names other models. */
+/** A value per organization that changes when a connector is added, rotated, revoked or deleted, or names other models. */
 export async function modelRevisions(trx: Transaction, orgIds: readonly string[]): Promise<Map<string, string>> {
   if (orgIds.length === 0) return new Map();
   const connectors = await listModelConnectors(orgIds, trx);

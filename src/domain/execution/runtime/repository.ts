@@ -74,7 +74,7 @@ export interface BranchReport extends OfRun {
 export async function reportBranch(caller: Caller, report: BranchReport) {
   const run = await transaction((trx) => lockHeldRun(trx, caller, report));
   if (run.agentRole && isReadOnly(run.agentRole))
-    throw conflict(`A ${run.agentRole} changes nothing: its branch is not taken.`);
+    throw conflict(`A ${run.agentRole} changes nothing: no branch is accepted from it.`);
   const { headSha, baseBranch } = report;
   if (baseBranch === branchOf(run.id)) throw invalid.field('baseBranch', 'must not be the branch of the run');
   const title = report.title ?? run.missionTitle ?? 'Mission';

@@ -13,7 +13,7 @@ import type { RunRepository } from './repository.ts';
 import { RunAgentType, RunStepType } from './schema-orders.ts';
 
 export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implement({
-  description: 'A run that this runtime now holds, with all it needs to work on it.',
+  description: 'A run that this runtime now holds, with everything needed to work on it.',
   fields: (t) => ({
     runId: t.exposeString('runId', { description: 'The id of the run.' }),
     leaseId: t.exposeString('leaseId', { description: 'Required in every report on this run.' }),
@@ -61,7 +61,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
       description: 'Time limit of a step, milliseconds; a longer step is reported as failed.',
     }),
     answerTimeoutMs: t.exposeInt('answerTimeoutMs', {
-      description: 'Milliseconds that a step waits for people, apart.',
+      description: 'Time that a step may wait for people in addition to `stepTimeoutMs`, milliseconds.',
     }),
     maxTurns: t.exposeInt('maxTurns', {
       description: 'Maximum of model turns in a step; a step with more is reported as failed.',
@@ -79,10 +79,10 @@ const desiredType = <K extends string>(name: string, id: K, noun: string) =>
   builder.objectRef<Record<K, string> & { desired: 'run' | 'stop' }>(name).implement({
     description: `The required action of a runtime for ${noun}.`,
     fields: (t) => ({
-      [id]: t.string({ description: 'As in the request.', resolve: (answer) => answer[id] }),
+      [id]: t.string({ description: 'The id from the request.', resolve: (answer) => answer[id] }),
       desired: t.field({
         type: Desired.type,
-        description: '`stop` also for what is unknown, ended or lost.',
+        description: '`stop` also when the id is unknown, or its run has ended or is lost.',
         resolve: (answer) => answer.desired,
       }),
     }),
@@ -95,7 +95,9 @@ const RunDesired = wordSet('RunDesired', desiredOfRun, 'Action that a runtime mu
 const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatMessage').implement({
   description: 'A message of a person to the agent of a run.',
   fields: (t) => ({
-    messageId: t.exposeString('messageId', { description: 'For `acknowledged`, when the agent has taken it up.' }),
+    messageId: t.exposeString('messageId', {
+      description: 'To be sent in `acknowledged` once the agent has taken the message up.',
+    }),
     text: t.exposeString('text', {
       complexity: weightOf(stepText.message.max),
       description: 'The text for the agent.',
@@ -114,10 +116,10 @@ const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatM
 const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('HeartbeatRun').implement({
   description: 'The required action of a runtime for a run.',
   fields: (t) => ({
-    runId: t.exposeString('runId', { description: 'As in the request.' }),
+    runId: t.exposeString('runId', { description: 'The id from the request.' }),
     desired: t.expose('desired', {
       type: RunDesired.type,
-      description: '`stop` also for what is unknown, ended or lost.',
+      description: '`stop` also when the id is unknown, or its run has ended or is lost.',
     }),
     messages: t.expose('messages', {
       type: [HeartbeatMessage],
@@ -131,7 +133,7 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
     modelRevision: t.exposeString('modelRevision', {
       nullable: true,
       description:
-        'Another value than that of `runModels` means: ask again, and use no credentials that are no longer there. Null when ' +
+        'A value other than that of `runModels` means: ask again, and stop using credentials that are no longer listed. Null when ' +
         'the run must stop, or no agent with a model works on it.',
     }),
   }),

@@ -23,7 +23,7 @@ export const ClaimRunRequest = request(
           z
             .object({
               harness: Harness.zod.describe('One of `harnesses`.'),
-              version: boundedText(text.harnessVersion).describe('As the program says it.'),
+              version: boundedText(text.harnessVersion).describe('As the program reports it.'),
             })
             .describe('The version of a harness.'),
         )

@@ -29,7 +29,7 @@ const ReportConnectionsRequest = request(
                 'The name or address that was asked for, in lower case.',
               ),
               port: z.int().min(0).max(65_535).describe('The port that was asked for.'),
-              phase: ConnectionPhase.zod.describe('When it was asked for.'),
+              phase: ConnectionPhase.zod.describe('The phase in which it was asked for.'),
               verdict: ConnectionVerdict.zod.describe('Result of the connection.'),
               count: z
                 .int()
@@ -75,14 +75,14 @@ const scope = 'runtime:report';
 
 builder.mutationFields((t) => ({
   reportConnections: t.field({
-    description: 'Adds up the connections that the sandbox of a run asked for, also those that were blocked.',
+    description: 'Records connections that the sandbox of a run tried to open, including blocked ones.',
     scope,
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: ReportConnectionsRequest, required: true, description: 'The report.' }) },
     resolve: (_, { input }, { caller }) => operations.reportConnections(caller, input),
   }),
   reportPreparation: t.field({
-    description: 'Reports how far the preparation of the environment of a run is.',
+    description: 'Reports the status of the preparation of a run’s environment.',
     scope,
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: ReportPreparationRequest, required: true, description: 'The report.' }) },

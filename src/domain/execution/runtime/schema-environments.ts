@@ -32,14 +32,14 @@ const StepSecretType = builder.objectRef<DeliveredSecret>('StepSecret').implemen
     name: t.exposeString('name', { description: 'The name of the environment variable.' }),
     value: t.exposeString('value', { description: 'Never for an agent, a log or a file.' }),
     hosts: t.exposeStringList('hosts', {
-      description: 'Hosts whose requests get the value in the place of a placeholder; empty with `setupOnly`.',
+      description: 'Requests to these hosts get the value in place of the placeholder; empty with `setupOnly`.',
     }),
     setupOnly: t.exposeBoolean('setupOnly', { description: 'Whether the setup alone gets it, as a variable.' }),
   }),
 });
 
 export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvironment').implement({
-  description: 'The environment that a step is worked on in, as its sandbox template says.',
+  description: 'The environment of a step, as its sandbox template defines it.',
   fields: (t) => ({
     templateId: t.exposeString('templateId', { description: '`standard`, or an id that starts with `sbt_`.' }),
     templateName: t.exposeString('templateName', { description: 'Its name, for messages to people.' }),
@@ -70,15 +70,15 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
     agentNetwork: t.expose('agentNetwork', { type: StepNetwork, description: 'While agents and scripts work.' }),
     memoryMb: t.exposeInt('memoryMb', {
       nullable: true,
-      description: 'The memory that it may take, MiB; null: that of the instance type.',
+      description: 'Memory limit, MiB; null: that of the instance type.',
     }),
     diskMb: t.exposeInt('diskMb', {
       nullable: true,
-      description: 'The disk space that it may take, MiB; null: as much as the runtime allows.',
+      description: 'Limit of disk space, MiB; null: as much as the runtime allows.',
     }),
     processes: t.exposeInt('processes', {
       nullable: true,
-      description: 'How many processes it may have; null: as many as the runtime allows.',
+      description: 'Maximum number of processes; null: as many as the runtime allows.',
     }),
     stepMinutes: t.exposeInt('stepMinutes', {
       nullable: true,

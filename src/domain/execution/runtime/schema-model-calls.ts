@@ -24,7 +24,7 @@ const ModelCallReservation = builder.objectRef<ModelCallGrant>('ModelCallReserva
   description: 'Whether a model call may be made now.',
   fields: (t) => ({
     outputTokens: t.exposeInt('outputTokens', {
-      description: 'The most tokens that the request may let the model answer; 0: the call must not be made yet.',
+      description: 'Maximum output tokens that the call may request; 0: the call must not be made yet.',
     }),
     reason: t.exposeString('reason', {
       nullable: true,

@@ -18,10 +18,10 @@ export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').im
     role: t.expose('role', { type: AgentRole.type, description: 'A builder is chosen before the other roles.' }),
     isReadOnly: t.boolean({
       description:
-        'Whether the agent must be kept from changing files: of its role. Nothing of it is checkpointed or pushed.',
+        'Whether the agent must not change files, which follows from its role. Its work is neither checkpointed nor pushed.',
       resolve: ({ role }) => isReadOnly(role),
     }),
-    harness: t.expose('harness', { type: Harness.type, description: 'One of those that the claim offered.' }),
+    harness: t.expose('harness', { type: Harness.type, description: 'One of the harnesses that the claim offered.' }),
     model: t.exposeString('model', {
       description:
         'The model that the harness is to use, by its vendor’s name; that of a connector after `messages/` or `compatible/`: the API of ' +
@@ -76,12 +76,12 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
     resumePrompt: t.exposeString('resumePrompt', {
       nullable: true,
       complexity: weightOf(text.prompt.max),
-      description: 'The prompt of that session instead of `prompt`, which it has had already; null: `prompt`.',
+      description: 'Sent to that session instead of `prompt`, which it has already received; null: send `prompt`.',
     }),
     preamble: t.exposeString('preamble', {
       nullable: true,
       complexity: weightOf(text.prompt.max),
-      description: 'Precedes `prompt` in a new session: what has happened so far; null: nothing.',
+      description: 'A summary of earlier work that precedes `prompt` in a new session; null: none.',
     }),
     environment: t.expose('environment', {
       type: StepEnvironmentType,
@@ -90,15 +90,16 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
     checkpoint: t.expose('checkpoint', {
       type: CheckpointOrder,
       nullable: true,
-      description: 'The start of a new workspace; null: the branch of the run, or else its base branch.',
+      description:
+        'The checkpoint that a new workspace starts from; null: the branch of the run, or else its base branch.',
     }),
   }),
 });
 
 const StepOutcomeType = wordSet('StepOutcome', stepOutcomes, 'Next action after a finished step.', {
   next: 'The runtime works on `step`.',
-  waiting: 'A person must approve the plan. The lease is over: the run can be claimed once it is approved.',
-  handed_back: 'The next step needs another harness. The lease is over: a runtime that offers it can claim the run.',
+  waiting: 'A person must approve the plan. The lease has ended: the run can be claimed once it is approved.',
+  handed_back: 'The next step needs another harness. The lease has ended: a runtime that offers it can claim the run.',
   done: 'The runtime opens the pull request where it does so, and calls `finishRun`.',
 });
 export const FinishedStep = builder.objectRef<StepAnswer>('FinishedStep').implement({

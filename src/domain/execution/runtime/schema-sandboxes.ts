@@ -28,7 +28,7 @@ export const RegisterSandboxRequest = request(
       harness: Harness.zod.describe('The harness that runs in it.'),
       harnessVersion: boundedText(text.harnessVersion).nullish().describe('As the harness reports it.'),
       instanceType: InstanceType.zod.describe('The machine that it runs on.'),
-      timeoutAt: epochMs.nullish().describe('When it is ended at the latest.'),
+      timeoutAt: epochMs.nullish().describe('The latest time at which the sandbox is ended.'),
     })
     .describe('A sandbox that the runtime has started for a run.'),
 );
@@ -69,10 +69,10 @@ export const AppendLogRequest = request(
     })
     .superRefine(({ part, spanId, promptScope }, issues) => {
       if (part !== 'prompt' && promptScope != null) {
-        issues.addIssue({ code: 'custom', path: ['promptScope'], message: 'belongs to the part prompt alone' });
+        issues.addIssue({ code: 'custom', path: ['promptScope'], message: 'is allowed only with the part prompt' });
       }
       if ((part === 'prompt') === (spanId != null)) return;
-      const message = part === 'prompt' ? 'is required when part is prompt' : 'belongs to the part prompt alone';
+      const message = part === 'prompt' ? 'is required when part is prompt' : 'is allowed only with the part prompt';
       issues.addIssue({ code: 'custom', path: ['spanId'], message });
     })
     .describe('The next piece of a session’s log.'),

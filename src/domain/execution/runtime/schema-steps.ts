@@ -25,7 +25,7 @@ export const ReportUsageRequest = request(
       inputTokens: tokens.describe('Without those that were read from or written to a cache.'),
       cachedInputTokens: tokens.default(0).describe('Read from the vendor’s cache.'),
       cacheWriteTokens: tokens.default(0).describe('Written to the vendor’s cache.'),
-      outputTokens: tokens.describe('Also those of thoughts.'),
+      outputTokens: tokens.describe('Output tokens, including those of reasoning.'),
       answer: z
         .object({
           vendor: ModelVendor.zod.describe('The vendor that was asked.'),
@@ -44,7 +44,7 @@ export const ReportCheckpointRequest = request(
     .object({
       ...ofRun,
       stepId,
-      contentKey: id.describe('From the answer of `createArtifactUpload`, after the upload of a bundle of git.'),
+      contentKey: id.describe('From the answer of `createArtifactUpload`, after the upload of a git bundle.'),
       commitSha,
       sessionId: sessionId.nullish().describe('The harness’ own id of the session that works on the step.'),
     })

@@ -68,7 +68,11 @@ builder.mutationFields((t) => ({
     scope,
     type: HeartbeatResponse,
     args: {
-      input: t.arg({ type: requests.HeartbeatRequest, required: true, description: 'All that the runtime works on.' }),
+      input: t.arg({
+        type: requests.HeartbeatRequest,
+        required: true,
+        description: 'Everything that the runtime works on.',
+      }),
     },
     resolve: (_, { input }, { caller }) => heartbeat(caller, input),
   }),
@@ -90,8 +94,8 @@ builder.mutationFields((t) => ({
   }),
   reportModelRejected: t.field({
     description:
-      'Reports that the vendor rejects the credentials of a model connector (401). The platform asks the vendor itself, and tells ' +
-      'people when it does.',
+      'Reports that the vendor rejects the credentials of a model connector (401). The platform checks with the vendor, and ' +
+      'notifies people when it agrees.',
     scope,
     type: ReportAcknowledgement,
     args: {
@@ -201,7 +205,7 @@ builder.mutationFields((t) => ({
   }),
   reportCheckpoint: t.field({
     description:
-      'Keeps the workspace of a step that goes on or has ended. Another runtime, or a run that continues this one, begins from it. ' +
+      'Stores the workspace of a step that is running or has ended. Another runtime, or a run that continues this one, begins from it. ' +
       '409 for an agent that is `isReadOnly`.',
     scope,
     type: ReportAcknowledgement,

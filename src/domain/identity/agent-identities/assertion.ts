@@ -66,7 +66,7 @@ export async function holdRegistration(
   if (!registration) return undefined;
   const grant = await standingGrant(trx, registration);
   if (grant) return { registration, grant };
-  // Of unclaimed agents, only anonymous ones get tokens.
+  // Among unclaimed agents, only anonymous ones get tokens.
   const isAnonymous = registration.kind === 'anonymous' && stateOf(registration, now()) === 'unclaimed';
   return isAnonymous ? { registration, grant } : undefined;
 }

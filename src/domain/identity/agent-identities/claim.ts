@@ -93,7 +93,7 @@ export function startClaim(claimToken: string, asker: Asker): Promise<InitiatedC
   const email = normalizeEmail(asker.email);
   return transaction(async (trx) => {
     const registration = await Registration.lock(trx, { claimTokenDigest: digest(claimToken) });
-    if (!registration) throw invalidClaimToken('claim_token: is not known. Register again.');
+    if (!registration) throw invalidClaimToken('claim_token: is unknown. Register again.');
     switch (stateOf(registration, now())) {
       case 'revoked':
         throw claimExpired('The registration was revoked. Register again.');

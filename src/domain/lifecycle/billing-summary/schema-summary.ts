@@ -17,12 +17,12 @@ const BillingPlan = wordSet('BillingPlan', billingPlans, 'Plan of an organizatio
   enterprise: 'Agreed with the operator.',
 });
 const BillingMode = wordSet('BillingMode', billingModes, 'Payment mode of an organization.', {
-  prepaid: 'Credits are bought ahead.',
+  prepaid: 'Credits are bought in advance.',
   subscription: 'Paid monthly.',
   invoice: 'As agreed with the operator.',
 });
 const CreditSource = builder.objectRef<BillingSummary['sources'][number]>('CreditSource').implement({
-  description: 'Credits that came at once and expire together.',
+  description: 'Credits that were received together and expire together.',
   fields: (t) => ({
     kind: t.expose('kind', { type: CreditSourceKind.type, description: 'The origin of the credits.' }),
     credits: t.exposeFloat('credits', { description: 'Remaining credits, to a millionth; reserved ones included.' }),
@@ -54,7 +54,7 @@ const BillingUsage = builder.objectRef<BillingSummary['usage']>('BillingUsage').
       type: 'EpochMs',
       description: 'The period of the subscription; without one the month, UTC.',
     }),
-    missions: t.exposeInt('missions', { description: 'Missions that were settled in it.' }),
+    missions: t.exposeInt('missions', { description: 'Missions that were settled in the period.' }),
     creditsSpent: t.exposeFloat('creditsSpent', { description: 'To a millionth.' }),
   }),
 });
@@ -99,7 +99,7 @@ const BillingPurchaseState = builder.objectRef<BillingSummary['purchase']>('Bill
 });
 
 const PlanAdvice = builder.objectRef<NonNullable<BillingSummary['advice']>>('PlanAdvice').implement({
-  description: 'A plan that would cost less than what was used this month.',
+  description: 'A plan that would cost less than this month’s usage.',
   fields: (t) => ({
     plan: t.expose('plan', { type: TeamPlanId.type, description: 'The plan.' }),
     reason: t.exposeString('reason', { description: 'A sentence for people.' }),
@@ -140,7 +140,10 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
       nullable: true,
       description: 'Missions that may be open at once; null: as many as there are credits for.',
     }),
-    projects: t.expose('projects', { type: ProjectUsage, description: 'Projects, and how many the plan has.' }),
+    projects: t.expose('projects', {
+      type: ProjectUsage,
+      description: 'Number of projects, and the limit of the plan.',
+    }),
     trackerTriggers: t.expose('trackerTriggers', {
       type: TrackerTriggerPolicy.type,
       description:
@@ -154,7 +157,7 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
     }),
     creditRequestsGoTo: t.expose('creditRequestsGoTo', {
       type: CreditRequestRoute.type,
-      description: 'The readers of requests for credits.',
+      description: 'The recipients of requests for credits.',
     }),
     purchase: t.expose('purchase', { type: BillingPurchaseState, description: 'The purchase of credits.' }),
     subscription: t.expose('subscription', {

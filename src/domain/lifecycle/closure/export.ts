@@ -18,7 +18,7 @@ import { closedRetentionMs, OrgClosure, OrgExport } from './model.ts';
  */
 export async function exportOrganization(caller: Caller, orgId: string): Promise<Row<OrgExport>> {
   const ownOrgId = ownOrganizationOnly(caller, orgId);
-  if (caller.role !== 'owner') throw forbidden('Only an owner exports an organization.');
+  if (caller.role !== 'owner') throw forbidden('Only an owner can export an organization.');
   return requestExport(ownOrgId);
 }
 
@@ -76,7 +76,7 @@ export async function findArchive(orgId: string): Promise<{ key: string; size: n
 
 /**
  * The background job. Each attempt writes its own content, whose key is stored in the row first: a lost attempt leaves no content behind,
- * and of concurrent ones the last that began counts.
+ * and the latest of several concurrent attempts is kept.
  */
 export async function writeExport({ orgId }: Pick<OrgExport, 'orgId'>): Promise<void> {
   const contentKey = newId('content');

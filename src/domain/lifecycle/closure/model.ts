@@ -51,7 +51,7 @@ export class OrgExport extends table('org_exports', {
   /** Size of the archive in bytes; null unless the export is ready. */
   sizeBytes: column<number | null>(),
   finishedAt: column<number | null>(),
-  /** Why the last attempt failed. */
+  /** Error of the last attempt. */
   failure: column<string | null>(),
 }) {
   static override noun = 'export';

@@ -31,7 +31,7 @@ export async function closeOrganization(
   { confirmSlug }: ClosureRequest,
 ): Promise<Row<OrgClosure>> {
   const ownOrgId = ownOrganizationOnly(caller, orgId);
-  if (caller.role !== 'owner') throw forbidden('Only an owner closes an organization.');
+  if (caller.role !== 'owner') throw forbidden('Only an owner can close an organization.');
   const by = { basis: 'owner' as const, closedByUserId: ownPerson(caller), sessionId: caller.credentialId };
   return close(ownOrgId, confirmSlug, by);
 }

@@ -68,7 +68,7 @@ async function admitChange(
   if (!callerMembership || !scopesOfRole(callerMembership.role).has(requiredScope))
     throw missingScopes([requiredScope]);
   if (roles.includes('owner') && callerMembership.role !== 'owner')
-    throw forbidden.field('role', 'only an owner grants or removes the role owner');
+    throw forbidden.field('role', 'only an owner can grant or remove the role owner');
 }
 
 /** The member must be locked. @throws 409 for the last owner */
@@ -92,5 +92,5 @@ export async function removeMember(trx: Transaction, member: Row<Membership>): P
 
 async function refuseLastOwner(trx: Transaction, member: Row<Membership>): Promise<void> {
   if (member.role !== 'owner' || (await hasOtherOwner(trx, member))) return;
-  throw conflict('The last owner stays: make another member an owner first.');
+  throw conflict('An organization needs an owner: make another member an owner first.');
 }

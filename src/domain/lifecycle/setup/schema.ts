@@ -17,7 +17,8 @@ const MilestoneId = wordSet('SetupMilestoneId', milestoneIds, 'A milestone of se
   preview_deployment: 'A preview environment became active.',
   agent_instructions: 'An agent got instructions of its own.',
   mcp_servers: 'An MCP server was bound to a project.',
-  custom_sandbox: 'An agent or a project chose a sandbox template of the organization. In no group, and not counted.',
+  custom_sandbox:
+    'An agent or a project chose a sandbox template of the organization. It belongs to no group and is not counted.',
   teammate: 'A second person joined.',
   steer_mission: 'A running mission got a message.',
   checkpoints: 'A mission returned to a checkpoint.',
@@ -42,10 +43,10 @@ const MilestoneState = wordSet('SetupMilestoneState', milestoneStates, 'Whether 
 });
 
 const SetupMilestone = builder.objectRef<operations.Milestone>('SetupMilestone').implement({
-  description: 'A step of setup, which is reached by what really happened.',
+  description: 'A step of setup. It is reached when its event has occurred.',
   fields: (t) => ({
     id: t.expose('id', { type: MilestoneId.type, description: 'Which milestone it is.' }),
-    name: t.exposeString('name', { description: 'Name for display, which says what to do.' }),
+    name: t.exposeString('name', { description: 'The step as an instruction, for display.' }),
     state: t.expose('state', { type: MilestoneState.type, description: 'A reached milestone overrides any mark.' }),
     reachedAt: t.expose('reachedAt', {
       type: 'EpochMs',
@@ -107,7 +108,7 @@ const Requirement = wordSet('SetupRequirementId', requirementIds, 'Requirements 
 });
 
 const SetupRequirement = builder.objectRef<RequirementRecord>('SetupRequirement').implement({
-  description: 'A requirement of agents before a mission can start.',
+  description: 'A requirement that must be met before a mission can start.',
   fields: (t) => ({
     id: t.expose('id', { type: Requirement.type, description: 'Requirement.' }),
     isMet: t.exposeBoolean('isMet', { description: 'Whether it is connected now.' }),

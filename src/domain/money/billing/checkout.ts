@@ -71,7 +71,7 @@ function priceOf({ offer, quantity, teamPlan: plan }: NewCheckout): Price {
     if (quantity != null && quantity !== 1) throw invalid.field('quantity', 'must be 1 for the offer team');
     return teamPlan(plan);
   }
-  if (plan) throw invalid.field('teamPlan', 'goes with the offer team only');
+  if (plan) throw invalid.field('teamPlan', 'is allowed only with the offer team');
   const count = quantity ?? 1;
   return { credits: pack.credits * count, cents: pack.cents * count };
 }

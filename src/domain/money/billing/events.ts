@@ -44,7 +44,7 @@ async function completeCheckout(trx: Transaction, provider: string, event: Of<'c
   if (event.orgId !== orgId) throw invalid('The event names another organization than the checkout session.');
   if (event.amountCents !== amountCents) throw invalid('The event names another amount than the checkout session.');
   if ((offer === 'team') !== (event.subscription !== null))
-    throw invalid('The event names a subscription, or none, against the offer.');
+    throw invalid('The event does not fit the offer: a team plan needs a subscription, and packs have none.');
   await BillingCheckout.patch(trx, { id: checkout.id }, { status: 'complete' });
   const order = { orgId, offer, teamPlan: plan, credits, amountCents, provider, payment: event.payment };
   if (plan && event.subscription) {

@@ -48,8 +48,8 @@ const TeamPlanType = builder.objectRef<catalog.TeamPlan>('TeamPlan').implement({
     plan: t.expose('plan', { type: TeamPlanId.type, description: 'The `teamPlan` of its checkout session.' }),
     name: t.exposeString('name', { description: 'Shown to people, in English.' }),
     monthlyUsd: t.float({ description: 'The price of a month in US dollars.', resolve: ({ cents }) => usd(cents) }),
-    creditsPerMonth: t.exposeInt('credits', { description: 'Whole credits; unused ones expire with the period.' }),
-    projects: t.exposeInt('projects', { nullable: true, description: 'Null: as many as wanted.' }),
+    creditsPerMonth: t.exposeInt('credits', { description: 'Whole credits; unused ones expire when the period ends.' }),
+    projects: t.exposeInt('projects', { nullable: true, description: 'Null: unlimited.' }),
     agentsAtOnce: t.exposeInt('agentsAtOnce', { nullable: true, description: 'Missions that may be open at once.' }),
   }),
 });
@@ -75,7 +75,7 @@ const EnterpriseOffer = builder.objectRef<{ contactUrl: string | null; blurb: st
 const PlanLimits = builder.objectRef<catalog.PlanLimits>('PlanLimits').implement({
   description: 'The limits of a plan.',
   fields: (t) => ({
-    projects: t.exposeInt('projects', { nullable: true, description: 'Null: as many as wanted.' }),
+    projects: t.exposeInt('projects', { nullable: true, description: 'Null: unlimited.' }),
     agentsAtOnce: t.exposeInt('agentsAtOnce', { nullable: true, description: 'Missions that may be open at once.' }),
   }),
 });

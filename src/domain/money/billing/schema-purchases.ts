@@ -32,7 +32,7 @@ const SubscriptionStatus = wordSet(
   'The state of a subscription; a `canceling` one ends with its period.',
   {
     active: 'Renews at the end of its period.',
-    canceling: 'Ends with its period.',
+    canceling: 'Ends when its period ends.',
     canceled: 'Has ended.',
   },
 );
@@ -71,7 +71,7 @@ export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrd
     withdrawableUntil: t.expose('withdrawableUntil', {
       type: 'EpochMs',
       nullable: true,
-      description: 'Until when it can be withdrawn; null: not at all.',
+      description: 'The end of the withdrawal period; null when it cannot be withdrawn.',
     }),
     number: t.exposeInt('number', { graphOnly: true, description: 'Receipt number: 1, 2, 3 … per organization.' }),
     teamPlan: t.expose('teamPlan', {
@@ -103,7 +103,7 @@ export const TeamSubscription = builder.objectRef<Row<BillingSubscription>>('Tea
     status: t.expose('status', { type: SubscriptionStatus.type, description: 'Whether it renews.' }),
     currentPeriodEnd: t.expose('currentPeriodEnd', { type: 'EpochMs', description: 'When it renews or ends.' }),
     cancelAtPeriodEnd: t.boolean({
-      description: 'Whether the subscription ends with its period.',
+      description: 'Whether the subscription ends when its period ends.',
       resolve: ({ status }) => status === 'canceling',
     }),
     nextPlan: t.expose('nextPlan', {
@@ -127,7 +127,7 @@ export const CreditRequestResponse = builder.objectRef<RequestedCredits>('Credit
     id: t.exposeString('id', { description: 'Starts with `crq_`.' }),
     status: t.field({
       type: builder.enumType('CreditRequestStatus', {
-        values: { open: { description: 'Not answered yet.' } },
+        values: { open: { description: 'The request waits for an answer of the owners.' } },
         description: 'The state of a request for credits.',
       }),
       description: 'Always `open`.',

@@ -56,7 +56,7 @@ const UpdateSubscriptionRequest = request(
     .object({
       orgId,
       plan: TeamPlanId.zod.optional().describe('From the next period on.'),
-      cancelAtPeriodEnd: z.boolean().optional().describe('True: it ends with its period; false: it renews.'),
+      cancelAtPeriodEnd: z.boolean().optional().describe('True: it ends when its period ends; false: it renews.'),
     })
     .meta({ description: 'Omitted fields keep their value.', examples: [{ cancelAtPeriodEnd: true }] }),
 );
@@ -106,7 +106,8 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createCreditRequest: t.field({
-    description: 'Asks the owners of the organization for credits; added to the request that is open.',
+    description:
+      'Asks the owners of the organization for credits. While a request is open, the message is added to it.',
     scope: 'missions:run',
     rest: { route: 'POST /billing/credit-requests', status: 201, errors: [404, 409] },
     tool: 'request_credits',
@@ -116,7 +117,7 @@ builder.mutationFields((t) => ({
       inOwnOrganization(caller, input.orgId, () => requestCredits(caller, input.message)),
   }),
   createCheckoutSession: t.field({
-    description: 'Starts a purchase; a person pays on the page that it names.',
+    description: 'Starts a purchase and returns the page on which a person pays.',
     scope: 'billing:write',
     rest: { route: 'POST /billing/checkout-sessions', status: 201, errors: [404, 409, 502] },
     type: answers.CheckoutSessionResponse,

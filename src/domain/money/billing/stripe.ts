@@ -79,7 +79,7 @@ async function refund(stripe: Stripe, { id, payment, refundCents }: Row<BillingO
 async function intentOf(stripe: Stripe, invoice: string): Promise<string> {
   const { data } = await stripe.invoicePayments.list({ invoice, status: 'paid' });
   const intent = data.map(({ payment }) => payment.payment_intent).find((one) => one !== undefined);
-  if (!intent) throw new Error(`Stripe has no payment of the invoice ${invoice}`);
+  if (!intent) throw new Error(`Stripe has no payment for the invoice ${invoice}`);
   return idOfStripe(intent);
 }
 

@@ -37,7 +37,7 @@ export interface Withdrawable {
 export const unspentOf = async (orderIds: readonly string[], caller: Caller): Promise<OpenLot[]> =>
   (await readLots(ownOrganization(caller))).filter(({ orderId }) => orderId !== null && orderIds.includes(orderId));
 
-/** Why the order cannot be withdrawn, regardless of its remaining credits; null: it can. */
+/** Obstacle to a withdrawal, regardless of the order's remaining credits; null when there is none. */
 function refusalOf({ status, withdrawableUntil, createdAt }: Row<BillingOrder>): string | null {
   if (status === 'withdrawn') return 'The order is withdrawn already.';
   if (withdrawableUntil !== null && now() <= withdrawableUntil) return null;

@@ -30,7 +30,7 @@ const LedgerEntry = builder.objectRef<Row<CreditTransfer>>('LedgerEntry').implem
     id: t.exposeString('id', { description: 'Starts with `crt_`.' }),
     kind: t.field({
       type: LedgerEntryKind.type,
-      description: 'Why it changed.',
+      description: 'Reason for the change.',
       resolve: ({ kind }) => kind as (typeof listedKinds)[number],
     }),
     credits: t.float({ description: 'Signed, to a millionth.', resolve: ({ amount }) => creditsOf(amount) }),

@@ -18,7 +18,7 @@ const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'Status of an invit
 });
 
 export const InviteType = builder.modelType(Invite, 'Invite').implement({
-  description: 'Asks the owner of an email address into the organization.',
+  description: 'An invitation to join the organization, sent to an email address.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `inv_`.' }),
     email: t.exposeString('email', { description: 'Only the account with this address can accept.' }),
@@ -86,7 +86,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.createInvite(caller, input),
   }),
   revokeInvite: t.field({
-    description: 'Takes an invite back.',
+    description: 'Revokes an invite.',
     scope: 'members:write',
     rest: { route: 'DELETE /invites/{inviteId}', errors: [409] },
     tool: { name: 'revoke_invite', destructive: true, idempotent: true },

@@ -16,7 +16,7 @@ export const OrgRole = wordSet(
   'Role of a person in an organization, from most to least powerful.',
   {
     owner: 'Everything, including changes of owners. An organization has at least one.',
-    admin: 'All but changes of owners.',
+    admin: 'Everything except changes of owners.',
     member: 'Works with projects, agents and missions; cannot manage members.',
     viewer: 'Reads only.',
   },
@@ -45,7 +45,7 @@ const CreateMembershipRequest = request(
   'CreateMembershipRequest',
   z
     .object({
-      userId: boundedText(text.pathId).describe('The account of the person; who has none is invited instead.'),
+      userId: boundedText(text.pathId).describe('The account of the person. A person without one is invited instead.'),
       role: OrgRole.zod.describe('Not above the caller’s own.'),
     })
     .meta({

@@ -32,8 +32,8 @@ export const OrganizationType = builder.modelType(Organization, 'Organization').
     consoleUrl: t.string({
       beyondRest: true,
       description:
-        'Its pages in the console. A token reaches no other organization than its own: for this one a person creates a token there, ' +
-        'under Tokens, and a session names its id in `X-Org-Id`.',
+        'Its pages in the console. A token reaches only its own organization: for this one, a person creates a token there, ' +
+        'under Tokens, and a session sends its id in `X-Org-Id`.',
       resolve: ({ slug }) => pageOfSlug(slug, ''),
     }),
     memberships: t.hasMany('memberships', {
@@ -142,7 +142,7 @@ const tokenPageLink = {
 builder.mutationFields((t) => ({
   createOrganization: t.field({
     description:
-      'Founds an organization of the person of the caller, who becomes its owner, whatever their role in the present one. A token ' +
+      'Creates an organization for the person of the caller, who becomes its owner, whatever their role in the present one. A token ' +
       'stays with its own organization; the answer says where a person creates one for the new organization.',
     scope: 'organizations:write',
     rest: { route: 'POST /organizations', status: 201, errors: [409], link: tokenPageLink },

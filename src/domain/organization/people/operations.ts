@@ -20,7 +20,7 @@ export async function ensurePerson(trx: Transaction, address: string, name?: str
   const person = await Person.find({ email }, trx);
   if (person) return person;
   const defaultName = email.slice(0, email.indexOf('@')).slice(0, text.personName.max);
-  // Of concurrent first sign-ins one inserts; the others wait here for its commit, and then find the row.
+  // One of several concurrent first sign-ins inserts the row; the others wait here for its commit, and then find it.
   await Person.query(trx)
     .insert({ id: newId('person'), email, name: name ?? defaultName, createdAt: now() })
     .onConflict('email')

@@ -211,7 +211,7 @@ export async function readCatalog(caller: Caller): Promise<typeof catalog> {
 
 function refuseBuiltin(agentId: string): void {
   if (!isBuiltin(agentId)) return;
-  throw conflict('This agent is built in and stays as it is: create one of your own with what you want changed.');
+  throw conflict('A built-in agent cannot be changed: create one of your own instead.');
 }
 
 function nameTaken(error: unknown, name: string): never {

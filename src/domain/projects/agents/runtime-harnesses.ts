@@ -39,7 +39,7 @@ export interface RuntimeOffer {
   places?: number | null | undefined;
   /** Vendors whose models the runtime has credentials for; absent: all that its harnesses need. */
   modelVendors?: readonly ModelVendor[] | null | undefined;
-  /** Why a harness is not offered yet. */
+  /** Reason why a harness is not offered yet. */
   notice?: string | null | undefined;
 }
 

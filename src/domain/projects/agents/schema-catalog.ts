@@ -163,8 +163,8 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
       type: [ModelVendor.type],
       nullable: true,
       description:
-        'The vendors of whose models it has credentials, beside those that the organization has connected; null when it does ' +
-        'not say.',
+        'Vendors for whose models it has credentials of its own, besides those that the organization has connected; null when ' +
+        'not reported.',
     }),
     notice: t.exposeString('notice', {
       nullable: true,
@@ -191,7 +191,7 @@ export const HarnessDemandType = builder.objectRef<HarnessDemand>('HarnessDemand
     }),
     harnesses: t.expose('harnesses', {
       type: [Harness.type],
-      description: 'The harnesses of their own agents; built-in agents take any that a model is connected for.',
+      description: 'The harnesses of their own agents; built-in agents use any harness that a model is connected for.',
     }),
   }),
 });

@@ -43,13 +43,13 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
     model: t.exposeString('model', { description: 'One of the models of the harness, as the catalog lists them.' }),
     effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the harness decides.' }),
     sandboxTemplateId: t.exposeString('sandboxTemplateId', {
-      description: 'The template of its sandboxes: its id, or `standard`, with which that of the project counts.',
+      description: 'Id of its sandbox template; `standard`: the project’s template is used.',
     }),
     sandboxTemplate: t.field({
       type: SandboxTemplateType,
       nullable: true,
       graphOnly: true,
-      description: 'The template that it has chosen; with `standard`, that of the project counts.',
+      description: 'Its own sandbox template; with `standard`, the project’s template is used instead.',
       resolve: ({ sandboxTemplateId }, _, context) => loadTemplate(context).load(sandboxTemplateId),
     }),
     userPrompt: t.exposeString('userPrompt', {
@@ -93,7 +93,7 @@ const sandbox = z
   .object({
     kind: SandboxKind.zod.describe('Always `existing`.'),
     templateId: boundedText(text.pathId).describe(
-      'A sandbox template of the organization, or `standard`: then that of the project counts.',
+      'A sandbox template of the organization, or `standard` to use the project’s template.',
     ),
   })
   .describe('The working environment of the agent.');
@@ -176,7 +176,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createAgent: t.field({
-    description: 'Creates an agent out of what the catalog offers.',
+    description: 'Creates an agent with a role, a harness and a model of the catalog.',
     scope: 'agents:write',
     rest: { route: 'POST /agents', status: 201, errors: [409] },
     tool: 'create_agent',

@@ -65,7 +65,7 @@ export class Integration extends table('integrations', {
   checkedAt: column<number | null>(),
   /** The reason that the check failed; null: it passed. */
   checkFailure: column<string | null>(),
-  /** Of a connector of the kind `llm`. An id is named by one connector of the organization. */
+  /** Models of a connector of the kind `llm`. Only one connector of an organization may name an id. */
   models: column<ConnectorModel[]>(),
 }) {
   static override noun = 'integration';

@@ -110,7 +110,7 @@ export const listBrokenIntegrations = (orgId: string): Promise<Row<Integration>[
 
 /** Result of a check of credentials with the vendor. */
 export interface CheckResult {
-  /** Why the credentials do not work; null: they do. */
+  /** Reason why the credentials do not work; null when they work. */
   failure: string | null;
   /** The owner of the credentials at the vendor; null when the vendor does not name it. */
   account: string | null;

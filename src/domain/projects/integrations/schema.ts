@@ -37,10 +37,10 @@ const ConnectorModelType = builder.objectRef<ConnectorModel>('ConnectorModel').i
   description: 'A model that a connector names with its prices.',
   fields: (t) => ({
     id: t.exposeString('id', {
-      description: 'As the server of the connector knows it; a value for `model` of an agent.',
+      description: 'The id of the model at the server of the connector; a value for `model` of an agent.',
     }),
     name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
-    prices: t.expose('prices', { type: ModelPricesType, description: 'What a call costs, from the next one on.' }),
+    prices: t.expose('prices', { type: ModelPricesType, description: 'Prices of a call, from the next call on.' }),
   }),
 });
 
@@ -65,13 +65,14 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
     }),
     hasCredentials: t.exposeBoolean('hasCredentials', {
       graphOnly: true,
-      description: 'Whether the connector holds credentials: not before some are set, and not once they are revoked.',
+      description: 'Whether the connector has credentials: false before they are set and once they are revoked.',
     }),
     brokenSince: t.expose('brokenSince', {
       type: 'EpochMs',
       nullable: true,
       graphOnly: true,
-      description: 'When the vendor was first known to reject the credentials; null while it is not known to.',
+      description:
+        'When the vendor was first seen to reject the credentials; null while they are not known to be rejected.',
     }),
     checkedAt: t.expose('checkedAt', {
       type: 'EpochMs',

@@ -19,9 +19,9 @@ export const IssueType = builder.modelType(Issue, 'Issue').implement({
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `iss_`.' }),
     projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
-    number: t.exposeInt('number', { description: 'Counts up in the project.' }),
+    number: t.exposeInt('number', { description: 'Consecutive number within the project.' }),
     key: t.exposeString('key', { description: 'The issue code of the project and the number, such as WEB-12.' }),
-    title: t.exposeString('title', { description: 'One line; that of the mission.' }),
+    title: t.exposeString('title', { description: 'The title of the mission, in one line.' }),
     body: t.exposeString('body', { complexity: weightOf(text.prompt.max), description: 'The task in Markdown.' }),
     labels: t.exposeStringList('labels', { description: 'Labels of the scheduled task or automation.' }),
     state: t.expose('state', { type: IssueState.type, description: 'Whether work on it is finished.' }),

@@ -162,7 +162,7 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
 /** The time of the milestone that the choice of a template reaches. */
 const setMilestoneTime = (trx: Transaction) => trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
 
-/** Of a project that is locked; the template was created in the transaction. */
+/** Sets the template of a locked project. The template was created in the same transaction. */
 export async function chooseNewTemplate(trx: Transaction, { id }: Row<Project>, templateId: string): Promise<void> {
   await setMilestoneTime(trx);
   await Project.patch(trx, { id }, { defaultSandboxTemplateId: templateId });

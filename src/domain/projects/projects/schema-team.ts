@@ -10,14 +10,14 @@ builder.objectField(ProjectType, 'hasTeam', (t) =>
     graphOnly: true,
     description:
       'Whether builders work with a planner, a reviewer and QA: agents of the organization, else the built-in ones. False: they work ' +
-      'alone; null: with agents of these roles that the organization has of its own.',
+      'alone; null: with the organization’s own agents of these roles.',
   }),
 );
 
 builder.mutationFields((t) => ({
   setProjectTeam: t.field({
     description:
-      'Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It counts for ' +
+      'Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It applies to ' +
       'missions that name no agent and have not begun.',
     scope: 'projects:write',
     tool: { name: 'set_project_team', idempotent: true },
@@ -26,7 +26,7 @@ builder.mutationFields((t) => ({
       projectId: t.arg.string(pathId),
       hasTeam: t.arg.boolean({
         description:
-          'True: agents of the organization, else the built-in ones. False: none. Null: those that the organization has of its own.',
+          'True: agents of the organization, else the built-in ones. False: none. Null: the organization’s own agents of these roles.',
       }),
     },
     resolve: (_, { projectId, hasTeam = null }, { caller }) => updateProject(caller, projectId, { hasTeam }),

@@ -28,11 +28,11 @@ const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Tracker of th
 });
 
 export const ProjectType = builder.modelType(Project, 'Project').implement({
-  description: 'A tracker, a repository and a language model, tied together.',
+  description: 'A tracker, a repository and a language model that missions work with.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `prj_`.' }),
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    slug: t.exposeString('slug', { description: 'Unique in the organization; does not follow a rename.' }),
+    slug: t.exposeString('slug', { description: 'Unique in the organization; unchanged when the project is renamed.' }),
     name: t.exposeString('name', { description: `${range(text.projectName)} characters; not unique.` }),
     status: t.expose('status', { type: ProjectStatus.type, description: 'Missions start only on an active project.' }),
     tracker: t.expose('tracker', { type: ProjectTracker.type, description: 'The kind of issue tracker.' }),
@@ -58,18 +58,18 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
     autoMerge: t.exposeBoolean('autoMerge', {
       description:
         'Whether the pull request of a completed run is merged without a person, by the platform: at the commit that a reviewer ' +
-        'of the run has approved, once its checks have passed. A run without a reviewer is never merged so.',
+        'of the run has approved, once its checks have passed. The pull request of a run without a reviewer is never merged this way.',
     }),
     issueCode: t.exposeString('issueCode', { nullable: true, description: 'The prefix of issue keys.' }),
     defaultSandboxTemplateId: t.exposeString('defaultSandboxTemplateId', {
       nullable: true,
-      description: 'The sandbox template of agents that have chosen none but `standard`; null: `standard`.',
+      description: 'The sandbox template for agents whose own template is `standard`; null: `standard`.',
     }),
     defaultSandboxTemplate: t.field({
       type: SandboxTemplateType,
       nullable: true,
       graphOnly: true,
-      description: 'The template of agents that have chosen none but `standard`; null without one.',
+      description: 'The template for agents whose own template is `standard`; null without one.',
       resolve: ({ defaultSandboxTemplateId: id }, _, context) => (id === null ? null : loadTemplate(context).load(id)),
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),

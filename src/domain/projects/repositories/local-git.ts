@@ -70,7 +70,7 @@ function catFile(directory: string, object: string): Promise<Buffer> {
       options,
       (error, output) => {
         if (!error) done(output);
-        else if (error.code === 'ENOENT') fail(conflict('The program git is not installed where the service runs.'));
+        else if (error.code === 'ENOENT') fail(conflict('git is not installed on the machine of the service.'));
         else if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') fail(fileTooLarge());
         else if (error.killed) fail(gatewayTimeout('git did not answer in time.'));
         else fail(badGateway('git cannot read the repository.'));

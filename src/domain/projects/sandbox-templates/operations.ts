@@ -207,7 +207,7 @@ function refuseUnfit({ base, image, dockerfile }: Pick<TemplateSettings, 'base' 
 
 function refuseBuiltin(templateId: string): void {
   if (templateId !== standardTemplateId) return;
-  throw conflict('This template is built in and stays as it is: create one of your own with what you want changed.');
+  throw conflict('The built-in template cannot be changed: create one of your own instead.');
 }
 
 function nameTaken(error: unknown, name: string): never {

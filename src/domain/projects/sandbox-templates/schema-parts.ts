@@ -93,6 +93,6 @@ export const variables = z
   .superRefine((list, issues) => {
     const repeated = list.findIndex(({ name }, at) => list.findIndex((one) => one.name === name) < at);
     if (repeated < 0) return;
-    issues.addIssue({ code: 'custom', path: [repeated, 'name'], message: `${list[repeated]!.name} is there twice` });
+    issues.addIssue({ code: 'custom', path: [repeated, 'name'], message: `${list[repeated]!.name} is listed twice` });
   })
   .describe(`At most ${templateCounts.variables}; their values are no secrets.`);

@@ -84,7 +84,7 @@ export async function createSecret(caller: Caller, input: NewSecret): Promise<Ro
     };
     await Secret.insert(trx, { ...secret, sealedValue: seal(sealContext(id), value) }).catch((error) => {
       if (!isUniqueViolation(error, 'secrets_name')) throw error;
-      throw conflict.field('name', `${name} is there already: replace its value, or delete it`);
+      throw conflict.field('name', `${name} already exists: replace its value, or delete it`);
     });
     return { ...secret, scope };
   });

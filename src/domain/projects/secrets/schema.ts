@@ -13,7 +13,7 @@ import { secretCounts, secretValue } from './bounds.ts';
 import { Secret, secretKinds, secretScopes } from './model.ts';
 import * as operations from './operations.ts';
 
-const SecretScope = wordSet('SecretScope', secretScopes, 'Whose missions get a secret or variable.', {
+const SecretScope = wordSet('SecretScope', secretScopes, 'The missions that get a secret or variable.', {
   organization: 'All of the organization.',
   project: 'For one project; overrides the same name of the organization.',
   template: 'For one sandbox template; overrides the same name of the project.',
@@ -30,7 +30,7 @@ const SecretType = builder.modelType(Secret, 'Secret').implement({
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `sec_`.' }),
     orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
-    scope: t.expose('scope', { type: SecretScope.type, description: 'Whose missions get it.' }),
+    scope: t.expose('scope', { type: SecretScope.type, description: 'The missions that get it.' }),
     projectId: t.exposeString('projectId', {
       nullable: true,
       description: 'Project, in the scope `project`; null otherwise.',
@@ -80,7 +80,7 @@ const CreateSecretRequest = request(
   'CreateSecretRequest',
   z
     .object({
-      scope: SecretScope.zod.describe('Whose missions get it.'),
+      scope: SecretScope.zod.describe('The missions that get it.'),
       projectId: boundedText(text.pathId).nullish().describe('Required with the scope `project`.'),
       templateId: boundedText(text.pathId).nullish().describe('Required with the scope `template`.'),
       kind: SecretKind.zod.describe('Kind of value: an environment variable or a secret.'),

@@ -64,7 +64,7 @@ export const githubTracker: Tracker = {
   finishIssue: (project, issueId, { runId, closes, comment }) =>
     once(`comment ${runId}`, async () => {
       const [, scmOwner, scmRepo, number] = /^([^/#]+)\/([^/#]+)#(\d+)$/.exec(issueId) ?? [];
-      if (!scmOwner || !scmRepo) throw conflict(`${issueId} is no issue of GitHub.`);
+      if (!scmOwner || !scmRepo) throw conflict(`${issueId} is not an issue on GitHub.`);
       const path = `${repositoryPath({ scmOwner, scmRepo })}/issues/${number}`;
       const connection = await connectVendor(project, 'tracker', 'github');
       const said = await findMarked(connection, `${path}/comments`, {}, Entry, runId);

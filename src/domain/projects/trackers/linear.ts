@@ -12,7 +12,7 @@ const Issue = Named.extend({ url: z.url({ protocol: /^https?$/ }) });
 
 export const linear: Tracker = {
   async createIssue(project, { runId, title, body, labels }) {
-    if (!project.trackerTeamId) throw conflict.field('trackerTeamKey', 'the project names no team of Linear');
+    if (!project.trackerTeamId) throw conflict.field('trackerTeamKey', 'the project names no Linear team');
     const connection = await connectVendor(project, 'tracker', 'linear');
     const { teamId, labelIds } = await teamAndLabels(connection, project.trackerTeamId, labels);
     const id = idOf('issue', runId);
@@ -146,6 +146,6 @@ async function close(connection: VendorConnection, id: string): Promise<void> {
   const { issue } = await queryLinear(connection, IssueState, state, { id });
   if (issue.state.type === 'completed' || issue.state.type === 'canceled') return;
   const [first] = issue.team.states.nodes.sort((a, b) => a.position - b.position);
-  if (!first) throw conflict("The issue's team at Linear has no workflow state for what is completed.");
+  if (!first) throw conflict("The issue's Linear team has no workflow state of the type completed.");
   await queryLinear(connection, Moved, moving, { id, input: { stateId: first.id } });
 }

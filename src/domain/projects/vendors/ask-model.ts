@@ -30,7 +30,7 @@ export interface UsedTokens {
 export interface Reply {
   /** The answer of the model, unchecked; undefined when it did not have this shape. */
   value: unknown;
-  /** Why the value is missing; null when it is present. */
+  /** Reason why the value is missing; null when it is present. */
   failure: string | null;
   /** Null when the vendor did not report them: it may have charged for an answer that did not arrive. */
   tokens: UsedTokens | null;

@@ -71,7 +71,7 @@ export async function connectVendor(
   vendor: 'linear' | 'github',
 ): Promise<VendorConnection> {
   const connector = await connectorOf(project, kind);
-  if (connector.vendor !== vendor) throw conflict(`The project's ${kind} connector is not one to ${names[vendor]}.`);
+  if (connector.vendor !== vendor) throw conflict(`The project's ${kind} connector is not for ${names[vendor]}.`);
   return connectTo(connector, operationTimeoutMs);
 }
 

@@ -50,7 +50,9 @@ export async function connect(caller: Caller, input: NewConnector): Promise<Row<
   const connector = await transaction(async (trx) => {
     await lockOrganization(trx, orgId);
     if ((await Integration.query(trx).where({ orgId, vendorKind }).resultSize()) >= maxConnectors) {
-      throw conflict(`The organization has ${maxConnectors} connectors of the kind ${vendorKind}, which is the most.`);
+      throw conflict(
+        `The organization has ${maxConnectors} connectors of the kind ${vendorKind}, which is the maximum.`,
+      );
     }
     const more = { baseUrl: baseUrl ?? undefined, credentials: credentials ?? undefined };
     return connectIntegration({ id, orgId, vendor, vendorKind, displayName, ...more }, trx);

@@ -26,7 +26,7 @@ const isName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.tes
 
 const unknownRepository = (name: string): Problem =>
   conflict(
-    `GitHub shows no repository ${name} to this connector: correct repoFullName, or let its credentials see it.`,
+    `GitHub shows no repository ${name} to this connector: correct repoFullName, or give its credentials access to it.`,
   );
 
 /** Returns the response whatever its status. */

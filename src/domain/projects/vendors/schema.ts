@@ -26,7 +26,9 @@ const ConnectorModels = request(
             .object({
               id: boundedText(text.modelId)
                 .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
-                .describe(`As the server knows it: ${range(text.modelId)} characters, unique in the organization.`),
+                .describe(
+                  `The id of the model at the server: ${range(text.modelId)} characters, unique in the organization.`,
+                ),
               name: nameText(text.integrationName).describe(
                 `The name that people see, ${range(text.integrationName)} characters.`,
               ),
@@ -39,7 +41,7 @@ const ConnectorModels = request(
                     .nullish()
                     .describe(`For tokens written to the cache: ${perMillion} Absent: as input.`),
                 })
-                .describe('What a call costs.'),
+                .describe('Prices of a call.'),
             })
             .describe('A model that the connector names.'),
         )
@@ -60,9 +62,8 @@ const scope = 'integrations:write';
 builder.mutationFields((t) => ({
   connectIntegration: t.field({
     description:
-      'Connects a tracker, a source host or a vendor of language models. The vendor is asked whether it accepts the credentials: ' +
-      'rejected ones are refused; where it cannot be reached, `checkFailure` says so. Projects without a connector of the kind ' +
-      'get this one.',
+      'Connects a tracker, a source host or a vendor of language models. Credentials that the vendor ' +
+      'rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of the kind get this one.',
     scope,
     type: IntegrationType,
     args: {
@@ -83,8 +84,8 @@ builder.mutationFields((t) => ({
       }),
       baseUrl: t.arg.string({
         description:
-          'A server other than the vendor’s own, at a public address, by https on port 443: one of GitHub Enterprise Server, such ' +
-          'as `https://github.example.com/api/v3`, or a compatible one of models; for `openai` with its version, such as ' +
+          'The address of a server other than the vendor’s own: public, by https on port 443. A GitHub Enterprise Server, such as ' +
+          '`https://github.example.com/api/v3`, or a compatible server of models; for `openai` with its version, such as ' +
           '`https://models.example.com/v1`. It cannot be changed later.',
         validate: { schema: boundedText(connectorText.baseUrl) },
       }),
@@ -93,9 +94,9 @@ builder.mutationFields((t) => ({
   }),
   setIntegrationModels: t.field({
     description:
-      'Replaces the models that a connector of language models names. Agents of OpenCode may choose them; calls through the connector ' +
-      'cost what it says, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, ' +
-      'and steps under way fail.',
+      'Replaces the models that a connector of language models names. Agents of OpenCode may choose them. The prices apply ' +
+      'to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any ' +
+      'longer wait, and their steps under way fail.',
     scope,
     tool: { name: 'set_integration_models', idempotent: true },
     type: IntegrationType,
@@ -114,7 +115,7 @@ builder.mutationFields((t) => ({
   }),
   rotateIntegration: t.field({
     description:
-      'Replaces the credentials by others; ones that the vendor rejects are refused. Missions under way use a new key of models ' +
+      'Replaces the credentials; new ones that the vendor rejects are refused. Missions under way use a new key of models ' +
       'from the next heartbeat of their runtime.',
     scope,
     type: IntegrationType,
@@ -140,7 +141,7 @@ builder.mutationFields((t) => ({
   disconnectIntegration: t.field({
     description:
       'Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are ' +
-      'detached. Projects get another one of the kind in its place, if there is one; for a tracker, of the same vendor.',
+      'detached. Projects get another one of the kind instead, if there is one; for a tracker, one of the same vendor.',
     scope,
     type: DisconnectIntegrationResponse,
     args: {

@@ -27,9 +27,9 @@ export interface BlockedHost {
 }
 
 /**
- * Adds a host that was blocked in a run to the template that decides on it: that of the step that asked, else that of the project. In place of the
- * built-in one, which stays as it is, the project gets a new template with the host. Changes of the organization's templates by this
- * operation follow each other, so that none is lost and a second press changes nothing.
+ * Adds a host that was blocked in a run to the template that decides on it: that of the step that asked, else that of the project.
+ * If that is the built-in one, the project gets a new template with the host. Changes of the organization's templates by this
+ * operation are serialized, so that none is lost and a repeated call changes nothing.
  * @throws 404, 400 for a host that was not blocked or that no policy can name, 403 where a template has to be chosen without
  *   `projects:write`, 409 for a policy or an organization that is full
  */
@@ -67,7 +67,7 @@ export function allowHost(caller: Caller, runId: string, blocked: BlockedHost): 
   });
 }
 
-/** The name of the project, with a number where a template has it. */
+/** The name of the project, with a number if a template already has that name. */
 async function freeName(trx: Transaction, { orgId, name }: Row<Project>): Promise<string> {
   const taken = new Set(
     (await SandboxTemplate.query(trx).select('name').where({ orgId })).map((one) => one.name.toLowerCase()),

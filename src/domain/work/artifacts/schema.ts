@@ -40,7 +40,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
     }),
     role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent that submitted it.' }),
     kind: t.expose('kind', { type: ArtifactKind.type, description: 'Kind of content.' }),
-    contentType: t.exposeString('contentType', { description: 'As the agent’s runtime says.' }),
+    contentType: t.exposeString('contentType', { description: 'Media type, as reported by the runtime.' }),
     sizeBytes: t.exposeInt('sizeBytes', { description: 'Length of the content in bytes.' }),
     caption: t.exposeString('caption', { nullable: true, description: 'Description for display; null without one.' }),
     criterion: t.exposeString('criterion', {

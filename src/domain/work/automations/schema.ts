@@ -116,7 +116,7 @@ builder.mutationFields((t) => ({
   }),
   updateAutomation: t.field({
     description:
-      'Changes an automation. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or ' +
+      'Changes an automation. Omitted fields keep their value. The next run changes only with the triggers. Enabling it, or ' +
       'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
     scope: 'automations:write',
     rest: { route: 'PATCH /automations/{automationId}', without: ['ifUpdatedAt'] },

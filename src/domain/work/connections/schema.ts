@@ -18,7 +18,7 @@ export const ConnectionVerdict = wordSet(
   {
     allowed: 'The connection was made.',
     blocked: 'The network policy does not name the host.',
-    not_public: 'The name leads to an address that is not public, which no policy allows.',
+    not_public: 'The name resolves to an address that is not public, which no policy allows.',
     unknown_host: 'The name could not be resolved.',
     failed: 'The host is allowed, and could not be reached.',
   },
@@ -33,9 +33,11 @@ export const ConnectionType = builder.modelType(Connection, 'Connection').implem
     templateId: t.exposeString('templateId', {
       description: 'The sandbox template of the step that asked for it first.',
     }),
-    host: t.exposeString('host', { description: 'As it was asked for; `*` stands for those beyond the first 500.' }),
+    host: t.exposeString('host', {
+      description: 'The host that was asked for; `*` stands for hosts beyond the first 500.',
+    }),
     port: t.exposeInt('port', { description: '0 with the host `*`.' }),
-    phase: t.expose('phase', { type: ConnectionPhase.type, description: 'When it was asked for.' }),
+    phase: t.expose('phase', { type: ConnectionPhase.type, description: 'The phase in which it was asked for.' }),
     verdict: t.expose('verdict', {
       type: ConnectionVerdict.type,
       description: 'Result: allowed, or why it was refused.',
@@ -66,7 +68,7 @@ const ConnectionList = builder.objectRef<{ data: Row<Connection>[] }>('Connectio
 
 builder.queryField('runConnections', (t) =>
   t.field({
-    description: 'The hosts that a run has asked for, and what became of it.',
+    description: 'The hosts that a run tried to connect to, and the results.',
     scope: 'missions:read',
     rest: 'GET /runs/{runId}/connections',
     tool: 'list_connections',

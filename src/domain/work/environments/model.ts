@@ -7,7 +7,7 @@ import { Project } from '../../projects/projects/model.ts';
 export const environmentStatuses = ['provisioning', 'active', 'destroying', 'destroyed', 'failed'] as const;
 export type EnvironmentStatus = (typeof environmentStatuses)[number];
 
-/** Which status may follow which (docs/contract.md#environments). */
+/** The statuses that may follow each status (docs/contract.md#environments). */
 export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly EnvironmentStatus[]>> = {
   provisioning: ['active', 'destroying', 'failed'],
   active: ['destroying', 'failed'],

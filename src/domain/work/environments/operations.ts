@@ -73,7 +73,7 @@ export async function setEnvironmentStatus(
   const { status: present } = await Environment.get(filter);
   if (present === status) return;
   const moves = environmentMoves[present].join(' or ') || 'nothing';
-  throw conflict.field('status', `the environment is ${present}; what follows that is ${moves}`);
+  throw conflict.field('status', `the environment is ${present}; it can become ${moves}`);
 }
 
 const liveEnvironmentsSql = `select id from environments

@@ -57,7 +57,7 @@ builder.objectField(ProjectType, 'environments', (t) =>
 
 const EnvironmentPage = pageOf('EnvironmentPage', EnvironmentType);
 const EnvironmentDetail = builder.objectRef<{ environment: Row<Environment> }>('EnvironmentDetail').implement({
-  description: 'A preview environment, as its route answers it.',
+  description: 'A preview environment, as REST returns it.',
   fields: (t) => ({ environment: t.expose('environment', { type: EnvironmentType, description: 'The environment.' }) }),
 });
 const DestroyEnvironmentResponse = builder

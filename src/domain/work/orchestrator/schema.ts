@@ -50,12 +50,12 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
     assignedCredentialUsableForInference: t.boolean({
       description:
         'Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of ' +
-        'models, for at most three seconds; a yes counts for five minutes, a no for one.',
+        'models, for at most three seconds; a positive answer is cached for five minutes, a negative one for one minute.',
       resolve: operations.isAssignedCredentialUsable,
     }),
     modelsByVendor: t.expose('modelsByVendor', { type: ModelsByVendor, description: 'The models that it can use.' }),
     defaultModel: t.exposeString('defaultModel', {
-      description: 'The id of the model without a choice of the organization.',
+      description: 'The id of the model while the organization has chosen none.',
     }),
     isBuiltin: t.exposeBoolean('isBuiltin', {
       description: 'Whether name, blurb and model have their defaults.',
@@ -73,7 +73,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       description: 'The organization’s own cap; null leaves it to the default.',
     }),
     defaultDailyCostCapUsd: t.exposeFloat('defaultDailyCostCapUsd', {
-      description: 'The cap without a choice of the organization, US dollars per UTC day.',
+      description: 'The cap while the organization has chosen none, US dollars per UTC day.',
     }),
     effectiveDailyCostCapUsd: t.exposeFloat('effectiveDailyCostCapUsd', {
       description: 'The cap that applies, US dollars per UTC day.',
@@ -117,7 +117,7 @@ const UpdateOrchestratorRequest = request(
         .describe(`At most ${text.orchestratorBlurb.max} characters; null: the default.`),
       model: boundedText(text.modelId)
         .nullable()
-        .describe('One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s.'),
+        .describe('One of `modelsByVendor`; null: the default, or with `vendor` that vendor’s default.'),
       vendor: ModelVendor.zod.describe(
         'Without `model`, the vendor’s first model is used; with `model`, it must be the vendor of that model.',
       ),

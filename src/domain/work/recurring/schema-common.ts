@@ -176,7 +176,7 @@ export const UpdateRequest = request(
     .object({
       projectId: boundedText(text.pathId)
         .optional()
-        .describe('Moves it to this project; its earlier runs stay where they are.'),
+        .describe('Moves it to this project; its earlier runs stay in theirs.'),
       name: name.optional(),
       prompt: prompt.optional(),
       templateKey: templateKey.optional(),

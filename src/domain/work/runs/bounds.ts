@@ -1,16 +1,18 @@
 // The bounds of a mission's steps and messages.
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 
-/**
- * Builder rounds including the first, total steps, duration of a step, time that a step may wait for answers of people, model turns per
- * step, messages of people, and the budget in US dollars.
- */
 export const mission = {
+  /** Maximum builder rounds, the first included. */
   rounds: 3,
+  /** Maximum steps of all agents. */
   steps: 50,
+  /** Time limit of a step, without the time in which it waits for people. */
   stepMs: minutes(30),
+  /** Time for which a step may wait for answers of people. */
   answersMs: hours(24),
+  /** Maximum model turns of a step. */
   turns: 200,
+  /** Maximum messages of people. */
   messages: 100,
   budgetUsd: { min: 0.01, max: 10_000 },
 } as const;

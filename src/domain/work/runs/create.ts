@@ -20,7 +20,7 @@ export type NewRun = Pick<
   'recurringId' | 'orgId' | 'projectId' | 'scheduledFor' | 'missionTitle' | 'billingActorUserId'
 > & {
   kind: RunKind;
-  /** Why the run is skipped; null: it starts. */
+  /** Reason to skip the run; null: it starts. */
   blockedBy: string | null;
   /** The task; only for a run without a recurring mission. */
   prompt?: string;

@@ -19,7 +19,7 @@ interface RunOutcome {
   error?: string | null | undefined;
   /** Whether costs are known to be missing from the sum. */
   costIncomplete?: boolean | undefined;
-  /** Why the run has failed, in the platform's words. */
+  /** Reason of the failure, in the platform's words. */
   reason?: string | null;
 }
 
@@ -31,7 +31,7 @@ export interface FinishedRun extends RunOutcome {
 /** Ends a run as its runtime reports it. A repeated report changes nothing. @throws 404, or 409 `lease_lost` */
 export async function finishReportedRun(trx: Transaction, caller: Caller, report: FinishedRun): Promise<void> {
   const { runId, leaseId, status, error, costIncomplete } = report;
-  // Steps that have failed outweigh what the runtime says.
+  // Failed steps take precedence over the runtime's report.
   const failure = (await findReported(trx, caller, runId))?.failure;
   const outcome = failure
     ? { status: 'failed' as const, error: error ?? failure, costIncomplete, reason: failure }

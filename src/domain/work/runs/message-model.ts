@@ -23,7 +23,7 @@ export class RunMessage extends table('run_messages', {
   /** For an answer: the sandbox, and the fragment in it that asked. */
   sandboxId: column<string | null>(),
   fragmentSeq: column<number | null>(),
-  /** Decision about the call of a tool; null for the answer to another question, and for what is no answer. */
+  /** Decision about the call of a tool; null for the answer to another question, and for other entries. */
   approved: column<boolean | null>(),
   createdAt: column<number>(),
   /** When a runtime first received the message, and when its agent took it up. */

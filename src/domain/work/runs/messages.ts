@@ -145,7 +145,7 @@ export interface ToolApproval {
   leaseId: string;
   /** The runtime's id of the question. */
   questionId: string;
-  /** As in the question. */
+  /** The tool and the arguments that the question names. */
   tool: string;
   arguments: string;
 }

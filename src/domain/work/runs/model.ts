@@ -61,7 +61,7 @@ export class Run extends table('runs', {
   /** The tracker's id of the issue; null until the issue exists. */
   issueId: column<string | null>(),
   issueUrl: column<string | null>(),
-  /** Why the run was skipped, was canceled or has failed; while it is dispatching, the reason that it waits. */
+  /** Reason why the run was skipped, was canceled or has failed; while it is dispatching, the reason why it waits. */
   reason: column<string | null>(),
   lastError: column<string | null>(),
   missionTitle: column<string | null>(),
@@ -89,7 +89,7 @@ export class Run extends table('runs', {
   changedFiles: column<number | null>(),
   insertions: column<number | null>(),
   deletions: column<number | null>(),
-  /** Why the pull request is not merged automatically though its project asks for it; null otherwise. */
+  /** Reason why the pull request is not merged automatically although its project asks for it; null otherwise. */
   mergeBlocker: column<string | null>(),
   /** The pull request; null where the source host has none. */
   prNumber: column<number | null>(),
@@ -157,7 +157,7 @@ export class Run extends table('runs', {
   declare planApproval: boolean | null;
   /** Whether its runtime reserves each model call before it is made. */
   declare isMetered: boolean;
-  /** Why the steps have failed, until the runtime has finished the run. */
+  /** Reason why the steps have failed, until the runtime has finished the run. */
   declare failure: string | null;
   /** Number of claims of the present step whose runtime was lost. */
   declare claims: number;

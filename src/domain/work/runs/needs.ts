@@ -24,7 +24,7 @@ const needsPersonSql = (run: string) => `${isInState(openStates, run)}
 /** Open runs that wait for a person. */
 export const needingPerson: NamedCondition = { name: 'needs a person', condition: needsPersonSql('runs') };
 
-/** Of one run: a runtime could report any number. */
+/** Maximum questions shown of one run: a runtime could report any number. */
 const shownQuestions = 20;
 
 export interface OpenQuestion extends Elicitation {

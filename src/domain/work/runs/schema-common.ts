@@ -31,7 +31,7 @@ export const runFields = (t: FieldsOfRun) => ({
   projectId: t.exposeString('projectId', { description: 'The project in whose repository it works.' }),
   scheduledFor: t.expose('scheduledFor', {
     type: 'EpochMs',
-    description: 'The occurrence; of several that were missed and became one run, the first.',
+    description: 'When it was due; the first occurrence when several missed ones became one run.',
   }),
   kind: t.expose('kind', { type: RunKind.type, description: 'Whether the schedule or a person started it.' }),
   status: t.expose('status', { type: RunStatus.type, description: 'Status of the run; `reason` explains it.' }),
@@ -52,11 +52,11 @@ export const runFields = (t: FieldsOfRun) => ({
     description: 'The last error of the tracker or of a runtime; null when there was none.',
   }),
   createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was due and its record was written.' }),
-  updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When anything of it last changed.' }),
+  updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the run last changed.' }),
   missionProgress: t.exposeInt('missionProgress', {
     nullable: true,
     description:
-      'Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; of agents it is 0 until the run is ' +
+      'Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is ' +
       'completed.',
   }),
   missionActivity: t.exposeString('missionActivity', {

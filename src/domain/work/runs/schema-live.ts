@@ -77,16 +77,16 @@ builder.mutationFields((t) => ({
   sendMessage: t.field({
     description:
       'Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step ' +
-      'begins. A message that no step has taken up when the work is done is one more step.',
+      'begins. A message that no step has taken up when the work is done starts one more step.',
     scope: 'missions:run',
     rest: { route: 'POST /runs/{runId}/messages', body: 'SendMessageRequest', status: 201 },
     tool: 'send_message',
     type: RunMessageType,
     args: {
       runId: t.arg.string(runId),
-      text: t.arg.string({ ...words, description: `What to tell it: 1 to ${stepText.message.max} characters.` }),
+      text: t.arg.string({ ...words, description: `The message: 1 to ${stepText.message.max} characters.` }),
       messageId: t.arg.string({
-        description: 'Your own id of the message: a repeated one with it changes nothing.',
+        description: 'Your own id of the message: a repeated request with the same id changes nothing.',
         validate: { schema: boundedText(text.runtimeKey) },
       }),
     },
@@ -109,7 +109,7 @@ builder.mutationFields((t) => ({
       }),
       approve: t.arg.boolean({
         description:
-          'Whether the tool may be called with these arguments; required for such a question, and for no other.',
+          'Whether the tool may be called with these arguments; required for a question about a tool call, not allowed for others.',
       }),
       sandboxId: t.arg.string({
         description: 'The sandbox whose agent asked; required when several questions wait.',
@@ -126,7 +126,7 @@ builder.mutationFields((t) => ({
   }),
   setRunBudget: t.field({
     description:
-      'Sets what an open run may cost in all. A run that waits for more budget (`needs`) continues within seconds, up to the most that ' +
+      'Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds, up to the most that ' +
       'the plan of the organization lets a mission cost.',
     scope: 'missions:run',
     rest: { route: 'PUT /runs/{runId}/budget', body: 'SetRunBudgetRequest' },
@@ -153,8 +153,8 @@ builder.mutationFields((t) => ({
   }),
   interruptRun: t.field({
     description:
-      'Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that waits is not begun ' +
-      'meanwhile.',
+      'Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that has not begun ' +
+      'waits until it is resumed.',
     scope: 'missions:run',
     rest: 'POST /runs/{runId}/interruption',
     tool: { name: 'interrupt_run', idempotent: true },

@@ -33,7 +33,7 @@ async function needOf({ id, status, awaitsApproval, parkedAt }: Row<Run>, contex
 }
 
 const RunQuestion = builder.objectRef<OpenQuestion>('RunQuestion').implement({
-  description: 'A question to which the agent of a run waits for an answer.',
+  description: 'A question of a run’s agent that waits for an answer.',
   fields: (t) => ({
     sandboxId: t.exposeString('sandboxId', { description: 'For `answerElicitation`: the sandbox whose agent asks.' }),
     seq: t.exposeInt('seq', {

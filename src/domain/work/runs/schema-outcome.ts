@@ -53,7 +53,8 @@ export const RunOutcomeType = builder.objectRef<Outcome>('RunOutcome').implement
     }),
     mergeBlocker: t.exposeString('mergeBlocker', {
       nullable: true,
-      description: 'Why the pull request waits for a person though its project merges by itself; null otherwise.',
+      description:
+        'Why the pull request waits for a person although its project merges approved changes; null otherwise.',
     }),
   }),
 });

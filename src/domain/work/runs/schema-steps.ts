@@ -33,7 +33,10 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
     }),
     harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
     model: t.exposeString('model', { description: 'The id of its model.' }),
-    sandboxId: t.exposeString('sandboxId', { nullable: true, description: 'The step’s sandbox; null before.' }),
+    sandboxId: t.exposeString('sandboxId', {
+      nullable: true,
+      description: 'The sandbox of the step; null before it starts.',
+    }),
     sessionId: t.exposeString('sessionId', {
       nullable: true,
       description: 'The session of the harness; null until it is known.',
@@ -56,7 +59,10 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
     }),
     cachedInputTokens: t.expose('cachedInputTokens', { type: 'SafeInt', description: 'Read from the vendor’s cache.' }),
     cacheWriteTokens: t.expose('cacheWriteTokens', { type: 'SafeInt', description: 'Written to the vendor’s cache.' }),
-    outputTokens: t.expose('outputTokens', { type: 'SafeInt', description: 'Also those of thoughts.' }),
+    outputTokens: t.expose('outputTokens', {
+      type: 'SafeInt',
+      description: 'Output tokens, including those of reasoning.',
+    }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it became the next step.' }),
     startedAt: t.expose('startedAt', {
       type: 'EpochMs',
@@ -84,7 +90,7 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
     kind: t.expose('kind', { type: MessageKind.type, description: 'Kind of the entry.' }),
     text: t.exposeString('text', {
       complexity: weightOf(stepText.message.max),
-      description: 'Empty for what is neither a message nor an answer.',
+      description: 'The text of a message or an answer; empty for other kinds.',
     }),
     author: t.exposeString('author', { description: 'The name of the person when they sent it.' }),
     authorUserId: t.exposeString('authorUserId', { nullable: true, description: 'Null once the account is deleted.' }),
@@ -105,7 +111,7 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
       type: 'EpochMs',
       nullable: true,
       description:
-        'When it was delivered to the runtime of the agent; null before, and for what is neither message nor answer.',
+        'When it was delivered to the runtime of the agent; null before, and for kinds other than messages and answers.',
     }),
     acknowledgedAt: t.expose('acknowledgedAt', {
       type: 'EpochMs',
@@ -131,7 +137,7 @@ export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').imp
     askedAt: t.expose('askedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When the model was asked: once. Null when it was not.',
+      description: 'When the model was asked; null when it was not asked.',
     }),
     model: t.exposeString('model', { nullable: true, description: 'The id of the model; null when none was asked.' }),
     agentIds: t.exposeStringList('agents', { description: 'Agents that the model has chosen; empty otherwise.' }),

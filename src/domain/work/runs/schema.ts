@@ -142,25 +142,25 @@ builder.queryFields((t) => ({
     tool: 'list_runs',
     type: RunPage,
     args: {
-      projectId: t.arg.string({ ...filter, description: 'Runs of this project only.' }),
-      status: t.arg({ type: RunStatus.type, description: 'Runs in this status only.' }),
+      projectId: t.arg.string({ ...filter, description: 'Only runs of this project.' }),
+      status: t.arg({ type: RunStatus.type, description: 'Only runs in this status.' }),
       search: t.arg.string({
         description: `Runs whose title or prompt contains this, in any case: 1 to 200 characters. Searches the newest ${searchedRuns} of the organization.`,
         validate: { schema: boundedText({ min: 1, max: 200 }) },
       }),
       needsPerson: t.arg.boolean({
-        description: 'True: open runs only that wait for a person, to approve a plan or to answer a question.',
+        description: 'True: only open runs that wait for a person, such as for the approval of a plan.',
       }),
       kind: t.arg({
         type: RunKind.type,
-        description: 'Runs only that the schedule, or that a person or program started.',
+        description: 'Only runs that the schedule started, or only those that a person or program started.',
       }),
-      agentId: t.arg.string({ ...filter, description: 'Runs only that were started for this agent.' }),
+      agentId: t.arg.string({ ...filter, description: 'Only runs that were started for this agent.' }),
       createdFrom: t.arg({
         ...time,
-        description: 'Runs only that were created at this time or later, to the year 9999.',
+        description: 'Only runs that were created at this time or later, to the year 9999.',
       }),
-      createdBefore: t.arg({ ...time, description: 'Runs only that were created before this time, to the year 9999.' }),
+      createdBefore: t.arg({ ...time, description: 'Only runs that were created before this time, to the year 9999.' }),
       ...orderArgument(),
       ...pageArguments(pages.runs),
     },

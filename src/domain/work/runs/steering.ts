@@ -26,7 +26,7 @@ function refuseEnded(run: Run): void {
   if (!isOpen(run)) throw conflict(`The run has come to its end (${run.status}): it can no longer be steered.`);
 }
 
-/** Why an open run takes no messages; null: its agents do, now or in a later step. */
+/** Reason why an open run takes no messages; null when one of its agents takes them, now or in a later step. */
 async function whyDeaf(trx: Transaction, run: Run): Promise<string | null> {
   const step = await latestStepOf(trx, run.id);
   if (step?.harness === 'shell') return 'The shell harness takes no messages and cannot be interrupted.';
@@ -199,7 +199,7 @@ export const resumeRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
   );
 
 /**
- * Sets what an open run may cost in all: a call of its model that waits for it is made within seconds.
+ * Sets the total budget of an open run: a model call that waits for it is made within seconds.
  * @throws 400 for less than it has cost, 404, 409 for a run that is over
  */
 export const setBudget = (

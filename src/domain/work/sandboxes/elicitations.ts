@@ -14,7 +14,7 @@ export interface Elicitation {
 
 const columns = `f.sandbox_id, f.seq, coalesce(f.body, '') as text, f.choices, f.action as tool, f.parameter as arguments, f.at`;
 
-// The agent goes on after a question without an id, and reports the end of one with an id under that id.
+// The agent continues after a question without an id; it reports the end of a question with an id under that id.
 const isOver = `exists (select from sandbox_fragments l where l.sandbox_id = f.sandbox_id and l.seq > f.seq
   and (f.tool_use_id is null or l.tool_use_id = f.tool_use_id))`;
 
@@ -49,7 +49,7 @@ export async function findElicitation(
   return (await sql<FoundElicitation>(findSql, values, trx))[0];
 }
 
-/** SQL for the questions of a run that its agent waits with, given the alias of the run. */
+/** SQL for the questions of a run that wait for an answer, given the alias of the run. */
 export const questionsSql = (run: string): string =>
   `select ${columns} from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id and f.kind = 'elicitation'
   where s.run_id = ${run}.id and s.status = 'running' and not ${isOver}`;

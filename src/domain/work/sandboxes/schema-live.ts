@@ -18,7 +18,7 @@ const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').impl
     }),
     nextFragment: t.exposeInt('nextFragment', { description: 'Pass it as `after` to continue from here.' }),
     metrics: t.expose('metrics', {
-      description: 'First the curve until now in at most 240 points, then each sample that came since the last event.',
+      description: 'First the metrics so far, in at most 240 points; then the samples since the last event.',
       type: [SandboxMetric],
       complexity: { field: 1, multiplier: previewSizes.metrics },
     }),

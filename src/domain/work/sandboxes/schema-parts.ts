@@ -14,7 +14,7 @@ export const LogPart = wordSet('SandboxLogPart', logParts, 'Which log of a sessi
   system: 'Messages of the runtime about the session.',
   prompt: 'The prompt that the agent started with, in spans.',
 });
-export const PromptScope = wordSet('PromptScope', promptScopes, 'Whose words a span of a prompt holds.');
+export const PromptScope = wordSet('PromptScope', promptScopes, 'Source of the text in a span of a prompt.');
 
 const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
   description: 'A part of a prompt with its source.',
@@ -28,7 +28,7 @@ const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
   }),
 });
 const LogTimeType = builder.objectRef<LogTime>('SandboxLogTime').implement({
-  description: 'The time when lines of a log arrived: from this line up to the next listed one.',
+  description: 'Arrival time of the lines of a log, from this line up to the next listed one.',
   fields: (t) => ({
     line: t.exposeInt('line', { description: 'The first of these lines in `content`, counted from 0.' }),
     at: t.expose('at', { type: 'EpochMs', description: 'When the runtime reported them, to the second.' }),

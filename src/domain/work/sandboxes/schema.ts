@@ -38,8 +38,14 @@ const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSessi
     sessionId: t.exposeString('sessionId', { description: 'Unique within the sandbox and role.' }),
     ts: t.field({ type: 'IsoTime', description: 'When it began.', resolve: ({ startedAt }) => isoTime(startedAt) }),
     outcome: t.exposeString('outcome', { nullable: true, description: 'Null while it is open.' }),
-    logKey: t.exposeString('logKey', { nullable: true, description: 'Names its log; null while that is empty.' }),
-    systemKey: t.exposeString('systemKey', { nullable: true, description: 'Names its system log, likewise.' }),
+    logKey: t.exposeString('logKey', {
+      nullable: true,
+      description: 'The name of its log; null while the log is empty.',
+    }),
+    systemKey: t.exposeString('systemKey', {
+      nullable: true,
+      description: 'The name of its system log; null while that log is empty.',
+    }),
     totalCostUsd: t.exposeFloat('totalCostUsd', { description: 'Model costs so far, US dollars.' }),
   }),
 });
@@ -62,7 +68,10 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
       type: SandboxStatus.type,
       description: '`stale` is a running sandbox that has stopped sending heartbeats.',
     }),
-    terminationReason: t.exposeString('terminationReason', { nullable: true, description: 'Such as `killed`.' }),
+    terminationReason: t.exposeString('terminationReason', {
+      nullable: true,
+      description: 'The reason of its end, such as `killed`.',
+    }),
     instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The machine that it runs on.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
     timeoutAt: t.expose('timeoutAt', {
@@ -133,11 +142,11 @@ const fragmentsOf = toMany<Row<SandboxFragment>>(operations.fragmentsOf, ({ sand
 const FragmentPage = pageOf('SandboxFragmentPage', LiveFragment);
 
 const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement({
-  description: 'A sandbox with what went on inside.',
+  description: 'A sandbox with its metrics, sessions and fragments.',
   fields: (t) => ({
     sandbox: t.field({ type: SandboxType, resolve: (sandbox) => sandbox, description: 'The sandbox.' }),
     metrics: t.field({
-      description: 'Over all its time, oldest first, in at most 240 points.',
+      description: 'Metrics of its whole lifetime, oldest first, in at most 240 points.',
       type: [SandboxMetric],
       complexity: { field: 1, multiplier: previewSizes.metrics },
       resolve: ({ id }, _args, context) => metricsOf(context).load(id),

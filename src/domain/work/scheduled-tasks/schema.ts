@@ -125,7 +125,7 @@ builder.mutationFields((t) => ({
   }),
   updateScheduledTask: t.field({
     description:
-      'Changes a scheduled task. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or ' +
+      'Changes a scheduled task. Omitted fields keep their value. The next run changes only with the triggers. Enabling it, or ' +
       'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
     scope: 'scheduled-tasks:write',
     rest: { route: 'PATCH /scheduled-tasks/{id}', without: ['ifUpdatedAt'] },

@@ -39,11 +39,11 @@ builder.mutationField('startMission', (t) =>
           'created.',
       }),
       planApproval: t.arg.boolean({
-        description: 'Whether a person has to approve its plan, where it has one. Absent: as the orchestrator is set.',
+        description: 'Whether a person must approve its plan, if it has one. Absent: the setting of the orchestrator.',
       }),
       budgetUsd: t.arg.float({
         description:
-          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: when the credits allow no more.',
+          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: limited by the credits only.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

@@ -1,4 +1,4 @@
-// Places where a sandbox template is used, for its page, and so that it is not deleted there.
+// Places where a sandbox template is used: its page lists them, and they prevent its deletion.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { agentsWithTemplates } from '../../projects/agents/operations.ts';

@@ -1,4 +1,4 @@
-// Uses of sandbox templates, and their deletion, which asks agents, projects and missions first.
+// Uses of sandbox templates, and their deletion, which checks agents, projects and missions first.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
@@ -37,7 +37,7 @@ const DeleteSandboxTemplateResponse = okIdAnswer('DeleteSandboxTemplateResponse'
 builder.mutationFields((t) => ({
   deleteSandboxTemplate: t.field({
     description:
-      'Deletes a sandbox template. One that a project, an agent or an open mission uses stays: a 409 says where.',
+      'Deletes a sandbox template. 409 while a project, an agent or an open mission uses it; the error names them.',
     scope: 'agents:write',
     rest: { route: 'DELETE /sandbox-templates/{templateId}', errors: [409] },
     tool: { name: 'delete_sandbox_template', destructive: true, idempotent: true },

@@ -7,7 +7,8 @@ import { agentResourceOf } from '../../oauth/resources.ts';
 import { type GrantHandler, required } from '../../oauth/token-request.ts';
 import { holdRegistration, readAssertion } from '../assertion.ts';
 
-const refused = () => invalidGrant('The assertion is not ours, expired, was replaced by a claim, or was revoked.');
+const refused = () =>
+  invalidGrant('The assertion was not issued by this service, has expired, was replaced by a claim, or was revoked.');
 
 export const jwtBearer: GrantHandler = async (parameters) => {
   const assertion = required(parameters, 'assertion');
