@@ -452,7 +452,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says of every route what its field declares', () => {
+  it('describes every route as its field declares it', () => {
     for (const { route, exposure } of rootFields) {
       if (!route) continue;
       const name = `${route.method} ${route.template}`;

@@ -266,7 +266,7 @@ describe('A large table', () => {
     'sandbox_fragments', 'sandbox_metrics']::regclass[]`;
   const runs = 2500;
 
-  it('is neither rewritten, indexed nor checked since 0.1.0 while its locks keep others waiting', async () => {
+  it('is not rewritten, indexed or checked by any migration since 0.1.0 under a lock that blocks requests', async () => {
     const fresh = await emptyDatabase();
     const knex = knexFactory({ client: 'pg', connection: fresh.connection });
     try {

@@ -5,7 +5,7 @@ import { minutes, seconds } from '#foundation/clock.ts';
 import { eventsOf } from '../../test/support/server-sent-events.ts';
 import { type Platform, projects, shellAgent } from './platform.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 interface Call {

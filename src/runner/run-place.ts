@@ -54,7 +54,7 @@ export function openPlaces(settings: RunSettings) {
 
   async function open(isolation: Isolation, step: Step): Promise<RunPlace> {
     const isScript = isolation === scripts;
-    // Agents that are not isolated are the runner's user; its scripts are another one's, where that can be.
+    // Agents without isolation run as the runner's user; its scripts run as another user where possible.
     const account = isolation.level === 'none' && !isScript ? undefined : await newAccount();
     const place = await makePlace('', account, trust ? trustFurther(trust) : null);
     closing.push(place.remove);
@@ -151,5 +151,5 @@ function withinOf(most: Limits, { memoryMb, diskMb, processes }: Environment): L
   };
 }
 
-/** The script of a step, which its place shows. */
+/** Writes the script of a step into its place. */
 export const writeScript = ({ place }: RunPlace, script: string): Promise<void> => writeFile(place.file, script);

@@ -43,7 +43,7 @@ afterAll(async () => {
   await world.close();
 });
 
-it('has no dependency, and does in Node what its README says', async () => {
+it('the package has no dependency, and does in Node what its README says', async () => {
   const { dependencies } = JSON.parse(readFileSync(path.join(folder, 'node_modules', name, 'package.json'), 'utf8'));
   expect(dependencies).toBeUndefined();
   const readme = readFileSync(path.join(projectFolder, 'clients/typescript/README.md'), 'utf8');
@@ -65,7 +65,7 @@ it('has no dependency, and does in Node what its README says', async () => {
   expect(lines).toContain('true');
 });
 
-it('has types that a compiler finds', async () => {
+it('the package has types that a compiler finds', async () => {
   const typed = `import { createClient, type Project } from '${name}';
 const client = createClient({ url: '', token: '' });
 export const first: Promise<Project[]> = client.projects({ limit: 1 }).take(1);
@@ -95,7 +95,7 @@ import * as platform from './exports.js';
 globalThis.platform = platform;
 </script>`;
 
-it.skipIf(typeof launched === 'string')('works in a browser', async () => {
+it.skipIf(typeof launched === 'string')('the package works in a browser', async () => {
   const page = await (launched as Browser).newPage();
   await page.route(`${world.url}/packed/*`, (route) => {
     const file = new URL(route.request().url()).pathname.split('/').at(-1)!;

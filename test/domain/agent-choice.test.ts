@@ -48,7 +48,7 @@ let ids: Record<string, string> = {};
 let connectorId: string;
 let named = 0;
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 const graphql = (query: string, variables: Record<string, unknown>): Promise<Json> =>
   world.field(query, { token: alice.token, variables });

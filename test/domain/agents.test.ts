@@ -147,7 +147,7 @@ describe('POST /agents', () => {
 });
 
 describe('GET /agents', () => {
-  it('200 · one’s own newest first, then those that are built in, each once over all pages', async () => {
+  it('200 · lists the organization’s own agents, newest first, then the built-in ones, each once over all pages', async () => {
     const { organization: pages, token } = await createOwner(world, 'Petra', 'Pages');
     for (const name of ['First', 'Second', 'Third']) {
       await create({ name }, token);

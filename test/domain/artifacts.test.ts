@@ -340,7 +340,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
 });
 
 describe('expired and orphaned artifacts', () => {
-  it('is removed: expired artifacts, contents of deleted projects, uploads that broke off', async () => {
+  it('are removed, and so are contents of deleted projects and uploads that broke off', async () => {
     await world.knex('artifacts').delete();
     world.clock.turn(days(2));
     await sweepArtifacts();

@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 const graphql = (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> =>
@@ -182,7 +182,7 @@ describe('a checkpoint', () => {
     expect(await runtime.ask('reportCheckpoint', stolen)).toMatchObject({ code: 'lease_lost' });
   });
 
-  it('409 · of a researcher, which changes nothing', async () => {
+  it('409 · is refused from a researcher, which changes nothing', async () => {
     const { runId, leaseId, step } = await held();
     await world.knex('run_steps').where({ id: step.stepId }).update({ role: 'researcher' });
     const input = { runId, leaseId, stepId: step.stepId, contentKey: 'cnt_x', commitSha: commit('a') };

@@ -6,7 +6,7 @@ import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 let world: World;
@@ -89,7 +89,7 @@ const settle = async ({ runId, leaseId, step: { stepId } }: Json, callId: string
   return Number((await world.knex('runs').where({ id: runId }).first()).missionCostUsd);
 };
 
-describe('naming', () => {
+describe('naming models', () => {
   it('replaces the models; REST leaves them out', async () => {
     const cached = { ...qwen, id: 'other', prices: { input: 1, output: 0, cacheRead: 0.1, cacheWrite: null } };
     const { data } = await name(compatible, [qwen, cached]);

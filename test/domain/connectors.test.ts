@@ -40,7 +40,7 @@ beforeEach(async () => {
   github.clear();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 const graphql = (query: string, variables: object, token = alice.token): Promise<Json> =>
   world.field(query, { token, variables: { ...variables } });

@@ -442,7 +442,7 @@ describe('random histories', () => {
     };
   }
 
-  it('hold what the model says, with books that balance', { timeout: 300_000 }, async () => {
+  it('agree with the model, and their books balance', { timeout: 300_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const orgId = await organization();

@@ -193,7 +193,7 @@ describe('a jti', () => {
     expect((await world.present(world.provider.sign(forged))).body.error).toBe('interaction_required');
   });
 
-  it('401 · counts for its own provider only', async () => {
+  it('is used up for its own provider only (401 · interaction_required)', async () => {
     const other = await openProvider();
     world.trust({}, { issuer: other.issuer, displayName: 'Other' });
     const jti = 'the-same-at-both';
@@ -250,7 +250,7 @@ describe('the audience', () => {
     ['the issuer with a slash', () => `${addresses().issuer}/`],
     ['the API', () => addresses().baseHost],
     ['a list of one', () => [addresses().issuer]],
-  ])('401 · may be %s', async (_what, aud) => {
+  ])('is accepted as %s (401 · interaction_required)', async (_what, aud) => {
     expect(await outcome({ aud: aud() })).toEqual(believed);
   });
 
@@ -325,7 +325,7 @@ describe('the signature', () => {
     world.provider.keys.pop();
   });
 
-  it('401 · is accepted with RS256, PS256, ES384 and EdDSA', async () => {
+  it('is accepted with RS256, PS256, ES384 and EdDSA (401 · interaction_required)', async () => {
     for (const alg of ['RS256', 'PS256', 'ES384', 'EdDSA']) {
       const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
       world.provider.keys.push({ ...(await exportJWK(publicKey)), kid: alg });
@@ -493,7 +493,7 @@ describe('the keys of a provider', () => {
     expect(world.provider.asked.length - before).toBe(1);
   });
 
-  it('401 · a new key of the provider is found with one more fetch', async () => {
+  it('a new key of the provider is found with one more fetch (401 · interaction_required)', async () => {
     await outcome();
     const before = world.provider.asked.length;
     await world.provider.rotate();
@@ -527,7 +527,7 @@ describe('the keys of a provider', () => {
     expect(await outcome()).toEqual(believed);
   });
 
-  it('401 · known keys stay valid for a day while the provider is unavailable', async () => {
+  it('known keys stay valid for a day while the provider is unavailable (401 · interaction_required)', async () => {
     world.trust();
     expect(await outcome()).toEqual(believed);
     world.provider.settings.status = 503;

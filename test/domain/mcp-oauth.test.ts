@@ -129,7 +129,7 @@ describe('the start', () => {
     ['/consolevil'],
     ['console'],
     [''],
-  ])('400 · returnTo %j is no path of the console', async (returnTo) => {
+  ])('400 · returnTo %j is not a path of the console', async (returnTo) => {
     const project = await bound(remote.url);
     const { status, body } = await start(project, { returnTo });
     expect([status, body.description]).toEqual([400, expect.stringContaining('returnTo')]);

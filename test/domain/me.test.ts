@@ -52,7 +52,7 @@ describe('GET /me', () => {
     viewer: ['tokens.create'],
   };
 
-  it.each(orgRoles)('200 · a person in the console who is %s holds all of the role', async (role) => {
+  it.each(orgRoles)('200 · a person in the console who is %s holds all scopes of the role', async (role) => {
     const { person, session } = people[role];
     const { status, body } = await world.rest('GET', '/me', { session });
     expect(status).toBe(200);

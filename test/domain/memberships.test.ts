@@ -132,7 +132,7 @@ describe('adding a member', () => {
     ['admin', 'admin', 201],
     ['admin', 'viewer', 201],
     ['admin', 'owner', 403],
-  ] as const)('an %s makes somebody %s: %i', async (own, role, status) => {
+  ] as const)('a caller with the role %s adds a member with the role %s: %i', async (own, role, status) => {
     const [token, person] = [await tokenAs(own), await newcomer()];
     const answer = await world.rest('POST', path, { token, body: { userId: person.id, role } });
     expect(answer.status).toBe(status);

@@ -29,7 +29,7 @@ beforeEach(async () => {
   await world.knex('agents').delete();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 const graphql = (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> =>
@@ -234,7 +234,7 @@ describe('the steps of a mission', () => {
 });
 
 describe('another harness', () => {
-  it('takes its step over: the run waits for it by name, and returns', async () => {
+  it('takes over its step: the run waits for a runtime with that harness, and then returns', async () => {
     await team('builder');
     await agent('reviewer', 'codex', 'gpt-5.5');
     expect(await claim({ runtime: 'Runtime 2', harnesses: ['codex'] })).toBeNull();
@@ -254,7 +254,7 @@ describe('another harness', () => {
     expect((await claim()).step).toMatchObject({ seq: 2, role: 'builder', resumeSessionId: 's' });
   });
 
-  it('comes from the built-in agents where the project has turned it on, and is alone where it is off', async () => {
+  it('is that of a built-in agent where the project has turned its team on; the builder is alone where it is off', async () => {
     await team('builder', 'reviewer');
     const turn = async (hasTeam: boolean | null) => {
       const mutation =
@@ -459,7 +459,7 @@ describe('a message', () => {
     );
   });
 
-  it('is polled each second while an agent can hear it; the lease is written every five', async () => {
+  it('is polled every second while an agent takes messages; the lease is written every five seconds', async () => {
     const one = await held();
     const nextOf = ({ runId, leaseId }: Json) =>
       runtime.ask('heartbeat', { runs: [{ runId, leaseId }] }, '{ nextHeartbeatMs }');
@@ -604,7 +604,7 @@ describe('a message', () => {
     expect(words(late)).toEqual(['conflict', 'The agent no longer waits for the decision.']);
   });
 
-  it('one of several questions that wait is found, and a decision never meets another call', async () => {
+  it('answers the named one of several questions, and a decision never applies to another call', async () => {
     const one = await held();
     const { runId, leaseId } = one;
     const sandboxId = await runtime.register(one);
@@ -632,7 +632,7 @@ describe('a message', () => {
     expect(await decide({ approve: false })).toEqual({ fragmentSeq: 0, approved: false });
   });
 
-  it('a message that the agent has read answers no question that a slow clock puts before it', async () => {
+  it('answers no question that was asked after the agent read it, even if a slow clock dates the question earlier', async () => {
     const one = await held();
     const { runId, leaseId } = one;
     const sandboxId = await runtime.register(one);

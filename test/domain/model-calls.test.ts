@@ -13,7 +13,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 let world: World;

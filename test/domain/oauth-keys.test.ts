@@ -136,7 +136,7 @@ describe('reading a signed token', () => {
     expect(await verifyOwnJwt(await sign(more), { typ })).toBeNull();
   });
 
-  it('null · another type, none, and none at all', async () => {
+  it('null · a token of another type, or without a type', async () => {
     expect(await verifyOwnJwt(await signJwt(claims(), { typ: 'secevent+jwt' }), { typ })).toBeNull();
     expect(await verifyOwnJwt(await signJwt(claims(), { typ: '' }), { typ })).toBeNull();
   });

@@ -43,7 +43,7 @@ const upcoming = async (args = '', by = token) =>
 const names = async (args = '', by = token): Promise<string[]> =>
   (await upcoming(args, by)).data.upcomingOccurrences.data.map(({ name }: { name: string }) => name);
 
-it('200 · soonest first, of every kind and project, without disabled ones', async () => {
+it('200 · lists upcoming occurrences of every kind and project, soonest first, without disabled missions', async () => {
   const at = (hour: number, minute = 0) => Date.UTC(2026, 10, 23, hour, minute);
   expect((await upcoming()).data.upcomingOccurrences.data).toEqual([
     {
@@ -73,14 +73,14 @@ it('200 · soonest first, of every kind and project, without disabled ones', asy
   ]);
 });
 
-it('200 · as many as requested, of one project on request', async () => {
+it('200 · lists as many occurrences as requested, of one project on request', async () => {
   expect(await names('(limit: 2)')).toEqual(['soon', 'between']);
   expect(await names(`(projectId: "${shop}")`)).toEqual(['between', 'later']);
   const { errors } = await upcoming('(limit: 51)');
   expect(errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
 });
 
-it('200 · without automations for a token that may not see them; a bound one sees its project’s', async () => {
+it('200 · omits automations for a token that may not see them; a project-bound token sees its project’s', async () => {
   expect(
     await names('', await world.token(alice, acme, { scopes: ['scheduled-tasks:read', 'projects:read'] })),
   ).toEqual(['soon', 'later']);
@@ -89,6 +89,6 @@ it('200 · without automations for a token that may not see them; a bound one se
   expect(await names(`(projectId: "${shop}")`, bound)).toEqual([]);
 });
 
-it('200 · another organization sees only its own', async () => {
+it('200 · another organization sees only its own occurrences', async () => {
   expect(await names('', (await createOwner(world, 'Mallory', 'Globex')).token)).toEqual([]);
 });

@@ -265,7 +265,7 @@ describe('changing a role', () => {
     ['admin', 'owner', 'admin', 403],
     ['admin', 'owner', 'owner', 403],
     ['admin', 'admin', 'owner', 403],
-  ] as const)('an %s makes somebody who is %s %s: %i', async (own, from, to, status) => {
+  ] as const)('a caller with the role %s changes the role %s to %s: %i', async (own, from, to, status) => {
     const at = await place();
     const [actor, person] = [await member(at, own), await member(at, from)];
     const answer = await setRole(at, person, to, await world.token(actor, at.org));
@@ -281,7 +281,7 @@ describe('changing a role', () => {
     expect((await rolesIn(at))[person.id]).toBe('owner');
   });
 
-  it('409 · the last owner stays, whichever way; one whose account is disabled does not count', async () => {
+  it('409 · the last owner cannot be removed or demoted; an owner whose account is disabled does not count', async () => {
     const at = await place();
     const disabled = await member(at, 'owner');
     await disablePerson((await findPersonByAddress(disabled.email))!);

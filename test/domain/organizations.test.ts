@@ -74,8 +74,8 @@ it('200 · a request with X-Org-Id does not move the session; the next one works
   expect(await orgOf()).toBe(first.id);
 });
 
-describe('founding an organization leaves the present one unchanged', () => {
-  it.each(['viewer', 'member', 'admin'] as const)('201 · a %s founds one by session and by token', async (role) => {
+describe('creating an organization leaves the present one unchanged', () => {
+  it.each(['viewer', 'member', 'admin'] as const)('201 · a %s creates one by session and by token', async (role) => {
     const person = await newcomer();
     const host = await world.found(await newcomer(), 'Host');
     await world.join(host, person, role);
@@ -99,7 +99,7 @@ describe('founding an organization leaves the present one unchanged', () => {
     expect((await world.rest('POST', '/organizations', { session, body: { name: 'Next' } })).status).toBe(201);
   });
 
-  it('403 · renaming takes an admin; a service and a token of one project found none', async () => {
+  it('403 · renaming requires an admin; a service and a project-bound token create none', async () => {
     const person = await newcomer();
     const host = await world.found(await newcomer(), 'Host');
     await world.join(host, person, 'member');
@@ -113,7 +113,7 @@ describe('founding an organization leaves the present one unchanged', () => {
     expect(service.status).toBe(403);
   });
 
-  it('201 · the answer says how a token comes to reach it, also when the call is repeated', async () => {
+  it('201 · the answer says how to get a token for it, also when the call is repeated', async () => {
     const person = await newcomer();
     const token = await world.token(person, await world.found(person, 'Automated'));
     const create = () =>
@@ -133,7 +133,7 @@ describe('founding an organization leaves the present one unchanged', () => {
     expect(body.data).toEqual({ createOrganization: { consoleUrl: `${world.url}/console/o/seen` } });
   });
 
-  it('409 · a person founds a bounded number, counted exactly when calls come at once; closed ones do not count', async () => {
+  it('409 · a person creates a bounded number, counted exactly for concurrent calls; closed ones do not count', async () => {
     const person = await newcomer();
     const own = await world.found(person, 'Bounded');
     const token = await world.token(person, own);

@@ -52,7 +52,7 @@ async function names(query: Record<string, string | number>): Promise<string[]> 
   return body.data.map(({ id }: { id: string }) => Object.keys(ids).find((name) => ids[name] === id));
 }
 
-it('200 · by origin, by agent and by time', async () => {
+it('200 · runs are filtered by origin, by agent and by time', async () => {
   expect(await names({})).toEqual(['fourth', 'third', 'second', 'first']);
   expect(await names({ kind: 'manual' })).toEqual(['second', 'first']);
   expect(await names({ kind: 'scheduled' })).toEqual(['fourth', 'third']);
@@ -63,7 +63,7 @@ it('200 · by origin, by agent and by time', async () => {
   expect(await names({ createdFrom: times.second!, createdBefore: times.fourth! })).toEqual(['third', 'second']);
 });
 
-it('200 · combined, page by page, with cursors of that filter only', async () => {
+it('200 · filters are combined; runs are read page by page, with cursors of that filter only', async () => {
   const filter = { kind: 'scheduled', agentId, status: 'dispatching', projectId, createdFrom: times.first! };
   expect(await names(filter)).toEqual(['third']);
   const since = { createdFrom: times.second!, limit: 2 };

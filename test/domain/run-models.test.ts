@@ -32,7 +32,7 @@ beforeEach(async () => {
   for (const table of ['agents', 'integrations']) await world.knex(table).delete();
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 const graphql = (query: string, variables: Record<string, unknown>, token: string): Promise<Json> =>
   world.field(query, { token, variables });
@@ -171,7 +171,7 @@ describe('a runtime without a key', () => {
     expect(await claim({}, everywhere)).toMatchObject({ runId: id });
   });
 
-  it('has those of its own vendors, and one that does not say which has all', async () => {
+  it('offers the models of its own vendors; one that names no vendors offers all', async () => {
     const codex = await agent('codex', 'gpt-5.5');
     const { id } = await start(codex);
     expect(await claim({ harnesses: ['codex'], modelVendors: ['anthropic'] })).toBeNull();

@@ -113,6 +113,6 @@ it('states.ts and the first state of a new run are the only places that write th
   expect(writers).toEqual([path.join('work', 'runs', 'create.ts')]);
 });
 
-it('states.ts says what waits: besides it only the list of statuses compares with dispatching', () => {
+it('only states.ts and the list of statuses compare a status with dispatching', () => {
   expect(filesWhere((text) => text.includes("'dispatching'"))).toEqual([path.join('work', 'runs', 'model.ts')]);
 });

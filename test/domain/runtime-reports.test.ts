@@ -38,7 +38,7 @@ afterAll(async () => {
 // Each test begins without open runs.
 beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 const refused = ({ code, description }: Json) => [code, description];

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 const graphql = (query: string, ask: Ask, variables: Record<string, unknown> = {}): Promise<Json> =>
   world.field(query, { ...ask, variables });
@@ -34,7 +34,7 @@ const revoke = (id: string, ask: Ask = { session }) =>
 const claim = (token: string) =>
   graphql('mutation { claimRun(input: { runtime: "Rack", harnesses: [shell] }) { runId } }', { token });
 
-it('is shown once, admits a runtime of this organization, and is listed with its last use until it is revoked', async () => {
+it('a runtime token is shown once, admits a runtime of this organization, and is listed with its last use until it is revoked', async () => {
   const made = await create();
   expect(made).toEqual({
     id: expect.stringMatching(/^svc_/),
@@ -63,7 +63,7 @@ it('is shown once, admits a runtime of this organization, and is listed with its
   expect(JSON.stringify(await list())).not.toContain(made.token);
 });
 
-it('403 · requires an admin, and a person to create one: a token could create its successor', async () => {
+it('403 · creating one requires an admin who is signed in: a token could create its successor', async () => {
   expect(await create({ token: alice.token })).toMatchObject({
     code: 'forbidden',
     description: 'Only a person who is signed in to the console can do this; a token cannot.',
@@ -98,7 +98,7 @@ it('409 · beyond twenty active ones, also concurrently; a revoked one makes roo
   expect(await create()).toMatchObject({ name: 'Rack 7' });
 });
 
-it('409 · is not created after the organization was closed, also by a request that was admitted before', async () => {
+it('409 · none is created after the organization was closed, even by a request that was admitted before', async () => {
   const { organization, person } = mallory;
   const caller: Caller = {
     principalType: 'cookie',

@@ -171,7 +171,7 @@ describe('claiming', () => {
     expect((await claim({}, await world.service())).data).toMatchObject({ runId });
   });
 
-  it('400 · names what is wrong', async () => {
+  it('400 · names the invalid field', async () => {
     expect(refused(await claim({ runtime: '', harnesses: [] }))?.[1]).toBe(
       'runtime: must be at least 1 character; harnesses: must be at least 1 entry.',
     );

@@ -87,7 +87,7 @@ it('samples land in their week, and none is there twice', async () => {
   await expect(measure(sandbox, present(), seconds(1), [2])).rejects.toThrow('duplicate key');
 });
 
-it('a week is dropped when all of it is older than is kept, and so is what waited beside', async () => {
+it('the partition of a week is dropped when all of it is past its retention, with samples of the default partition', async () => {
   await measure(sandbox, present() - week, seconds(1), [1]);
   await keepMetricPartitions();
   await measure(sandbox, present(), seconds(1), [2]);
@@ -107,7 +107,7 @@ it('a week is dropped when all of it is older than is kept, and so is what waite
   expect(await metricsOf([sandbox.id], 1_000)).toEqual([]);
 });
 
-it('a reader that does not end makes it wait a little and try again the next time', async () => {
+it('dropping a partition waits briefly for a long read, and is tried again the next time', async () => {
   await keepMetricPartitions();
   world.clock.turn(week);
   const reader = await world.knex.transaction();

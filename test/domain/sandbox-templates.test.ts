@@ -23,7 +23,7 @@ beforeEach(async () => {
   world.clock.turn(1);
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 const rest = (method: string, path: string, body?: object, { token } = alice) =>

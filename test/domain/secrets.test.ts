@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 const rest = (method: string, path: string, body?: object) => world.rest(method, path, { session, body });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 const graphql = async (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> => {

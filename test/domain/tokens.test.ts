@@ -164,7 +164,7 @@ describe('POST /tokens', () => {
     }
   });
 
-  it('403 · a request that is itself authenticated with a token is refused, whatever that token may', async () => {
+  it('403 · a request that is itself authenticated with a token is refused, whatever the scopes of that token', async () => {
     const token = await world.token(alice, acme);
     const service = await world.service();
     for (const bearer of [token, service]) {
@@ -390,7 +390,7 @@ describe('The caller behind a token', () => {
     expect(await scopes()).toEqual(['projects:write', 'projects:read']);
   });
 
-  it('401 · a person who has left the organization leaves the token behind, dead', async () => {
+  it('401 · the token of a person who has left the organization no longer works', async () => {
     const { person } = await member('admin');
     const token = await world.token(person, acme);
     await world.knex('memberships').where({ userId: person.id }).delete();
@@ -398,7 +398,7 @@ describe('The caller behind a token', () => {
     expect((await world.rest('GET', '/me', { token })).status).toBe(401);
   });
 
-  it('401 · from the millisecond on in which it expires', async () => {
+  it('401 · from the millisecond of its expiry on', async () => {
     const { body: made } = await create({ name: 'Day', expiresInDays: 1 });
     world.clock.turn(days(1) - 1);
     expect(await callerOfToken(made.token)).not.toBeNull();
@@ -424,7 +424,7 @@ describe('The caller behind a token', () => {
     expect((await revoke(made.id)).body).toEqual({ kind: 'already-revoked', tokenId: made.id, revokedAt });
   });
 
-  it('401 · a token ends with its project also where a release that does not know of this deletes it', async () => {
+  it('401 · a token ends with its project, even when the previous release deletes the project', async () => {
     const doomed = await makeProject(await world.token(alice, acme), 'acme/doomed-too');
     const token = await world.token(alice, acme, { scopes: ['projects:read'], projectId: doomed });
     await world.knex('projects').where({ id: doomed }).delete();

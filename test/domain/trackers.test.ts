@@ -432,7 +432,7 @@ describe('github', () => {
     [422, { message: 'Validation Failed' }, {}, 409, false, null, /rejected the request: Validation Failed/],
     [500, {}, {}, 502, true, null, /failed \(status 500\)/],
     [503, {}, {}, 502, true, null, /failed \(status 503\)/],
-  ] as const)('tells what lasts from what passes: %i %j %j', async (status, body, headers, ...expected) => {
+  ] as const)('tells permanent failures from temporary ones: %i %j %j', async (status, body, headers, ...expected) => {
     const project = await projectOn('github');
     const reset = (value: string) => String(Math.floor(present() / 1_000) + Number(value));
     const told = Object.entries(headers).map(([name, value]) => [name, name.endsWith('reset') ? reset(value) : value]);
@@ -495,7 +495,7 @@ describe('the built-in tracker', () => {
     expect(await world.knex('issues').where({ projectId: project.id })).toHaveLength(3);
   });
 
-  it('closes the issue of a run that is completed, and leaves that of one that failed', async () => {
+  it('closes the issue of a completed run, and leaves the issue of a failed run open', async () => {
     const project = await projectOn('builtin');
     const task = await scheduledTask(project);
     const { runId, issueId } = (await world.rest('POST', `/scheduled-tasks/${task}/run`, { token: alice })).body;

@@ -51,7 +51,7 @@ describe('A line', () => {
     expect(text).toBe('');
   });
 
-  it('Of a request has outcome and route, never the path', () => {
+  it('Has outcome and route of a request, never the path', () => {
     log.request('rest', exchange(), 1.23456);
     expect(lines()).toEqual([
       {
@@ -70,7 +70,7 @@ describe('A line', () => {
     ]);
   });
 
-  it('Of a polling service is at debug level unless it fails', () => {
+  it('Is at debug level for a polling service, unless the request fails', () => {
     const runtime = { credentialId: 'svc_1', route: '/graphql' };
     log.request('graphql', exchange(runtime), 1);
     expect(text).toBe('');
@@ -82,7 +82,7 @@ describe('A line', () => {
     expect(lines()).toMatchObject([{ level: 'debug', credentialId: 'svc_1', status: 200 }]);
   });
 
-  it('For a terminal is short, readable and without secrets', () => {
+  it('Is short, readable and without secrets for a terminal', () => {
     const pretty = openLog({ level: 'info', format: 'pretty', destination: { write } });
     pretty.info({ port: 4000, note: `Bearer ${newSecret('pat_')}` }, 'listening');
     pretty.request('rest', exchange(), 1.23456);
@@ -103,7 +103,7 @@ describe('A line', () => {
     );
   });
 
-  it('Of a request is an error from 500 on, and 499 when the client left before an answer', () => {
+  it('Is an error for a status from 500 on, and has 499 when the client left before an answer', () => {
     for (const res of [{ statusCode: 499 }, { statusCode: 500 }, { headersSent: false }]) {
       log.request('rest', exchange({}, res), 1);
     }
@@ -114,7 +114,7 @@ describe('A line', () => {
     ]);
   });
 
-  it('Of an error has the error and its causes, without their other members', () => {
+  it('Has an error with its causes, without their other members', () => {
     const cause = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (email)=(a@b.c)' });
     const error = Object.assign(new TypeError('no insert', { cause }), { client: { password: 'x' } });
     log.failure(exchange(), error);
@@ -161,7 +161,7 @@ describe('No secret is in a line', () => {
     }
   });
 
-  it('Not even a shortened one', () => {
+  it('Not even a shortened secret', () => {
     const secret = newSecret('pat_');
     log.info(`token ${secret.slice(0, 16)}…`);
     expect(lines()[0].msg).toBe('token pat_[redacted]…');
@@ -215,7 +215,7 @@ describe('No secret is in a line', () => {
   });
 
   it.each(['23505', '08P01', 'ECONNREFUSED', 'ERR_STREAM_DESTROYED', 'missing_scope'])(
-    'The code of an error is not one: %s stays',
+    'An error code is no secret: %s stays',
     (code) => {
       log.info({ code });
       expect(lines()[0].code).toBe(code);

@@ -143,7 +143,7 @@ describe('bounds', () => {
   it.each([
     ['never answers', () => {}],
     ['never ends', (_req: unknown, res: { write(text: string): void }) => res.write('{')],
-  ] as [string, RequestListener][])('a server that %s is left after the time', async (_, slow) => {
+  ] as [string, RequestListener][])('a server that %s is abandoned at the time limit', async (_, slow) => {
     open();
     listener = slow;
     await expect(fetchJson(`http://127.0.0.1:${portOf(plain)}/`, { ...bounds, timeoutMs: 150 })).rejects.toThrow(
@@ -233,7 +233,7 @@ describe('addresses that are never contacted', () => {
     ['a user', 'https://me:secret@client.example/'],
     ['no address at all', 'client.example'],
     ['a name without an address', 'https://nowhere.example/'],
-  ])('by %s', async (_, url) => {
+  ])('an address by %s', async (_, url) => {
     openOutbound({
       allowLoopback: false,
       resolve: async (host) => (host.startsWith('nowhere') ? [] : [{ address: '93.184.215.14', family: 4 }]),

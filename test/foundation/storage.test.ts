@@ -305,7 +305,7 @@ describe('the address of a bucket', () => {
     's3://proofs?region=',
     's3://proofs?region=a&region=b',
     's3://proofs?region=eu/1',
-  ])('%s is not one', (address) => {
+  ])('%s is not the address of a bucket', (address) => {
     expect(readBucket(address)).toBe(null);
   });
 });

@@ -75,7 +75,7 @@ describe('every input that is a name follows the rule', () => {
       .map(([field, type]) => [record, field, type] as const),
   );
 
-  it('the inputs include these', () => {
+  it('the inputs include the known ones', () => {
     expect(names.map(([record, field]) => `${record}.${field}`)).toEqual(
       expect.arrayContaining([
         'CreateOrganizationRequest.name',
@@ -90,7 +90,7 @@ describe('every input that is a name follows the rule', () => {
     for (const text of ['a\u202Eb', 'a\nb', ' ']) expect(type.safeParse(text).success).toBe(false);
   });
 
-  it('so does a label', () => {
+  it('a label follows it too', () => {
     const { labels } = requestRecords.get('CreateScheduledTaskRequest')!.zod.shape as Record<string, z.ZodType>;
     expect(labels!.parse([' a '])).toEqual(['a']);
     expect(labels!.safeParse(['a\u202Eb']).success).toBe(false);

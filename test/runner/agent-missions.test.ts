@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => missions.close());
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 const team = (...roles: string[]) => missions.team('claude-code', ...roles);
 
@@ -142,7 +142,7 @@ describe('missions of agents', () => {
     ]);
   });
 
-  it('ask a person, hold no place meanwhile, and go on with the answer', async () => {
+  it('ask a person, take no place of the runner meanwhile, and continue with the answer', async () => {
     await missions.killRunners();
     await team('builder');
     missions.startRunner({ RUNS_AT_ONCE: '1' });
@@ -166,7 +166,7 @@ describe('missions of agents', () => {
     expect(run.messages[0].acknowledgedAt).not.toBeNull();
   });
 
-  it('show how far their plan is, and what they do; without a plan no progress', async () => {
+  it('show the progress of their plan and their activity; without a plan there is no progress', async () => {
     await missions.killRunners();
     missions.startRunner();
     await team('builder');

@@ -301,7 +301,9 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect(asked).toEqual(Array(5).fill('Bearer the-real-value'));
   });
 
-  it('lets an attacker out through the proxy of its mission alone, to hosts of its policy alone', async ({ skip }) => {
+  it('lets a hostile program reach only hosts of its policy, and only through the proxy of its mission', async ({
+    skip,
+  }) => {
     const capabilities = await capabilitiesFor(level, `${level}-attacked`);
     if (!capabilities) return skip(`there is no ${level} on this machine`);
     const [ownAddress] = Object.values(networkInterfaces()).flatMap((all) => all!.filter(({ internal }) => !internal));
@@ -422,7 +424,7 @@ it('an image needs containers; a Dockerfile is built once, without a network', a
   expect(broken.failure).toContain('its image could not be built');
 });
 
-describe('what is kept', () => {
+describe('the store of prepared environments', () => {
   const placeFor = (name: string) => {
     const at = path.join(folder, 'kept', name);
     for (const one of ['work', 'home/.npm/_cacache']) mkdirSync(path.join(at, one), { recursive: true });
@@ -430,7 +432,7 @@ describe('what is kept', () => {
   };
   const setup = { work: [], seconds: 1 };
 
-  it('has the downloads of an organization for its own setups alone, also of setups at the same time', async () => {
+  it('shares downloads between setups of one organization only, also between concurrent ones', async () => {
     const store = path.join(folder, 'caches');
     const prepared = openPrepared({ folder: store, keepMs: 60_000, maxBytes: 2 ** 30 });
     const places = ['one', 'two', 'three'].map(placeFor);
@@ -454,7 +456,7 @@ describe('what is kept', () => {
     expect(readdirSync(path.join(store, 'org_1'))).not.toContain('caches');
   });
 
-  it.skipIf(spawnSync('flock', ['--version']).error)('is prepared by one of several runners at a time', async () => {
+  it.skipIf(spawnSync('flock', ['--version']).error)('is written by one of several runners at a time', async () => {
     const [store, told] = [path.join(folder, 'runners'), path.join(folder, 'told')];
     const runner = `import { openPrepared } from './src/runner/workspace/prepared.ts';
 import { execFileSync } from 'node:child_process';
@@ -470,7 +472,7 @@ await prepared.alone('org_1', 'key', async () => {
     expect(readFileSync(told, 'utf8')).toBe('begins ends '.repeat(3));
   });
 
-  it('is nothing on a full disk, of which nothing is left there', async ({ skip }) => {
+  it('stores nothing on a full disk, and leaves no remains there', async ({ skip }) => {
     const store = path.join(folder, 'full');
     mkdirSync(store);
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', store]).status !== 0) return skip('needs root');
@@ -485,7 +487,7 @@ await prepared.alone('org_1', 'key', async () => {
     }
   });
 
-  it('excludes links out of the checkout, and is removed by age and size', async () => {
+  it('excludes links out of the checkout, and removes entries by age and size', async () => {
     const store = path.join(folder, 'store');
     const [from, to] = ['from', 'to'].map((name) => path.join(folder, name));
     for (const at of [from!, to!])

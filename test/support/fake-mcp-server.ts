@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// biome-ignore lint/suspicious/noExplicitAny: a message is looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read messages of any shape
 type Json = any;
 
 export interface AskedMcp {

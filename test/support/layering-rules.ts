@@ -625,7 +625,7 @@ function functionsOf(text: string): { name: string; lines: number }[] {
   });
 }
 
-/** A function decides one thing; what it hands to others, they decide in functions of their own. */
+/** A function makes one decision, and leaves others to functions of their own. */
 export const functionsHaveAtMost60Lines: Rule = (tree) => {
   const long = Object.entries(tree)
     .filter(([file]) => (file.startsWith('src/') || file.startsWith(clients)) && !isGenerated(file))

@@ -16,7 +16,7 @@ import { compiled, projectFolder } from './processes.ts';
 import { startModels } from './stand-in-models.ts';
 import { openWorld } from './world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 export interface Runner {

@@ -6,7 +6,7 @@ import { eventsOf } from './server-sent-events.ts';
 export interface Answer {
   status: number;
   headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
   body: any;
 }
 

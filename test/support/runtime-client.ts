@@ -5,7 +5,7 @@ import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { World } from './world.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 export interface Held {

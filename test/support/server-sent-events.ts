@@ -2,7 +2,7 @@
 
 export interface Event {
   name: string;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
   data: any;
 }
 

@@ -77,7 +77,7 @@ describe('the agent card', () => {
     expect(body).toMatchObject(unsigned);
   });
 
-  test('405 · is read, not written', async () => {
+  test('405 · can only be read', async () => {
     const { status, headers } = await world.request('POST', '/.well-known/agent-card.json', { body: {} });
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
@@ -164,7 +164,7 @@ describe('the methods', () => {
   });
 });
 
-test('on its own host it serves that host’s root, and the console keeps the others', () => {
+test('on a host of its own the endpoint serves that host’s root, and the console keeps the other hosts', () => {
   const own = { meter: async () => {}, authenticate: () => Promise.reject(new Error('not asked')), report: () => {} };
   const here = addresses();
   bindAddresses({ ...here, a2a: 'https://agents.example' });

@@ -137,7 +137,7 @@ describe('the whole flow', () => {
     expect((await world.request('POST', '/v1/oauth2/token', { body })).status).toBe(200);
   });
 
-  it('offers a client that names no scope what a member may grant, and one that names unknown ones the known', async () => {
+  it('offers a client without scopes those that a member may grant, and one with unknown scopes the known ones', async () => {
     const offered = async (scope: string | undefined) => {
       const page = await world.openPage(authorizationRequest(client, { scope }).parameters, ada.session);
       return [...page.body.matchAll(/name="scopes" value="([^"]+)"/g)].map(([, value]) => value).sort();
@@ -379,7 +379,7 @@ describe('the page', () => {
     expectPage(await world.decide(stranger, theirs, { projectId: project.body.id }), 404, /No such project/);
   });
 
-  it('400 · nothing chosen, or more days than a year: the form again with what was wrong', async () => {
+  it('400 · shows the form again with the error when nothing is chosen, or more days than a year', async () => {
     const page = await world.openPage(authorizationRequest(client).parameters, ada.session);
     const nothing = await world.decide(ada, page, { scopes: [] });
     expectPage(nothing, 400, /role="alert"[^>]*>Choose at least one kind of access/);
@@ -459,7 +459,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect((await exchange(code, verifier)).status).toBe(200);
   });
 
-  it('400 · repeated parameters, but for resource when it means the same', async () => {
+  it('400 · repeated parameters, except resource with equivalent values', async () => {
     const { verifier, code } = await coded();
     const whole: [string, string][] = [
       ['grant_type', 'authorization_code'],
@@ -534,7 +534,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect(refreshed.body).toEqual(refusal('invalid_grant'));
   });
 
-  it('one of several concurrent exchanges gets tokens, and they are dead afterwards', async () => {
+  it('one of several concurrent exchanges gets tokens, which are revoked afterwards', async () => {
     for (let round = 0; round < 10; round++) {
       const { verifier, code } = await coded();
       const answers = await Promise.all(Array.from({ length: 4 }, () => exchange(code, verifier)));
@@ -580,7 +580,7 @@ describe('one resource, and the person’s present role (RFC 8707; docs/contract
     expect(await world.opens(body.access_token, resource)).toBe(true);
   });
 
-  it('a lost role takes its scopes along at once, a lost membership everything', async () => {
+  it('losing a role ends its scopes at once, losing the membership ends all access', async () => {
     const visit = await world.visitor('demoted', 'admin');
     const { verifier, parameters } = authorizationRequest(client, { scope: 'projects:write missions:read' });
     const { body } = await exchange(await world.code(visit, parameters), verifier);

@@ -173,7 +173,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     ]);
   });
 
-  it('subscribes once although the answer is lost, changes the plan, cancels, and keeps it', async () => {
+  it('subscribes once although the answer is lost, changes the plan, cancels, and resumes the subscription', async () => {
     const page = await open();
     await page.getByRole('link', { name: 'Subscribe to Team 5' }).click();
     await page.getByText('250.00 USD per month, until you cancel').waitFor();

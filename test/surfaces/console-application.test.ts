@@ -547,7 +547,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     for (const fault of pages.takeProblems()) expect(fault).toContain('net::ERR_FAILED');
   });
 
-  it('a run is steered: its plan is approved, its agent interrupted, resumed and spoken to', async () => {
+  it('a run is steered: its plan is approved, its agent interrupted, resumed and sent a message', async () => {
     const steps = JSON.stringify({ steps: ['Rename the column'] });
     const waits = {
       status: 'dispatching',

@@ -76,7 +76,7 @@ const others: Record<string, string> = {
   updateSetupGroup: 'steps are skipped one by one',
 };
 
-test('every root field has a page or a reason', () => {
+test('every root field has a page, or a reason for having none', () => {
   const used = usedByApplication();
   const names = rootFields.map(({ name }) => name);
   const unexplained = names.filter((name) => !used.has(name) && !others[name]);

@@ -183,7 +183,7 @@ describe('signing in', () => {
     expect(answer.body).not.toContain('<script');
   });
 
-  it('400 · a NUL and a missing field are refused like any other', async () => {
+  it('400 · a NUL and a missing field are refused like any other invalid value', async () => {
     expect((await browser().submit('/sign-in', { email: 'a\0@example.com' })).status).toBe(400);
     expect((await browser().submit('/sign-in/code', { email: address() })).status).toBe(400);
     expect((await browser().submit('/sign-in/code', { email: address(), code: '\0' })).status).toBe(400);

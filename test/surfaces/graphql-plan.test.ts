@@ -141,11 +141,11 @@ test('a record reached by several paths is resolved once', async () => {
   expect(asked).toEqual(['o1']);
 });
 
-test.each(['failing', 'refused', 'word', 'numbers'])('fails where a member has an error: %s', async (name) => {
+test.each(['failing', 'refused', 'word', 'numbers'])('a plan fails where a member has an error: %s', async (name) => {
   await expect(planned(`{ project(id: "p1") { count ${name} organization { owner { id } } } }`)).rejects.toThrow();
 });
 test.each(['{ wrong { id } }', '{ promised { id } }'])(
-  'fails where a value has an unexpected form: %s',
+  'a plan fails where a value has an unexpected form: %s',
   async (source) => {
     await expect(planned(source)).rejects.toThrow();
   },

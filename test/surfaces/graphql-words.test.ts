@@ -224,7 +224,7 @@ test('an unavailable database is reported as temporarily unavailable', async () 
   expect(reported).toHaveLength(1);
 });
 
-test('a value of ours that does not fit its type is an internal error, not the caller’s', async () => {
+test('a value of the service that does not fit its type is an internal error, not the caller’s', async () => {
   const { body } = await ask('{ number }');
   expect(body.errors[0].extensions.code).toBe('internal');
   expect(JSON.stringify(body)).not.toContain('eleven');
@@ -401,7 +401,7 @@ test('a malformed Host header is ignored', async () => {
   expect(status).toBe(200);
 });
 
-test('a batch answers each operation apart, in order, and counts as many as it holds', async () => {
+test('a batch answers each operation separately, in order, and counts once for each', async () => {
   const response = await post([
     { query: '{ hello }' },
     { query: '{ foreign }' },

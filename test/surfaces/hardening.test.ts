@@ -124,7 +124,7 @@ describe('GET /metrics', () => {
     ['x-forwarded-host', 'api.example'],
     ['x-real-ip', '203.0.113.9'],
     ['via', '1.1 proxy'],
-  ])('401 · with %s it came through a proxy', async (name, value) => {
+  ])('401 · a request with %s came through a proxy', async (name, value) => {
     expect((await world.request('GET', '/metrics', { headers: { [name]: value } })).status).toBe(401);
   });
 
@@ -216,7 +216,7 @@ describe('requests sent ahead on one connection', () => {
   const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
   const isBlocked = () => expect.poll(async () => (await world.knex.raw(blocked)).rows).toHaveLength(1);
 
-  it('are answered one after the other: a list has what was created before it', async () => {
+  it('are answered one after the other: a list includes what was created before it', async () => {
     const lock = await world.knex.transaction();
     await lock.raw('lock table projects in exclusive mode');
     const create = wire('/v1/projects', { name: 'Ahead', repoFullName: 'acme/ahead' });

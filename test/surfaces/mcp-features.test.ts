@@ -205,7 +205,7 @@ describe('progress', () => {
   const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
   const claim = 'mutation { claimRun(input: { runtime: "test", harnesses: [codex] }) { runId } }';
 
-  test('a caller that requests it hears what the run waits for, and is answered when a runtime has claimed it', async () => {
+  test('a caller that requests it is told what the run waits for, and is answered when a runtime has claimed it', async () => {
     const heard: unknown[] = [];
     const { structuredContent } = await client.callTool(await begin(), undefined, {
       onprogress(progress) {
@@ -249,7 +249,7 @@ describe('progress', () => {
     expect(structuredContent).toMatchObject({ status: 'running', startedAt: expect.any(Number) });
   });
 
-  test('without it the answer comes at once', async () => {
+  test('a caller that does not request it is answered at once', async () => {
     const { structuredContent } = await client.callTool(await begin());
     expect(structuredContent).toMatchObject({ status: 'dispatching' });
   });

@@ -67,7 +67,7 @@ async function editor(onAsked: (address: URL) => Promise<void>): Promise<Client>
   return client;
 }
 
-test('an editor signs a person in through it, works with what they granted, and comes back without asking again', async () => {
+test('an editor signs a person in through mcp-remote, uses the granted access, and reconnects without asking again', async () => {
   const client = await editor((address) => approve(address, ['projects:read', 'projects:write']));
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toContain('create_project');

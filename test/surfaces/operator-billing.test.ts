@@ -27,7 +27,7 @@ beforeEach(async () => {
   });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 async function ask(name: string, ...args: string[]): Promise<any> {
   const one = commands[name]!;
   return one.run(readOptions(one, args), {} as never);

@@ -44,7 +44,7 @@ const settings = () => ({
 });
 
 /** Output of a successful command. */
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 async function said(...args: string[]): Promise<any> {
   const { code, stdout, stderr } = await admin(args, settings());
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -189,7 +189,7 @@ describe('The commands, as processes beside the running server', () => {
 });
 
 /** A command in this process. */
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 async function ask(name: string, ...args: string[]): Promise<any> {
   const one = commands[name]!;
   return one.run(readOptions(one, args), { readInput: async () => '' } as never);

@@ -25,7 +25,7 @@ afterAll(async () => {
   await rm(home, { recursive: true });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 async function said(DATA_DIR: string, ...args: string[]): Promise<any> {
   const { code, stdout, stderr } = await admin(args, { DATA_DIR });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

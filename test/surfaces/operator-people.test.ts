@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Result of a command with its options as typed. */
-// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 const run = (name: string, ...args: string[]): Promise<any> => {
   const one = commands[name]!;
   return one.run(readOptions(one, args), {} as never);

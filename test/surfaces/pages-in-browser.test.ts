@@ -243,7 +243,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.locator('nav [aria-current]').waitFor();
   });
 
-  it('a missing page says so, and links on', async () => {
+  it('a missing page says so, and links to other pages', async () => {
     const { session } = await owner();
     const page = await open(session);
     await page.goto('/console/nowhere');
@@ -324,7 +324,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   });
 
   it.each([true, false])(
-    'Allow grants for the organization in the select, also when it was not the first (script: %s)',
+    'Allow grants access to the selected organization, also when it was not the first (script: %s)',
     async (javaScriptEnabled) => {
       const { person, organization, session } = await owner();
       const second = await world.found(person, `Second of ${organization.name}`);

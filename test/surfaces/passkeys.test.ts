@@ -84,7 +84,7 @@ describe('creating a passkey', () => {
     );
   });
 
-  it('is named after its provider, and told to the person by mail', async () => {
+  it('is named after its provider, and the person is notified by mail', async () => {
     const aaguid = Buffer.from('bada5566a7aa401fbd9645619a55120d', 'hex');
     const { person, console } = await holder(createAuthenticator({ aaguid }));
     expect((await console.open('/console/passkeys')).body).toContain('<strong>1Password</strong>');
@@ -148,7 +148,7 @@ describe('creating a passkey', () => {
 });
 
 describe('signing in with a passkey', () => {
-  it('303 · signs its person in, in any browser, and returns them to their page; counts and dates the use', async () => {
+  it('303 · signs its person in, in any browser, and returns them to their page; the use is recorded', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     const { body: options } = await tab.submit('/sign-in/passkey/options');

@@ -38,7 +38,7 @@ const unauthenticated = {
   code: 'unauthenticated',
 };
 
-describe('in a world', () => {
+describe('over HTTP', () => {
   beforeAll(() => settle());
   afterAll(() => world.close());
 

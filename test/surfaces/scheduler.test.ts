@@ -52,7 +52,7 @@ it('an occurrence runs once, although a process whose clock is slow has made it 
 });
 
 describe('a process that dies', () => {
-  it('before its transaction ends has done nothing: its row is skipped, and then run', async () => {
+  it('before its transaction ends has done nothing: its row is skipped while locked, and run afterwards', async () => {
     const id = await dueTask();
     const dying = await world.knex.transaction();
     await dying('recurring_missions').where({ id }).forNoKeyUpdate();

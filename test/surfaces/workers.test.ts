@@ -51,7 +51,7 @@ const ask = (path: string, token?: string): Promise<{ status: number; body: stri
       .end();
   });
 
-it('serve one port; limits and metrics count over all of them', async () => {
+it('workers serve one port; limits and metrics count over all of them', async () => {
   const token = await world.token(alice, acme);
   expect(workersOf(service)).toHaveLength(2);
   const statuses: number[] = [];
@@ -62,7 +62,7 @@ it('serve one port; limits and metrics count over all of them', async () => {
   expect(Number(counted?.[1]), body.slice(0, 2_000)).toBe(limit);
 });
 
-it('503 · metrics of all are refused while one does not answer', async () => {
+it('503 · metrics of all workers are refused while one does not answer', async () => {
   const [frozen] = workersOf(service);
   process.kill(frozen!, 'SIGSTOP');
   try {
@@ -78,7 +78,7 @@ it('503 · metrics of all are refused while one does not answer', async () => {
   }
 });
 
-it('a dead one is replaced while others serve; all end with their parent', async () => {
+it('a dead worker is replaced while others serve; all workers end with their parent', async () => {
   const token = await world.token(alice, acme);
   const before = workersOf(service);
   process.kill(before[0]!, 'SIGKILL');

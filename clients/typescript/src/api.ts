@@ -2335,7 +2335,7 @@ export interface Sandbox {
   runId: string | null;
   /** `stale` is a running sandbox that has stopped sending heartbeats. */
   status: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
-  /** The reason of its end, such as `killed`. */
+  /** Reason, such as `killed`. */
   terminationReason: string | null;
   /** The machine that it runs on. */
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
@@ -2391,9 +2391,9 @@ export interface SandboxSession {
   ts: string;
   /** Null while it is open. */
   outcome: string | null;
-  /** The name of its log; null while the log is empty. */
+  /** Name of its log; null while that is empty. */
   logKey: string | null;
-  /** The name of its system log; null while that log is empty. */
+  /** Name of its system log; null likewise. */
   systemKey: string | null;
   /** Model costs so far, US dollars. */
   totalCostUsd: number;

@@ -24,7 +24,7 @@ export interface Confinement {
 const system = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/etc', '/opt', '/nix/store'];
 const readable = [...system, path.dirname(process.execPath)];
 
-/** A command with other words before it. */
+/** Prefixes a command with other words. */
 export const withPrefix = (prefix: string[], program: string, args: string[]): [program: string, args: string[]] => {
   const [first, ...rest] = prefix;
   return first ? [first, [...rest, program, ...args]] : [program, args];

@@ -107,7 +107,7 @@ export function openContainer(
       for (; !isRemoved; await wait(searchMs)) {
         const pid = Number(await runEngine('inspect', '--format', '{{.State.Pid}}', name).catch(() => ''));
         if (!pid) continue;
-        // A process of another machine has the same number as one of ours.
+        // A process of another machine may have the same number as one of this machine.
         const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
         return command.includes(place.root) ? pid : null;
       }

@@ -1,5 +1,5 @@
-// The server name in the first message of a TLS client (RFC 8446 §4.1.2, RFC 6066 §3). Read before it is sent on: a host that shares
-// its addresses with another one would answer for that.
+// The server name in the first message of a TLS client (RFC 8446 §4.1.2, RFC 6066 §3). Read before it is forwarded: a host that shares
+// its address with another one could answer in its place.
 
 /** Bytes of a ClientHello, with the headers of its records. */
 export const longestHello = 64 * 1024;

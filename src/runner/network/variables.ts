@@ -1,8 +1,10 @@
 // Variables that tell programs in a cell or container their proxy and their certificate authorities.
 import type { Trust } from './trust.ts';
 
-/** @param port On loopback, inside. @param trust Null: only the certificate authorities of the system or image. @param home Of the mission: the JVM
- * would take that of its account, with the cache of Maven. */
+/**
+ * @param port On loopback, inside. @param trust Null: only the certificate authorities of the system or image. @param home The home of
+ * the mission: the JVM would otherwise use that of its account, with the cache of Maven.
+ */
 export function proxyVariables(port: number, trust: Trust | null, home: string): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;
   const direct = '127.0.0.1,localhost,::1';

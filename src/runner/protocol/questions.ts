@@ -21,7 +21,7 @@ export type Questions = ReturnType<typeof openQuestions>;
 /** @param waiting Missions that wait for a person, which take no place. */
 export function openQuestions(runId: string, waiting: Set<string>, tailMs = usualTailMs) {
   const open = new Map<string, { question: Question; resolve(answer: Answer): void }>();
-  /** Ids of messages that were answers: they are delivered until the platform has heard that they were taken. */
+  /** Ids of messages that were answers: they are delivered until the platform has received their acknowledgement. */
   const taken = new Set<string>();
   let show: (fragment: Fragment) => void = () => {};
   const pauses = measurePauses(runId, waiting, tailMs, () => open.size > 0);

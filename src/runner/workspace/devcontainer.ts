@@ -1,4 +1,5 @@
-// The file in which a repository describes its environment (containers.dev): `.devcontainer/devcontainer.json`. Members beyond these are named in
+// The file in which a repository describes its environment (containers.dev): `.devcontainer/devcontainer.json`. Members beyond these are
+// named in
 // the log and have no effect.
 import path from 'node:path';
 import { openInside } from '../isolation/inside.ts';
@@ -87,7 +88,7 @@ export function parseDevcontainer(text: string, folder: string): Devcontainer {
 
 const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** A text is for the shell, a list is a program with its arguments, an object has several of them. */
+/** A string is for the shell, a list is a program with its arguments, an object has several of these. */
 function commandsOf(value: unknown): string[] {
   if (typeof value === 'string') return value.trim() ? [value] : [];
   if (Array.isArray(value)) return value.length > 0 ? [value.map((word) => quoted(String(word))).join(' ')] : [];

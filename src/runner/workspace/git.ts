@@ -25,7 +25,7 @@ export interface GitOptions {
 const timeoutMs = 10 * 60_000;
 const maxOutputBytes = 16 * 1024 * 1024;
 
-/** Output of git. @throws its complaint, without the password */
+/** Output of git. @throws its error, without the password */
 export async function git(
   directory: string,
   args: string[],

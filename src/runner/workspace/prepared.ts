@@ -56,7 +56,7 @@ const isThere = (file: string): Promise<boolean> =>
     () => false,
   );
 
-/** Whether all folders on the way are folders: a link could lead out. */
+/** Whether every part of the path is a folder: a link could lead out of the tree. */
 async function isOrdinary(root: string, file: string): Promise<boolean> {
   const names = path
     .dirname(file)
@@ -73,7 +73,7 @@ async function isOrdinary(root: string, file: string): Promise<boolean> {
 const isPlain = (file: string): boolean =>
   file !== '' && !path.isAbsolute(file) && !file.split('/').some((name) => ['', '.', '..', '.git'].includes(name));
 
-/** Copies paths of a tree that programs of a mission have written; none of them runs any more. What is there already stays. */
+/** Copies paths of a tree that programs of a mission have written; none of these programs still runs. Existing files are kept. */
 async function copyPaths(from: string, to: string, files: readonly string[]): Promise<void> {
   for (const file of files) {
     if (!isPlain(file) || !(await isOrdinary(from, file)) || !(await isThere(path.join(from, file)))) continue;
@@ -111,7 +111,7 @@ export function openPrepared(settings: PreparedSettings) {
         await utimes(cacheOf(orgId), now, now).catch(() => {});
         await copyPaths(cacheOf(orgId), home, packageCaches);
       }),
-    /** Keeps what the setup has left, and its downloads. @returns its bytes */
+    /** Stores the files that a setup has created, and its downloads. @returns their size in bytes */
     async keep(orgId: string, key: string, from: Workplace, setup: Setup) {
       const bytes = await keep(entryOf(orgId, key), from, setup);
       await inTurn(cacheOf(orgId), () =>
@@ -120,7 +120,7 @@ export function openPrepared(settings: PreparedSettings) {
       return bytes;
     },
     sweep: () => sweep(settings),
-    /** One after the other for the same key, also of several runners on this machine. */
+    /** Serialized per key, also among several runners on this machine. */
     alone: <T>(orgId: string, key: string, work: () => Promise<T>): Promise<T> => inTurn(entryOf(orgId, key), work),
   };
 }
@@ -189,7 +189,7 @@ async function sweep({ folder, keepMs, maxBytes }: PreparedSettings): Promise<vo
 
 const last = new Map<string, Promise<unknown>>();
 
-/** One after the other for an entry, in this process by its turn, among processes by a lock. */
+/** Serialized per entry: in this process by a queue, among processes by a lock. */
 function inTurn<T>(entry: string, work: () => Promise<T>): Promise<T> {
   const mine = (last.get(entry) ?? Promise.resolve()).then(() => locked(entry, work));
   const settled = mine.catch(() => {}).finally(() => last.get(entry) === settled && last.delete(entry));

@@ -15,7 +15,7 @@ import { readInstructions } from './instructions.ts';
 import { type Origin, openWorkspace, type Workspace } from './workspace.ts';
 
 export interface Checkout {
-  /** The words of a log about it. */
+  /** Description for the log. */
   description: string;
   /** Harness sessions whose files are in the place. */
   sessions: string[];

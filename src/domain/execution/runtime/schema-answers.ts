@@ -95,9 +95,7 @@ const RunDesired = wordSet('RunDesired', desiredOfRun, 'Action that a runtime mu
 const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatMessage').implement({
   description: 'A message of a person to the agent of a run.',
   fields: (t) => ({
-    messageId: t.exposeString('messageId', {
-      description: 'To be sent in `acknowledged` once the agent has taken the message up.',
-    }),
+    messageId: t.exposeString('messageId', { description: 'For `acknowledged`, once the agent has it.' }),
     text: t.exposeString('text', {
       complexity: weightOf(stepText.message.max),
       description: 'The text for the agent.',

@@ -68,11 +68,7 @@ builder.mutationFields((t) => ({
     scope,
     type: HeartbeatResponse,
     args: {
-      input: t.arg({
-        type: requests.HeartbeatRequest,
-        required: true,
-        description: 'Everything that the runtime works on.',
-      }),
+      input: t.arg({ type: requests.HeartbeatRequest, required: true, description: 'The state of the runtime.' }),
     },
     resolve: (_, { input }, { caller }) => heartbeat(caller, input),
   }),

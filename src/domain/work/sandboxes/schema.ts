@@ -38,14 +38,8 @@ const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSessi
     sessionId: t.exposeString('sessionId', { description: 'Unique within the sandbox and role.' }),
     ts: t.field({ type: 'IsoTime', description: 'When it began.', resolve: ({ startedAt }) => isoTime(startedAt) }),
     outcome: t.exposeString('outcome', { nullable: true, description: 'Null while it is open.' }),
-    logKey: t.exposeString('logKey', {
-      nullable: true,
-      description: 'The name of its log; null while the log is empty.',
-    }),
-    systemKey: t.exposeString('systemKey', {
-      nullable: true,
-      description: 'The name of its system log; null while that log is empty.',
-    }),
+    logKey: t.exposeString('logKey', { nullable: true, description: 'Name of its log; null while that is empty.' }),
+    systemKey: t.exposeString('systemKey', { nullable: true, description: 'Name of its system log; null likewise.' }),
     totalCostUsd: t.exposeFloat('totalCostUsd', { description: 'Model costs so far, US dollars.' }),
   }),
 });
@@ -70,7 +64,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
     }),
     terminationReason: t.exposeString('terminationReason', {
       nullable: true,
-      description: 'The reason of its end, such as `killed`.',
+      description: 'Reason, such as `killed`.',
     }),
     instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The machine that it runs on.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
