@@ -185,7 +185,7 @@ describe('an invalid file', () => {
     [{ url: 'https://a.example/', headers: { 'Mcp-Session-Id': '1' } }, 'written by the protocol'],
     [{ url: 'https://a.example/', headers: { A: 'x\r\nB: y' } }, 'one line of printable'],
     [{ url: 'https://a.example/', headers: { 'A B': 'x' } }, 'a name has letters'],
-    [{ url: 'https://a.example/', headers: { A: { b: 1 } } }, 'must be a text'],
+    [{ url: 'https://a.example/', headers: { A: { b: 1 } } }, 'must be a string'],
     [{ url: 'https://a.example/', headers: { A: '$' + '{HOME}' } }, `only ${secret('NAME')}`],
     ['npx files@1.2.3', 'must be a mapping'],
   ])('%j', (server, words) => {

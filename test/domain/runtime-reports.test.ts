@@ -328,7 +328,7 @@ describe('environments', () => {
     expect(await move('destroyed')).toEqual({ ok: true });
     expect(refused(await move('active'))).toEqual([
       'conflict',
-      'status: the environment is destroyed; what follows that is nothing.',
+      'status: the environment is destroyed; allowed next: none.',
     ]);
     const { body } = await world.rest('GET', `/environments/${environmentId}`, { token: alice });
     expect(body.environment).toMatchObject({ status: 'destroyed', destroyedAt: present(), prNumber: 7 });

@@ -107,7 +107,7 @@ describe('a template', () => {
     }
     expect(await refusal({ variables: [{ name: '1A', value: '' }] })).toContain('beginning with no digit');
     const twice = { name: 'A', value: '' };
-    expect(await refusal({ variables: [twice, twice] })).toBe('variables.1.name: A is there twice.');
+    expect(await refusal({ variables: [twice, twice] })).toBe('variables.1.name: A is listed twice.');
     const hosts = [
       'https://a.example',
       '10.0.0.1',

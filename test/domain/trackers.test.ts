@@ -529,7 +529,7 @@ describe('a connector', () => {
         409,
         false,
         null,
-        "The project's tracker connector is not one to Linear.",
+        "The project's tracker connector is not for Linear.",
       ]);
     });
     bindSecretKey(Buffer.alloc(32, 8));

@@ -268,7 +268,7 @@ describe('senders', () => {
     const beyond = await reserve();
     const { status, body, headers } = await put(beyond.uploadUrl, 'one more');
     expect([status, body.retryable, headers.get('retry-after')]).toEqual([503, true, '2']);
-    expect(body.description).toContain(`${maxPerOrganization} uploads at once`);
+    expect(body.description).toContain(`may send ${maxPerOrganization} at once`);
     expect((await put((await reserveContent(foreign.orgId)).uploadUrl, 'elsewhere')).status).toBe(201);
     for (const { sending } of begun) sending.end('and last');
     expect(new Set((await Promise.all(begun.map(({ answer }) => answer))).map((one) => one.status))).toEqual(

@@ -72,8 +72,8 @@ export async function setEnvironmentStatus(
   if (moved > 0) return;
   const { status: present } = await Environment.get(filter);
   if (present === status) return;
-  const moves = environmentMoves[present].join(' or ') || 'nothing';
-  throw conflict.field('status', `the environment is ${present}; it can become ${moves}`);
+  const moves = environmentMoves[present].join(' or ') || 'none';
+  throw conflict.field('status', `the environment is ${present}; allowed next: ${moves}`);
 }
 
 const liveEnvironmentsSql = `select id from environments
