@@ -193,7 +193,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByRole('link', { name: 'Go to billing' }).click();
     await page.getByText('Plan: Team 5').waitFor();
     expect(await page.getByRole('link', { name: /Subscribe/ }).count()).toBe(0);
-    await page.getByRole('button', { name: 'Change to Team 20 (900.00 USD) with the next period' }).click();
+    await page.getByRole('button', { name: 'Change to Team 20 (900.00 USD) from the next period' }).click();
     await page.getByText('as Team 20').waitFor();
     await page.getByRole('button', { name: 'Keep Team 5' }).waitFor();
     await page.getByRole('button', { name: 'Cancel subscription' }).click();

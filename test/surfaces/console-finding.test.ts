@@ -110,7 +110,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       .toEqual({ 'Paint it red': 'canceled', 'Paint it blue': 'canceled', 'Left alone': 'dispatching' });
     await page.getByLabel('Select Paint it red').first().check();
     await page.getByLabel('Select Paint it blue').first().check();
-    await page.getByRole('button', { name: 'Run the selected missions again' }).click();
+    await page.getByRole('button', { name: 'Run again: selected missions' }).click();
     await expect
       .poll(async () => (await world.knex('runs').where({ orgId: shop.orgId, status: 'dispatching' })).length)
       .toBe(3);

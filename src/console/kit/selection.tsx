@@ -70,7 +70,7 @@ export function Bulk({ selected, clear, read }: BulkProperties) {
       <span role="status">{plural(selected.length, 'mission')} selected</span>
       <Action
         label="Run again"
-        describes="Run the selected missions again"
+        describes="Run again: selected missions"
         act={(key) => each(async (runId) => rerun((await ask(oneRun, { runId })).run, `${key} ${runId}`))}
       />
       <Action
