@@ -61,6 +61,6 @@ export const services = z
   .superRefine((list, issues) => {
     const repeated = list.findIndex(({ name }, at) => list.findIndex((one) => one.name === name) < at);
     if (repeated < 0) return;
-    issues.addIssue({ code: 'custom', path: [repeated, 'name'], message: `${list[repeated]!.name} is there twice` });
+    issues.addIssue({ code: 'custom', path: [repeated, 'name'], message: `${list[repeated]!.name} is listed twice` });
   })
   .describe(`At most ${templateCounts.services}. They need a runtime with containers.`);

@@ -11,7 +11,7 @@ export interface TaskQuestion {
   position?: { sandboxId: string; seq: number };
 }
 
-/** Questions of the agents of running ones, by run, that nobody has answered yet, and what parked ones wait for. */
+/** Unanswered questions of the agents of running runs, by run, and the limits that parked runs wait for. */
 export async function findQuestions(runs: readonly Asking[]): Promise<Map<string, TaskQuestion>> {
   const running = runs.filter(({ status }) => status === 'running');
   const asked = await openQuestions(running.map(({ id }) => id));

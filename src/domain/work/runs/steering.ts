@@ -59,7 +59,7 @@ async function say(
   await refuseDeaf(trx, run);
   // An answer ends a question, so that questions bound their number.
   if (message.kind === 'message' && (await countMessages(trx, run.id)) >= mission.messages) {
-    throw conflict(`The run has ${mission.messages} messages, which is the most.`);
+    throw conflict(`The run has ${mission.messages} messages, which is the maximum.`);
   }
   const written = await appendMessage(trx, run, { ...message, ...(await author(caller)) });
   await announce(trx, run.id);
