@@ -138,7 +138,7 @@ describe('a template', () => {
       [[{ ...service, command: ['x'.repeat(1_500), 'y'.repeat(501)] }], 'services.0.command: must have at most 2000'],
       [[{ ...service, command: ['x'.repeat(2_001)] }], 'services.0.command.0: must be at most 2000'],
       [[{ ...service, healthCheck: 'x'.repeat(1_001) }], 'services.0.healthCheck: must be at most 1000'],
-      [[service, service], 'services.1.name: db is there twice'],
+      [[service, service], 'services.1.name: db is listed twice'],
       [Array.from({ length: 6 }, (_, i) => ({ ...service, name: `db${i}` })), 'services: must be at most 5'],
     ];
     for (const [services, expected] of refusals) expect(await refusal({ services })).toContain(expected);
