@@ -94,6 +94,7 @@ console.log(
 );
 if (isolation && isolation !== scripts && found.length > 0)
   console.log(`${isolation.description} ${caps.agents.description}`);
+if (isolation?.containers?.advice) console.log(isolation.containers.advice);
 for (const line of notes) console.log(line);
 const ownVendors = vendors.filter((vendor) => capabilities.models[vendor]);
 const installer = isInstalling()

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { discover } from '../../src/runner/harness/discovery.ts';
 import { findContainers, openContainer } from '../../src/runner/isolation/container.ts';
+import { adviceFor } from '../../src/runner/isolation/engine.ts';
 import { askIn, chooseIsolation } from '../../src/runner/isolation/isolation.ts';
 import { makePlace } from '../../src/runner/isolation/place.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
@@ -99,6 +100,19 @@ describe('containers', () => {
       "Unable to find image 'nowhere'",
     );
     delete process.env.DOCKER_HOST;
+  });
+
+  it('come with advice where Podman copies the image for each', async () => {
+    const podman = path.join(missions.folder, 'podman');
+    for (const [driver, advice] of [
+      ['vfs', /^Podman copies the image for every container/],
+      ['overlay', /^$/],
+    ] as const) {
+      writeFileSync(podman, `#!/bin/sh\necho ${driver}\n`, { mode: 0o755 });
+      expect(await adviceFor(podman)).toMatch(advice);
+    }
+    expect(await adviceFor('/nowhere/podman')).toBe('');
+    expect(await adviceFor(docker)).toBe('');
   });
 
   it('reject a harness that they cannot run, with a reason', async () => {

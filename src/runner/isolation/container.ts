@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
 import { commonPaths, packagesOf, withSocketProxy } from './cell.ts';
 import { newAccount } from './confinement.ts';
-import { type Containers, containersFrom, engineEnvironment } from './engine.ts';
+import { adviceFor, type Containers, containersFrom, engineEnvironment, userNamespace } from './engine.ts';
 import { makePlace, type Place } from './place.ts';
 import type { Command } from './process.ts';
 import type { Ask } from './programs.ts';
@@ -40,7 +40,7 @@ export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Container
   const script = `require('fs').writeFileSync('probe', ''); console.log(process.version)`;
   const version = await askIn(containers, 'node', ['-e', script]);
   if (!/^v\d+\./.test(version)) throw new Error(`${containers.image} has no Node.js`);
-  return containers;
+  return { ...containers, advice: await adviceFor(containers.program) };
 }
 
 /** Runs a program in a new container and returns its output. */
@@ -144,13 +144,11 @@ function optionsOf(
     '--mount',
     `type=bind,source=${source},target=${target}${more}`,
   ];
-  // Without root, Podman maps its user to another one, who could not write in the folders.
-  const isOwnUser = !account && path.basename(engine) === 'podman';
   return [
     ...['--network', network ?? 'none', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--read-only'],
     ...['--stop-timeout', '0'],
     ...['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(processes)],
-    ...['--user', `${uid}:${gid}`, ...(isOwnUser ? ['--userns', 'keep-id'] : [])],
+    ...['--user', `${uid}:${gid}`, ...userNamespace(engine, network)],
     // Docker refuses a host name in the network of another container.
     ...(network ? [] : ['--hostname', 'container']),
     ...['--tmpfs', '/tmp:rw,nosuid,nodev,size=256m', '--workdir', work],

@@ -1,4 +1,7 @@
 // The container engine: Docker or Podman.
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { inPath } from './programs.ts';
 
 export interface Containers {
@@ -8,6 +11,8 @@ export interface Containers {
   image: string;
   /** Network of containers, with services; absent: none. */
   network?: string | undefined;
+  /** Advice about the engine's settings; empty without any. */
+  advice?: string;
 }
 
 /**
@@ -18,6 +23,24 @@ export const engineEnvironment = (): Record<string, string> => {
   const names = ['PATH', 'HOME', 'DOCKER_HOST', 'DOCKER_CONFIG', 'DOCKER_CONTEXT', 'CONTAINER_HOST', 'XDG_RUNTIME_DIR'];
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 };
+
+/**
+ * User namespace of a container. Without root, Podman maps its user to another one, who could not write in the folders of a mission.
+ * @param network Of another container: only its own user namespace may use it.
+ */
+export const userNamespace = (program: string, network?: string): string[] =>
+  process.getuid!() !== 0 && path.basename(program) === 'podman' ? ['--userns', network ?? 'keep-id'] : [];
+
+/** The storage driver vfs, which Podman without root takes on some systems, copies the whole image for every container: seconds each. */
+export async function adviceFor(program: string): Promise<string> {
+  if (path.basename(program) !== 'podman') return '';
+  const options = { env: engineEnvironment(), timeout: 30_000 };
+  const asked = promisify(execFile)(program, ['info', '--format', '{{.Store.GraphDriverName}}'], options);
+  const { stdout } = await asked.catch(() => ({ stdout: '' }));
+  return stdout.trim() === 'vfs'
+    ? 'Podman copies the image for every container, because its storage driver is vfs: containers start faster with overlay (docs/local-runner.md).'
+    : '';
+}
 
 /** @throws when no engine is found */
 export function containersFrom({ CONTAINER_PROGRAM, CONTAINER_IMAGE, PATH } = process.env): Containers {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Environment, Limits } from '../contract.ts';
-import { type Containers, engineEnvironment } from './engine.ts';
+import { type Containers, engineEnvironment, userNamespace } from './engine.ts';
 import { type ImageSource, pullImage } from './image.ts';
 import { makeTemporaryFolder } from './place.ts';
 
@@ -116,13 +116,13 @@ async function startIn(group: Group, services: readonly Service[], { image, limi
   const timeout = AbortSignal.timeout(timeoutMs);
   const until = (running: Running, isReady: () => Promise<boolean>) =>
     waitFor(running, isReady, timeout, source.signal);
-  const network = group.run('network of the services', holder, holderOptions(image));
+  const network = group.run('network of the services', holder, holderOptions(engine, image));
   await until(network, () => isUp(engine, holder));
   await Promise.all(
     services.map(async (service) => {
       const file = path.join(folder, `${service.name}.env`);
       await writeFile(file, service.variables.map(variableLine).join(''), { mode: 0o600 });
-      const options = serviceOptions(service, holder, file, limits);
+      const options = serviceOptions(engine, service, holder, file, limits);
       const running = group.run(`service ${service.name}`, `${holder}-${service.name}`, options);
       await until(running, readiness(engine, service, running));
       source.log(`The service ${service.name} is ready.\n`);
@@ -143,17 +143,20 @@ const bounds = (memoryBytes: number, processes: number): string[] => [
   ...['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(processes)],
 ];
 
-const holderOptions = (image: string): string[] => [
+const holderOptions = (engine: string, image: string): string[] => [
+  ...userNamespace(engine),
   ...['--network', 'none', '--hostname', 'container', '--read-only', ...usual, ...bounds(32 * 1024 ** 2, 8)],
   ...['--entrypoint', 'sleep', image, 'infinity'],
 ];
 
 const serviceOptions = (
+  engine: string,
   { image, command }: Service,
   holder: string,
   variables: string,
   { memoryBytes, processes }: Limits,
 ): string[] => [
+  ...userNamespace(engine, `container:${holder}`),
   ...['--network', `container:${holder}`, ...usual, ...capabilities.flatMap((name) => ['--cap-add', name])],
   ...[...bounds(memoryBytes, processes), '--env-file', variables, image, ...(command ?? [])],
 ];
