@@ -44,8 +44,7 @@ const pending = new Map<string, Promise<Row<ClientDocument>>>();
 export async function readClientDocument(url: string, beforeFetch: () => Promise<unknown>): Promise<DocumentClient> {
   const violation = addressError(url);
   if (violation) throw invalidClient(`client_id: ${violation}.`);
-  const known = await findClientDocument(url);
-  const { name, redirectUris } = known && known.freshUntil > now() ? known : await fetchOnce(url, beforeFetch);
+  const { name, redirectUris } = await readOnce(url, beforeFetch);
   return { id: url, name, redirectUris };
 }
 
@@ -60,13 +59,21 @@ function addressError(url: string): string | null {
   return pathname === '/' ? 'must have a path' : null;
 }
 
-/** Concurrent requests for one document share one fetch. */
-async function fetchOnce(url: string, beforeFetch: () => Promise<unknown>): Promise<Row<ClientDocument>> {
+/** Concurrent requests for one document share one look at the cache and at most one fetch: with a look of its own, a request could miss the
+ * cache just before another one's fetch ends, and fetch again just after. */
+function readOnce(url: string, beforeFetch: () => Promise<unknown>): Promise<Row<ClientDocument>> {
   const other = pending.get(url);
   if (other) return other;
-  const fetching = beforeFetch().then(() => fetchAndStore(url));
-  pending.set(url, fetching);
-  return fetching.finally(() => pending.delete(url));
+  const reading = freshDocument(url, beforeFetch).finally(() => pending.delete(url));
+  pending.set(url, reading);
+  return reading;
+}
+
+async function freshDocument(url: string, beforeFetch: () => Promise<unknown>): Promise<Row<ClientDocument>> {
+  const known = await findClientDocument(url);
+  if (known && known.freshUntil > now()) return known;
+  await beforeFetch();
+  return fetchAndStore(url);
 }
 
 const putDocumentSql = `insert into client_documents (url, name, redirect_uris, fetched_at, fresh_until)
