@@ -23,6 +23,7 @@ import { createBillingEvents } from './surfaces/billing-events/surface.ts';
 import { type ConsoleSettings, createConsole } from './surfaces/console/surface.ts';
 import { answerProblem, type CallerSettings, framed, type Report, type Surface } from './surfaces/frame.ts';
 import { createGraphql } from './surfaces/graphql/surface.ts';
+import { createInbound } from './surfaces/inbound/surface.ts';
 import { createMcp } from './surfaces/mcp/surface.ts';
 import { createMcpGateway } from './surfaces/mcp-gateway/surface.ts';
 import { createMeter } from './surfaces/meter.ts';
@@ -70,6 +71,7 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
     createBillingEvents({ report }),
+    createInbound({ report }),
     // Before the console: on a separate host, the endpoint may be that host's root.
     createA2a({ ...settings, ...callersOf('a2a') }),
     console,

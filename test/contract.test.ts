@@ -69,7 +69,9 @@ const operationOf = ({ method, path }: Endpoint): Json => document.paths[path][m
 
 const isBilling = ({ route }: RootField) => route?.template.startsWith('/billing/') ?? false;
 const isEnvironment = ({ route }: RootField) =>
-  /^\/(sandbox-templates|secrets|budgets|runs\/.*(connections|preparations))\b/.test(route?.template ?? '');
+  /^\/(sandbox-templates|inbound-hooks|secrets|budgets|runs\/.*(connections|preparations))\b/.test(
+    route?.template ?? '',
+  );
 const linesOf = (roots: readonly RootField[]): string => {
   const lines = roots.map(({ name, route, exposure }) => {
     const place = route ? `${route.method.padEnd(6)} ${route.template.padEnd(40)} ${route.status}` : '-'.padEnd(51);
@@ -151,14 +153,23 @@ it('every root field without a route with its scope and tool', () => {
 it('every root field of environments of agents with its route, scope, status and tool', () => {
   expect(linesOf(rootFields.filter(isEnvironment))).toMatchInlineSnapshot(`
     "
+    approveInboundDelivery POST   /inbound-hooks/{hookId}/deliveries/{deliveryId}/approval 200 integrations:write   -
     budget                 GET    /budgets/{budgetId}                      200 orchestrator:read    -
     budgets                GET    /budgets                                 200 orchestrator:read    list_budgets
     createBudget           POST   /budgets                                 201 orchestrator:write   create_budget
+    createInboundHook      POST   /inbound-hooks                           201 integrations:write   -
     createSandboxTemplate  POST   /sandbox-templates                       201 agents:write         create_sandbox_template
     createSecret           POST   /secrets                                 201 secrets:write        -
     deleteBudget           DELETE /budgets/{budgetId}                      200 orchestrator:write   delete_budget
+    deleteInboundHook      DELETE /inbound-hooks/{hookId}                  200 integrations:write   -
     deleteSandboxTemplate  DELETE /sandbox-templates/{templateId}          200 agents:write         delete_sandbox_template
     deleteSecret           DELETE /secrets/{secretId}                      200 secrets:write        -
+    inboundDeliveries      GET    /inbound-hooks/{hookId}/deliveries       200 integrations:read    list_inbound_deliveries
+    inboundDelivery        GET    /inbound-hooks/{hookId}/deliveries/{deliveryId} 200 integrations:read    -
+    inboundHook            GET    /inbound-hooks/{hookId}                  200 integrations:read    -
+    inboundHooks           GET    /inbound-hooks                           200 integrations:read    list_inbound_hooks
+    redeliverInboundDelivery POST   /inbound-hooks/{hookId}/deliveries/{deliveryId}/redelivery 201 integrations:write   -
+    replaceInboundHookSecret PUT    /inbound-hooks/{hookId}/secret           200 integrations:write   -
     runConnections         GET    /runs/{runId}/connections                200 missions:read        list_connections
     runPreparations        GET    /runs/{runId}/preparations               200 missions:read        list_preparations
     sandboxTemplate        GET    /sandbox-templates/{templateId}          200 agents:read          get_sandbox_template
@@ -166,6 +177,7 @@ it('every root field of environments of agents with its route, scope, status and
     secret                 GET    /secrets/{secretId}                      200 secrets:read         -
     secrets                GET    /secrets                                 200 secrets:read         list_secrets
     updateBudget           PATCH  /budgets/{budgetId}                      200 orchestrator:write   update_budget
+    updateInboundHook      PATCH  /inbound-hooks/{hookId}                  200 integrations:write   -
     updateSandboxTemplate  PATCH  /sandbox-templates/{templateId}          200 agents:write         update_sandbox_template
     updateSecret           PATCH  /secrets/{secretId}                      200 secrets:write        -
     "

@@ -656,7 +656,7 @@ describe('400 · an invalid query parameter', () => {
       for (const { name } of filters) delete own[name];
       for (let rows = 0; rows < 2; rows++) {
         const adds = adderOf(root.name);
-        if (typeof adds === 'function') await adds(sample);
+        if (typeof adds === 'function') await adds(sample, world);
         else
           expect((await ask('GraphQL', rootField(adds), argumentsOf(rootField(adds), sample))).problem).toBe(undefined);
       }

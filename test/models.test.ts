@@ -16,6 +16,7 @@ const internalColumns: Record<string, Record<string, string>> = {
   claim_attempts: { token_digest: 'identifies a secret', code_digest: 'identifies a secret' },
   agent_registrations: { claim_token_digest: 'identifies a secret' },
   connections: { report_id: 'finds a repeated report' },
+  inbound_hooks: { sealed_secret: 'a secret' },
   integrations: { sealed_credentials: 'a secret' },
   mcp_bindings: {
     reviewed_definitions: 'large: the review alone reads it',

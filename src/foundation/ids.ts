@@ -35,6 +35,8 @@ export const prefixes = {
   content: 'cnt',
   lease: 'lse',
   preparation: 'pre',
+  inboundHook: 'hok',
+  inboundDelivery: 'dlv',
   sandboxTemplate: 'sbt',
   secret: 'sec',
   mcpBinding: 'mcb',

@@ -93,6 +93,8 @@ interface Repository {
   heads: Map<string, string>;
   /** Files by `ref:path`; the default branch is `main`. A folder has no content. */
   files: Map<string, Buffer | null>;
+  /** Permissions by login: `admin`, `write`, `read` or `none`. */
+  permissions: Map<string, string>;
 }
 
 export type GitHub = Awaited<ReturnType<typeof openGitHub>>;
@@ -102,7 +104,13 @@ export async function openGitHub(token: string) {
   const repositories = new Map<string, Repository>();
   const settings = { token };
   const add = (name: string): Repository => {
-    const repository: Repository = { issues: [], pulls: [], heads: new Map(), files: new Map() };
+    const repository: Repository = {
+      issues: [],
+      pulls: [],
+      heads: new Map(),
+      files: new Map(),
+      permissions: new Map(),
+    };
     repositories.set(name, repository);
     return repository;
   };
@@ -146,6 +154,11 @@ export async function openGitHub(token: string) {
     const repository = repositories.get(`${path.owner}/${path.repo}`);
     if (!repository) return notFound;
     const { issues, files } = repository;
+    if (id === 'repos/get-collaborator-permission-level') {
+      const permission = repository.permissions.get(path.username!);
+      if (!permission) return notFound;
+      return { status: 200, body: { permission, role_name: permission, user: { login: path.username } } };
+    }
     if (id === 'repos/get') return { status: 200, body: { default_branch: 'main' } };
     if (id.startsWith('pulls/')) return pullRequestReply(repository, asked, id, path, query);
     if (id === 'repos/get-content') return contentOf(files, `${query.ref ?? 'main'}:${decodeURIComponent(path.path!)}`);

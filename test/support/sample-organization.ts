@@ -98,6 +98,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     ...{ scope: 'project', projectId: project.id, kind: 'variable', name: 'CI', value: 'value' },
   });
   const budget = await make('/budgets', { subject: 'person', userId: member!.id, period: 'month', amountUsd: 900 });
+  const { hook } = await make('/inbound-hooks', { name: `Events of ${name}`, vendor: 'webhook' });
+  const deliveryId = await noteDelivery(world, organization.id, hook.id);
   const [task, automation] = await Promise.all(
     ['/scheduled-tasks', '/automations'].map((path) => make(path, recurringBody(project.id))),
   );
@@ -187,6 +189,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     byTrackerConnectorId: tracker.id,
     byScmConnectorId: scm.id,
     integrationId: model.id,
+    hookId: hook.id,
+    deliveryId,
     runtimeTokenId: (await createServiceToken({ name: `Rack of ${name}`, orgId: organization.id })).id,
     ...ofOwner,
     ...ofProject,
@@ -202,6 +206,16 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     serviceToken,
     words: [name, organization.slug, owner!.email, member!.email, invite.email],
   };
+}
+
+/** An event that waits for an approval. */
+async function noteDelivery(world: World, orgId: string, hookId: string): Promise<string> {
+  const [id, at] = [newId('inboundDelivery'), present()];
+  await world.knex('inbound_deliveries').insert({
+    ...{ id, orgId, hookId, externalId: id, event: 'event', payload: '{}', status: 'waiting' },
+    ...{ receivedAt: at, createdAt: at },
+  });
+  return id;
 }
 
 /** A client that the owner signed in to. */
@@ -265,6 +279,9 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
     ...{ subject: 'project', projectId: ids.projectId, period: ++asked % 2 ? 'day' : 'month', amountUsd: 1_000 },
   }),
   UpdateBudgetRequest: () => ({ amountUsd: 950 }),
+  CreateInboundHookRequest: () => ({ name: `Created ${++asked}`, vendor: 'github' }),
+  UpdateInboundHookRequest: () => ({ name: `Renamed ${++asked}` }),
+  ReplaceInboundHookSecretRequest: () => ({}),
   UpdateSecretRequest: () => ({ value: 'replaced' }),
   CreateScheduledTaskRequest: ({ ids }) => recurringBody(ids.projectId!),
   UpdateScheduledTaskRequest: () => ({ name: `Renamed ${++asked}`, triggers: recurringBody('').triggers }),
@@ -424,11 +441,13 @@ const place = ({ organization, ids }: SampleOrganization) => ({
 });
 
 /** Additions of a row to each paged list: a mutation, or a runtime's report. */
-const adders: Record<string, string | ((sample: SampleOrganization) => Promise<unknown>)> = {
+const adders: Record<string, string | ((sample: SampleOrganization, world: World) => Promise<unknown>)> = {
   projects: 'createProject',
   agents: 'createAgent',
   sandboxTemplates: 'createSandboxTemplate',
   secrets: 'createSecret',
+  inboundHooks: 'createInboundHook',
+  inboundDeliveries: ({ organization, ids }, world) => noteDelivery(world, organization.id, ids.hookId!),
   budgets: 'createBudget',
   scheduledTasks: 'createScheduledTask',
   scheduledTaskRuns: 'runScheduledTask',

@@ -13,6 +13,7 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
+import { newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { atOnce } from '../support/at-once.ts';
 import { createOwner } from '../support/callers.ts';
@@ -107,6 +108,17 @@ async function startRun(columns: object = {}): Promise<string> {
   return id;
 }
 
+/** An event of another system that waits for an approval. */
+async function waitingDelivery(): Promise<{ path: string; id: string }> {
+  const { hook } = (await write('/inbound-hooks', { name: unique(), vendor: 'webhook' })).body;
+  const [id, at] = [newId('inboundDelivery'), present()];
+  await beside('inbound_deliveries').insert({
+    ...{ id, org_id: hook.orgId, hook_id: hook.id, external_id: id, event: 'event', payload: '{}', status: 'waiting' },
+    ...{ received_at: at, created_at: at },
+  });
+  return { path: `/inbound-hooks/${hook.id}/deliveries/${id}`, id };
+}
+
 interface Call {
   path: string;
   body?: object;
@@ -165,6 +177,18 @@ const routes: Record<string, () => Promise<Call>> = {
   async '/sandbox-templates'() {
     const name = unique();
     return { path: '/sandbox-templates', body: { name }, table: 'sandbox_templates', where: { name } };
+  },
+  async '/inbound-hooks'() {
+    const name = unique();
+    return { path: '/inbound-hooks', body: { name, vendor: 'webhook' }, table: 'inbound_hooks', where: { name } };
+  },
+  async '/inbound-hooks/{hookId}/deliveries/{deliveryId}/redelivery'() {
+    const { path, id } = await waitingDelivery();
+    return { path: `${path}/redelivery`, table: 'inbound_deliveries', where: { redelivery_of: id } };
+  },
+  async '/inbound-hooks/{hookId}/deliveries/{deliveryId}/approval'() {
+    const { path, id } = await waitingDelivery();
+    return { path: `${path}/approval`, table: 'inbound_deliveries', where: { id, status: 'received' } };
   },
   async '/secrets'() {
     const name = `NAME_${unique().replace(/\W/g, '_')}`;

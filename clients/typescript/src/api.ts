@@ -163,6 +163,13 @@ export interface AnswerElicitationRequest {
   /** The position of the question among the fragments of the sandbox; required when several questions wait. Without it an answer is for the question that waits now, which may be another one than you have read. */
   seq?: number | null;
 }
+/** The parameters of `approveInboundDelivery`. */
+export interface ApproveInboundDeliveryParameters {
+  /** The id of the hook. */
+  hookId: string;
+  /** The id of the delivery. */
+  deliveryId: string;
+}
 /** The parameters of `approvePlan`. */
 export interface ApprovePlanParameters {
   /** The id of the run. */
@@ -752,6 +759,19 @@ export interface CreateCreditRequest {
   /** The organization of the caller; any other one is a 404. */
   orgId?: string;
 }
+/** A new hook. */
+export interface CreateInboundHookRequest {
+  /** 1 to 120 characters. */
+  name: string;
+  /** The system whose events it understands. */
+  vendor: 'github' | 'webhook';
+  /** How the sender signs. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
+  signature?: 'github' | 'standard' | 'header';
+  /** The header with the signature; required with the signature `header`. */
+  signatureHeader?: string | null;
+  /** A secret that the sender has chosen, 16 to 200 characters. Absent: a new one. */
+  secret?: string;
+}
 /** A new invite, which is mailed to the address. */
 export interface CreateInviteRequest {
   /** An email address; case-insensitive. */
@@ -913,9 +933,8 @@ export interface CreateScheduledTaskRequest {
       )
     | null;
   /**
-   * 1 to 10; each occurrence of any of them starts a mission.
+   * 1 to 10; each occurrence of any of them starts a mission. None only beside event triggers.
    *
-   * @minItems 1
    * @maxItems 10
    *
    * Items: A trigger.
@@ -1031,6 +1050,18 @@ export interface DeleteBudgetParameters {
 }
 /** Confirms that the call succeeded. */
 export interface DeleteBudgetResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
+/** The parameters of `deleteInboundHook`. */
+export interface DeleteInboundHookParameters {
+  /** The id of the hook. */
+  hookId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteInboundHookResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
   /** The record that the call changed. */
@@ -1205,6 +1236,121 @@ export interface ErrorBody {
   code?: string;
   /** Only on the conflict of two projects on one repository. */
   conflictingProjectId?: string;
+}
+/** The parameters of `inboundDeliveries`. */
+export interface InboundDeliveriesParameters {
+  /** The id of the hook. */
+  hookId: string;
+  /** Only deliveries in this state. */
+  status?: 'received' | 'started' | 'waiting' | 'ignored' | 'failed';
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** An event that arrived at a hook, kept for 30 days. */
+export interface InboundDelivery {
+  /** Starts with `dlv_`. */
+  id: string;
+  /** The organization it belongs to. */
+  orgId: string;
+  /** The hook. */
+  hookId: string;
+  /** The sender’s id of the event; it is processed once. */
+  externalId: string;
+  /** The sender’s name of the event, such as `issues.labeled`. */
+  event: string;
+  /** One line; null until it is processed. */
+  title: string | null;
+  /** Its state. */
+  status: 'received' | 'started' | 'waiting' | 'ignored' | 'failed';
+  /** Why it has started nothing; null otherwise. */
+  reason: string | null;
+  /** Its effects. */
+  outcomes: InboundOutcome[];
+  /** The delivery that a person repeated with this one; null otherwise. */
+  redeliveryOf: string | null;
+  /** When it arrived. */
+  receivedAt: number;
+  /** When it was processed; null before. */
+  processedAt: number | null;
+}
+/** The effect of an event on one scheduled task or automation whose rule it fits. */
+export interface InboundOutcome {
+  /** The id of the scheduled task or automation. */
+  recurringId: string;
+  /** Its name at that time. */
+  name: string;
+  /** The effect. */
+  result: 'started' | 'waiting' | 'ignored' | 'later';
+  /** Why no mission was started; null otherwise. */
+  reason: string | null;
+  /** The run that was started; null otherwise. */
+  runId: string | null;
+}
+/** One page of a list of InboundDelivery records. */
+export interface InboundDeliveryPage {
+  /** Newest first, unless `order` specifies otherwise. */
+  data: InboundDelivery[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `inboundDelivery`. */
+export interface InboundDeliveryParameters {
+  /** The id of the hook. */
+  hookId: string;
+  /** The id of the delivery. */
+  deliveryId: string;
+}
+/** An address that another system sends signed events to. */
+export interface InboundHook {
+  /** Starts with `hok_`. */
+  id: string;
+  /** The organization it belongs to. */
+  orgId: string;
+  /** 1 to 120 characters. */
+  name: string;
+  /** The system whose events it understands. */
+  vendor: 'github' | 'webhook';
+  /** How the sender signs. */
+  signature: 'github' | 'standard' | 'header';
+  /** The header with the signature; null unless `signature` is `header`. */
+  signatureHeader: string | null;
+  /** The URL for the sender’s settings. */
+  address: string;
+  /** The person who created it; null for a program, and once the account is deleted. */
+  createdByUserId: string | null;
+  /** When the last event with a valid signature arrived; null before the first. */
+  lastDeliveryAt: number | null;
+  /** When it was created. */
+  createdAt: number;
+  /** When its name or secret was last changed. */
+  updatedAt: number;
+}
+/** One page of a list of InboundHook records. */
+export interface InboundHookPage {
+  /** Newest first, unless `order` specifies otherwise. */
+  data: InboundHook[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `inboundHook`. */
+export interface InboundHookParameters {
+  /** The id of the hook. */
+  hookId: string;
+}
+/** A hook with its secret, which is shown only now. */
+export interface InboundHookWithSecret {
+  hook: InboundHook;
+  /** The secret for the sender’s settings. */
+  secret: string;
+}
+/** The parameters of `inboundHooks`. */
+export interface InboundHooksParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
 }
 /** A tracker, a source host or a language model that projects connect to. */
 export interface Integration {
@@ -2015,12 +2161,29 @@ export interface PutMcpBindingRequest {
   /** Whether missions can use it; true when absent in the request that binds it. */
   enabled?: boolean;
 }
+/** The parameters of `redeliverInboundDelivery`. */
+export interface RedeliverInboundDeliveryParameters {
+  /** The id of the hook. */
+  hookId: string;
+  /** The id of the delivery. */
+  deliveryId: string;
+}
 /** The parameters of `refreshMcpTools`. */
 export interface RefreshMcpToolsParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
   /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
+}
+/** The parameters of `replaceInboundHookSecret`. */
+export interface ReplaceInboundHookSecretParameters {
+  /** The id of the hook. */
+  hookId: string;
+}
+/** The new secret. */
+export interface ReplaceInboundHookSecretRequest {
+  /** A secret that the sender has chosen, 16 to 200 characters. Absent: a new one. */
+  secret?: string;
 }
 /** The parameters of `resumeRun`. */
 export interface ResumeRunParameters {
@@ -3076,6 +3239,16 @@ export interface UpdateBudgetRequest {
   /** US dollars in each period: 0.01 to 1000000, kept to a hundredth of a cent. */
   amountUsd?: number;
 }
+/** The parameters of `updateInboundHook`. */
+export interface UpdateInboundHookParameters {
+  /** The id of the hook. */
+  hookId: string;
+}
+/** The new name. */
+export interface UpdateInboundHookRequest {
+  /** 1 to 120 characters. */
+  name: string;
+}
 /** The parameters of `updateMembership`. */
 export interface UpdateMembershipParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -3278,9 +3451,8 @@ export interface UpdateScheduledTaskRequest {
       )
     | null;
   /**
-   * 1 to 10; each occurrence of any of them starts a mission.
+   * 1 to 10; each occurrence of any of them starts a mission. None only beside event triggers.
    *
-   * @minItems 1
    * @maxItems 10
    *
    * Items: A trigger.
@@ -3564,6 +3736,20 @@ export interface Operations {
   updateSecret: { input: UpdateSecretParameters & UpdateSecretRequest; output: Secret };
   /** Deletes a secret or variable. Requires the scope `secrets:write`. */
   deleteSecret: { input: DeleteSecretParameters; output: DeleteSecretResponse };
+  /** Hooks that take events of other systems, newest first. Requires the scope `integrations:read`. */
+  inboundHooks: { input: InboundHooksParameters; output: InboundHookPage };
+  /** Creates a hook, at most 50 per organization, and returns its secret, only once. Requires the scope `integrations:write`. */
+  createInboundHook: { input: CreateInboundHookRequest; output: InboundHookWithSecret };
+  /** A hook by its id. Requires the scope `integrations:read`. */
+  inboundHook: { input: InboundHookParameters; output: InboundHook };
+  /** Renames a hook. Requires the scope `integrations:write`. */
+  updateInboundHook: { input: UpdateInboundHookParameters & UpdateInboundHookRequest; output: InboundHook };
+  /** Deletes a hook with its deliveries. Events for it are then refused. Requires the scope `integrations:write`. */
+  deleteInboundHook: { input: DeleteInboundHookParameters; output: DeleteInboundHookResponse };
+  /** Events that arrived at a hook, newest first. Requires the scope `integrations:read`. */
+  inboundDeliveries: { input: InboundDeliveriesParameters; output: InboundDeliveryPage };
+  /** A delivery by its id. Requires the scope `integrations:read`. */
+  inboundDelivery: { input: InboundDeliveryParameters; output: InboundDelivery };
   /** The orchestrator of the organization, its daily cost cap and what today has cost. Requires the scope `orchestrator:read`. */
   orchestrator: { input: {}; output: Orchestrator };
   /** Changes the orchestrator. Omitted members stay unchanged; null restores the default. Requires the scope `orchestrator:write`. */
@@ -3640,6 +3826,12 @@ export interface Operations {
   runScheduledTask: { input: RunScheduledTaskParameters; output: RunNowResponse };
   /** Runs an automation now, also a disabled one. Requires the scope `missions:run`. */
   runAutomation: { input: RunAutomationParameters; output: RunNowResponse };
+  /** Replaces the secret of a hook, and returns the new one, only once. Events signed with the earlier one are refused. Requires the scope `integrations:write`. */
+  replaceInboundHookSecret: { input: ReplaceInboundHookSecretParameters & ReplaceInboundHookSecretRequest; output: InboundHookWithSecret };
+  /** Processes the payload of a delivery once more, as a new delivery. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
+  redeliverInboundDelivery: { input: RedeliverInboundDeliveryParameters; output: InboundDelivery };
+  /** Lets an event whose author may not start missions start them; they are billed to the caller. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
+  approveInboundDelivery: { input: ApproveInboundDeliveryParameters; output: InboundDelivery };
   /** Ends a running sandbox at once. Killing it twice changes nothing. Requires the scope `sandboxes:write`. */
   killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };
   /** Ends an open run at once. Canceling it twice changes nothing. Requires the scope `missions:run`. */
@@ -3777,6 +3969,13 @@ export const routes = {
   secret: 'GET /secrets/{secretId}',
   updateSecret: 'PATCH /secrets/{secretId}',
   deleteSecret: 'DELETE /secrets/{secretId}',
+  inboundHooks: 'GET /inbound-hooks',
+  createInboundHook: 'POST /inbound-hooks',
+  inboundHook: 'GET /inbound-hooks/{hookId}',
+  updateInboundHook: 'PATCH /inbound-hooks/{hookId}',
+  deleteInboundHook: 'DELETE /inbound-hooks/{hookId}',
+  inboundDeliveries: 'GET /inbound-hooks/{hookId}/deliveries',
+  inboundDelivery: 'GET /inbound-hooks/{hookId}/deliveries/{deliveryId}',
   orchestrator: 'GET /orchestrator',
   updateOrchestrator: 'PATCH /orchestrator',
   budgets: 'GET /budgets',
@@ -3815,6 +4014,9 @@ export const routes = {
   deleteMembership: 'DELETE /organizations/{orgId}/memberships/{userId}',
   runScheduledTask: 'POST /scheduled-tasks/{id}/run',
   runAutomation: 'POST /automations/{automationId}/run',
+  replaceInboundHookSecret: 'PUT /inbound-hooks/{hookId}/secret',
+  redeliverInboundDelivery: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/redelivery',
+  approveInboundDelivery: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/approval',
   killSandbox: 'POST /sandboxes/{sandboxId}/kill',
   cancelRun: 'POST /runs/{runId}/cancel',
   answerElicitation: 'POST /runs/{runId}/answer',
@@ -3871,6 +4073,8 @@ export const listings = {
   automations: 'data',
   automationRuns: 'data',
   secrets: 'data',
+  inboundHooks: 'data',
+  inboundDeliveries: 'data',
   budgets: 'data',
   sandboxes: 'data',
   environments: 'data',
@@ -3898,6 +4102,7 @@ export const times = {
   expiresAtSec: 1000,
   finishedAt: 1,
   interruptedAt: 1,
+  lastDeliveryAt: 1,
   lastHeartbeatAt: 1,
   lastMetricAt: 1,
   lastRunAt: 1,
@@ -3908,7 +4113,9 @@ export const times = {
   output: 0,
   periodEnd: 1,
   periodStart: 1,
+  processedAt: 1,
   reachedAt: 1,
+  receivedAt: 1,
   requestedAt: 1,
   revokedAt: 1,
   scheduledFor: 1,

@@ -359,6 +359,8 @@ export type CreateScheduledTaskRequest = {
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** At most 10 rules; an event that fits one of them starts a mission. */
+  eventTriggers?: InputMaybe<Array<CreateScheduledTaskRequestEventTriggers>>;
   /** At most 20, put on each issue. */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** 1 to 120 characters. */
@@ -371,8 +373,32 @@ export type CreateScheduledTaskRequest = {
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
   /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 10; each occurrence of any of them starts a mission. */
+  /** 1 to 10; each occurrence of any of them starts a mission. None only beside event triggers. */
   triggers: Array<CreateScheduledTaskRequestTriggers>;
+};
+
+/** A rule. */
+export type CreateScheduledTaskRequestEventTriggers = {
+  /** The login to which an issue is assigned. */
+  assignee?: InputMaybe<Scalars['String']['input']>;
+  /** The branch of the failed check. Absent: any. */
+  branch?: InputMaybe<Scalars['String']['input']>;
+  /** A JMESPath expression over the payload that must be true. */
+  filter?: InputMaybe<Scalars['String']['input']>;
+  /** Whose events start missions. */
+  from?: InputMaybe<EventAuthors>;
+  /** The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind. */
+  hookId?: InputMaybe<Scalars['String']['input']>;
+  /** A JMESPath expression over the payload: of events with one value, the first starts a mission, for 30 days. */
+  key?: InputMaybe<Scalars['String']['input']>;
+  /** Kind of event. */
+  kind: EventKind;
+  /** The label that an issue or pull request gets. Absent: one that is opened. */
+  label?: InputMaybe<Scalars['String']['input']>;
+  /** The name after the `@` in a comment; required for `comment`. */
+  mention?: InputMaybe<Scalars['String']['input']>;
+  /** Text for the agent with `{{ JMESPath }}`. Absent: the issue, or the event. */
+  template?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** A trigger. */
@@ -493,6 +519,26 @@ export type EnvironmentStatus =
   | 'failed'
   /** The runtime is starting it. */
   | 'provisioning';
+
+/** People whose events start missions; those of others wait for an approval. */
+export type EventAuthors =
+  /** Everybody. */
+  | 'anyone'
+  /** People who may write to the repository. */
+  | 'writers';
+
+/** Kind of event that starts a mission. */
+export type EventKind =
+  /** A check, workflow or commit status that fails, except on the branch of a mission. */
+  | 'check'
+  /** A comment or review that mentions an agent. */
+  | 'comment'
+  /** An issue that is opened, gets a label, or is assigned. */
+  | 'issue'
+  /** A pull request that is opened or gets a label. */
+  | 'pullRequest'
+  /** Any event of a hook. */
+  | 'webhook';
 
 /** Status of an invite. */
 export type InviteStatus =
@@ -1230,6 +1276,8 @@ export type UpdateScheduledTaskRequest = {
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** At most 10 rules; an event that fits one of them starts a mission. */
+  eventTriggers?: InputMaybe<Array<UpdateScheduledTaskRequestEventTriggers>>;
   /** At most 20, put on each issue. */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** 1 to 120 characters. */
@@ -1242,8 +1290,32 @@ export type UpdateScheduledTaskRequest = {
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
   /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 10; each occurrence of any of them starts a mission. */
+  /** 1 to 10; each occurrence of any of them starts a mission. None only beside event triggers. */
   triggers?: InputMaybe<Array<UpdateScheduledTaskRequestTriggers>>;
+};
+
+/** A rule. */
+export type UpdateScheduledTaskRequestEventTriggers = {
+  /** The login to which an issue is assigned. */
+  assignee?: InputMaybe<Scalars['String']['input']>;
+  /** The branch of the failed check. Absent: any. */
+  branch?: InputMaybe<Scalars['String']['input']>;
+  /** A JMESPath expression over the payload that must be true. */
+  filter?: InputMaybe<Scalars['String']['input']>;
+  /** Whose events start missions. */
+  from?: InputMaybe<EventAuthors>;
+  /** The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind. */
+  hookId?: InputMaybe<Scalars['String']['input']>;
+  /** A JMESPath expression over the payload: of events with one value, the first starts a mission, for 30 days. */
+  key?: InputMaybe<Scalars['String']['input']>;
+  /** Kind of event. */
+  kind: EventKind;
+  /** The label that an issue or pull request gets. Absent: one that is opened. */
+  label?: InputMaybe<Scalars['String']['input']>;
+  /** The name after the `@` in a comment; required for `comment`. */
+  mention?: InputMaybe<Scalars['String']['input']>;
+  /** Text for the agent with `{{ JMESPath }}`. Absent: the issue, or the event. */
+  template?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** A trigger. */

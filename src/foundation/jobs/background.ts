@@ -14,6 +14,7 @@ export const queues = {
   mail: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
   'finish issue': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
   'a2a push': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
+  'inbound event': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
   'export organization': { retries: 12, delayMs: seconds(15), timeoutMs: hours(1) },
 } as const;
 export type Queue = keyof typeof queues;

@@ -2,6 +2,7 @@
 
 import { writeExport } from '#domain/lifecycle/closure/export.ts';
 import { deliverPush } from '#domain/work/a2a/push.ts';
+import { processDelivery } from '#domain/work/inbound/process.ts';
 import { finishIssue } from '#domain/work/runs/finish-issue.ts';
 import type { Handlers } from '#foundation/jobs/background.ts';
 import { deliverMail } from '#foundation/mail/mail.ts';
@@ -10,5 +11,6 @@ export const deliveries = {
   mail: deliverMail,
   'finish issue': finishIssue,
   'a2a push': deliverPush,
+  'inbound event': processDelivery,
   'export organization': writeExport,
 } satisfies Required<Handlers>;

@@ -16,6 +16,7 @@ import { deleteStaleHarnesses } from '#domain/projects/agents/runtime-harnesses.
 import { writePushNotifications } from '#domain/work/a2a/push.ts';
 import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
 import { expireEnvironments } from '#domain/work/environments/operations.ts';
+import { sweepDeliveries } from '#domain/work/inbound/deliveries.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import {
@@ -64,5 +65,6 @@ export const jobs: readonly Job[] = [
   { name: 'sweep unfinished connections of MCP servers', intervalMs: minutes(10), run: sweepMcpAuthorizations },
   { name: 'sweep unclaimed agents', intervalMs: hours(1), run: sweepAgentIdentities },
   { name: 'sweep artifacts and their contents', intervalMs: hours(1), run: sweepArtifacts },
+  { name: 'sweep inbound events', intervalMs: hours(1), run: sweepDeliveries },
   { name: 'create and drop partitions of sandbox metrics', intervalMs: minutes(10), run: keepMetricPartitions },
 ];

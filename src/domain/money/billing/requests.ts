@@ -57,6 +57,10 @@ export async function closeCreditRequest(trx: Transaction, orgId: string): Promi
   return closed > 0;
 }
 
+/** Whose issues and comments may start missions; `anyone` until it is set. */
+export const trackerTriggersOf = async (orgId: string): Promise<TrackerTriggerPolicy> =>
+  (await BillingSettings.find({ orgId }))?.trackerTriggers ?? 'anyone';
+
 export async function updateTrackerTriggers(orgId: string, trackerTriggers: TrackerTriggerPolicy): Promise<void> {
   const row = { orgId, trackerTriggers, updatedAt: now() } as Partial<BillingSettings>;
   await transaction(async (trx) => void (await BillingSettings.query(trx).insert(row).onConflict('orgId').merge()));

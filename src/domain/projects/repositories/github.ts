@@ -1,15 +1,16 @@
 // A repository at GitHub: the raw content of a file (REST, "Get repository content" with the raw media type), and access with git over
 // HTTPS.
 import { z } from 'zod';
-import { checkAddress, ResponseTooLarge } from '#foundation/http/outbound.ts';
+import { checkAddress, jsonOf, ResponseTooLarge } from '#foundation/http/outbound.ts';
 import { badGateway } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
-import { connectVendor } from '../vendors/connection.ts';
+import { connectVendor, unexpectedAnswer } from '../vendors/connection.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
 import { pullRequests } from './github-pull-requests.ts';
 import { fileTooLarge, type Repository } from './repository.ts';
 
 const Described = z.object({ default_branch: z.string() });
+const Permission = z.object({ permission: z.string() });
 
 export const githubHost: Repository = {
   async readFile(project, _connector, path, ref) {
@@ -45,6 +46,18 @@ export const githubHost: Repository = {
       password: connection.credentials,
       defaultBranch,
     };
+  },
+
+  async mayWrite(project, login) {
+    // "Get repository permissions for a user": `maintain` is told as `write`; strangers are a 404 at private repositories.
+    const path = `${repositoryPath(project)}/collaborators/${encodeURIComponent(login)}/permission`;
+    const connection = await connectVendor(project, 'scm', 'github');
+    const answered = await callGitHub(connection, path);
+    if (answered.status === 404) return false;
+    if (answered.status !== 200) throw refusalOf(connection, path, answered);
+    const { data } = Permission.safeParse(jsonOf(answered));
+    if (!data) throw unexpectedAnswer(connection);
+    return data.permission === 'admin' || data.permission === 'write';
   },
 
   pullRequests,

@@ -99,21 +99,24 @@ async function moveSchedules(
 }
 
 /** The next occurrence of each mission, computed once per distinct trigger list. */
-function nextRuns(missions: readonly Pick<RecurringMission, 'triggers'>[], after: number): number[] {
-  const known = new Map<string, number>();
+function nextRuns(missions: readonly Pick<RecurringMission, 'triggers'>[], after: number): (number | null)[] {
+  const known = new Map<string, number | null>();
   return missions.map(({ triggers }) => {
     const key = JSON.stringify(triggers);
-    const next = known.get(key) ?? nextRunAt(triggers, after);
+    const next = known.has(key) ? known.get(key)! : nextRunAt(triggers, after);
     known.set(key, next);
     return next;
   });
 }
 
-export const nextRunAt = (triggers: RecurringMission['triggers'], after: number): number =>
-  nextOccurrence(
-    triggers.map(({ schedule }) => schedule),
-    after,
-  );
+/** Null without a schedule. */
+export const nextRunAt = (triggers: RecurringMission['triggers'], after: number): number | null =>
+  triggers.length === 0
+    ? null
+    : nextOccurrence(
+        triggers.map(({ schedule }) => schedule),
+        after,
+      );
 
 interface Start {
   kind: RunKind;
@@ -137,7 +140,7 @@ export async function startRuns(
   return { runs: await createRuns(trx, newRuns, start.at), blockers };
 }
 
-async function planRuns(
+export async function planRuns(
   trx: Transaction,
   locked: readonly Row<RecurringMission>[],
   { kind, at, actor, assumesBudget = false }: Start,

@@ -14,6 +14,33 @@ export interface Trigger {
   schedule: Schedule;
 }
 
+export const eventKinds = ['issue', 'comment', 'pullRequest', 'check', 'webhook'] as const;
+export type EventKind = (typeof eventKinds)[number];
+export const eventAuthors = ['writers', 'anyone'] as const;
+
+/** A rule: an event of a hook that fits it starts a mission. */
+export interface EventTrigger {
+  kind: EventKind;
+  /** The hook whose events count; absent: every hook that understands events of this kind. */
+  hookId?: string | null | undefined;
+  /** An issue or pull request that gets this label. */
+  label?: string | null | undefined;
+  /** An issue that is assigned to this login of the tracker. */
+  assignee?: string | null | undefined;
+  /** The name after the `@` of a comment. */
+  mention?: string | null | undefined;
+  /** The branch of a failed check. */
+  branch?: string | null | undefined;
+  /** Whose events start a mission; others wait for a person's approval. */
+  from: (typeof eventAuthors)[number];
+  /** A JMESPath expression that is true for payloads of the rule. */
+  filter?: string | null | undefined;
+  /** A JMESPath expression: of several events with one value, only the first starts a mission. */
+  key?: string | null | undefined;
+  /** Text for the agent with `{{ JMESPath }}`; absent: the event. */
+  template?: string | null | undefined;
+}
+
 export class RecurringMission extends table('recurring_missions', {
   id: column<Id<'scheduledTask' | 'automation'>>(),
   kind: column<'scheduled_task' | 'automation'>(),
@@ -25,6 +52,7 @@ export class RecurringMission extends table('recurring_missions', {
   /** The template that the mission was created from. */
   templateKey: column<string | null>(),
   triggers: column<Trigger[]>(),
+  eventTriggers: column<EventTrigger[]>(),
   /** Labels of each issue. */
   labels: column<string[]>(),
   /** Whether an occurrence is skipped while an earlier run is open. */
@@ -32,7 +60,7 @@ export class RecurringMission extends table('recurring_missions', {
   enabled: column<boolean>(),
   /** The only agent that may work on the runs, also a built-in one; null: any. */
   agentId: column<string | null>(),
-  /** Null while the mission is disabled. Moves only when it is due, or when the triggers or `enabled` change. */
+  /** Null while the mission is disabled, and without a schedule. Moves only when it is due, or when the triggers or `enabled` change. */
   nextRunAt: column<number | null>(),
   /** When a mission last started; a skipped run does not count. */
   lastRunAt: column<number | null>(),
@@ -46,7 +74,7 @@ export class RecurringMission extends table('recurring_missions', {
 }) {
   static override noun = 'recurring mission';
   static visibleTo = withinReach;
-  static override jsonAttributes = ['triggers'];
+  static override jsonAttributes = ['triggers', 'eventTriggers'];
   /** The kind that reads are limited to; absent: both. */
   static kind?: RecurringMission['kind'];
 

@@ -19,7 +19,8 @@ import { cancelRuns } from '../runs/finish.ts';
 import { Run, type RunStatus, type WaitingRun } from '../runs/model.ts';
 import { isOpen, waitingStates } from '../runs/states.ts';
 import { nextRunAt, readMissions, startRuns } from './dispatch.ts';
-import { type Kind, RecurringMission, type Trigger } from './model.ts';
+import { holdHooksOf, plainEvent, refuseNoTrigger } from './events.ts';
+import { type EventTrigger, type Kind, RecurringMission, type Trigger } from './model.ts';
 import { agentOfTemplate } from './templates.ts';
 
 export interface RecurringFilter extends PageRequest {
@@ -45,6 +46,8 @@ export interface NewRecurring {
   prompt: string;
   templateKey?: string | null | undefined;
   triggers: Trigger[];
+  /** Absent: none. */
+  eventTriggers?: EventTrigger[] | undefined;
   labels: string[];
   skipIfPreviousOpen: boolean;
   enabled: boolean;
@@ -64,11 +67,14 @@ export async function createRecurring(
   admit(caller, 'missions:run');
   const [orgId, createdByUserId, createdAt] = [ownOrganization(caller), ownPerson(caller), now()];
   const triggers = input.triggers.map(plain);
+  const eventTriggers = (input.eventTriggers ?? []).map(plainEvent);
+  refuseNoTrigger(triggers, eventTriggers);
   return transaction(async (trx) => {
     await holdOwnMembership(trx, caller);
     const projectId = await lockProject(trx, caller, input.projectId);
     const agentId = input.agentId === undefined ? agentOfTemplate(input.templateKey) : input.agentId;
     if (agentId !== null) await holdAgent(trx, orgId, agentId);
+    await holdHooksOf(trx, orgId, eventTriggers);
     const record = {
       id: newId(missions.idNoun),
       kind: missions.kind,
@@ -78,6 +84,7 @@ export async function createRecurring(
       templateKey: input.templateKey ?? null,
       agentId,
       triggers,
+      eventTriggers,
       nextRunAt: input.enabled ? nextRunAt(triggers, createdAt) : null,
       lastRunAt: null,
       createdByUserId,
@@ -125,6 +132,9 @@ export function changeRecurring(
     if (Object.keys(changes).length === 0) return before;
     const at = now();
     const triggers = changes.triggers?.map(plain) ?? before.triggers;
+    const eventTriggers = changes.eventTriggers?.map(plainEvent) ?? before.eventTriggers;
+    refuseNoTrigger(triggers, eventTriggers);
+    if (changes.eventTriggers) await holdHooksOf(trx, before.orgId, eventTriggers);
     const enabled = changes.enabled ?? before.enabled;
     const ofTemplate = changes.templateKey ? agentOfTemplate(changes.templateKey) : null;
     const agentId = changes.agentId === undefined ? (ofTemplate ?? before.agentId) : changes.agentId;
@@ -132,6 +142,7 @@ export function changeRecurring(
     const reschedules = !isDeepStrictEqual(triggers, before.triggers);
     const starts =
       reschedules ||
+      !isDeepStrictEqual(eventTriggers, before.eventTriggers) ||
       (enabled && !before.enabled) ||
       agentId !== before.agentId ||
       (changes.prompt ?? before.prompt) !== before.prompt ||
@@ -141,6 +152,7 @@ export function changeRecurring(
       ...others,
       ...(projectId && { projectId }),
       triggers,
+      eventTriggers,
       agentId,
       ...((reschedules || enabled !== before.enabled) && { nextRunAt: enabled ? nextRunAt(triggers, at) : null }),
       ...(starts && { updatedByUserId: ownPerson(caller) }),

@@ -13,6 +13,7 @@ import { AgentType, loadAgent } from '../../projects/agents/schema.ts';
 import { RunStatus } from '../runs/schema-common.ts';
 import { Automation, type Kind, type RecurringMission, ScheduledTask } from './model.ts';
 import * as operations from './operations.ts';
+import { EventTriggerType, eventTriggers, eventTriggersShown } from './schema-event-triggers.ts';
 import { ScheduleType, TriggerType, triggers } from './schema-triggers.ts';
 import { type Template, templateKeys, templates } from './templates.ts';
 import { upcoming } from './upcoming.ts';
@@ -77,6 +78,11 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   triggers: t.expose('triggers', {
     type: [TriggerType],
     description: `${range(recurring.triggers)}; each occurrence of any of them starts a mission.`,
+  }),
+  eventTriggers: t.expose('eventTriggers', {
+    type: [EventTriggerType],
+    beyondRest: true,
+    description: eventTriggersShown,
   }),
   labels: t.exposeStringList('labels', { description: 'At most 20, put on each issue.' }),
   skipIfPreviousOpen: t.exposeBoolean('skipIfPreviousOpen', {
@@ -152,6 +158,7 @@ export const CreateRequest = request(
       prompt,
       templateKey: templateKey.optional(),
       triggers,
+      eventTriggers: eventTriggers.optional(),
       labels: labels.default([]),
       skipIfPreviousOpen: z.boolean().default(false).describe('Whether an open run makes an occurrence skipped.'),
       enabled: z.boolean().default(true).describe('Whether the schedule is active.'),
@@ -168,7 +175,7 @@ export const CreateRequest = request(
         },
       ],
     }),
-  { beyondRest: ['agentId'] },
+  { beyondRest: ['agentId', 'eventTriggers'] },
 );
 export const UpdateRequest = request(
   'UpdateScheduledTaskRequest',
@@ -181,13 +188,14 @@ export const UpdateRequest = request(
       prompt: prompt.optional(),
       templateKey: templateKey.optional(),
       triggers: triggers.optional(),
+      eventTriggers: eventTriggers.optional(),
       labels: labels.optional(),
       skipIfPreviousOpen: z.boolean().optional().describe('Whether an open run makes an occurrence skipped.'),
       enabled: z.boolean().optional().describe('Whether the schedule is active.'),
       agentId,
     })
     .meta({ description: 'Omitted fields keep their value.', examples: [{ enabled: false }] }),
-  { beyondRest: ['agentId'] },
+  { beyondRest: ['agentId', 'eventTriggers'] },
 );
 
 /** The operations of one kind. */

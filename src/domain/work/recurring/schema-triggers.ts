@@ -71,6 +71,7 @@ const schedule = z
 const kind = TriggerKind.zod.describe('Always `schedule`.');
 export const triggers = z
   .array(z.object({ kind, schedule: schedule.describe('When it is due.') }).describe('A trigger.'))
-  .min(recurring.triggers.min)
   .max(recurring.triggers.max)
-  .describe(`${range(recurring.triggers)}; each occurrence of any of them starts a mission.`);
+  .describe(
+    `${range(recurring.triggers)}; each occurrence of any of them starts a mission. None only beside event triggers.`,
+  );

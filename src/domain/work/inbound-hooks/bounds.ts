@@ -1,0 +1,23 @@
+// The bounds of inbound events.
+import { days, minutes } from '#foundation/clock.ts';
+
+/** Characters. */
+export const inboundText = {
+  hookName: { min: 1, max: 120 },
+  header: { min: 1, max: 100 },
+  secret: { min: 16, max: 200 },
+  word: { min: 1, max: 100 },
+  expression: { min: 1, max: 500 },
+  template: { min: 1, max: 4_000 },
+} as const;
+
+/** Maximum hooks per organization, and event triggers per scheduled task or automation. */
+export const inboundCounts = { hooks: 50, triggers: 10 } as const;
+
+/** Bytes of the body of one event; levels of arrays and objects in it. */
+export const inboundPayload = { bytes: 1024 * 1024, depth: 64 } as const;
+
+export const eventsPerMinute = 1_200;
+export const deliveryRetentionMs = days(30);
+/** Standard Webhooks: the allowed difference between the time that is signed and that of this service. */
+export const signatureAgeMs = minutes(5);

@@ -1,0 +1,59 @@
+// JMESPath over the payloads of strangers. An expression may not take the process: the sizes that functions can be asked for are not
+// offered, and an evaluation ends after its time, which only V8 can enforce from outside.
+import { createContext, Script } from 'node:vm';
+import { compile, type JSONValue, search } from '@jmespath-community/jmespath';
+
+const timeoutMs = 100;
+const sandbox = createContext({ search, expression: '', payload: null as unknown });
+const evaluation = new Script('search(payload, expression)');
+
+/** The reason that an expression cannot be used; null: it can. */
+export function expressionError(expression: string): string | null {
+  // Their width is a number of any size.
+  if (/\bpad_(?:left|right)\s*\(/.test(expression)) return 'must not use pad_left and pad_right';
+  try {
+    compile(expression);
+    return null;
+  } catch (error) {
+    return `must be a JMESPath expression: ${(error as Error).message}`;
+  }
+}
+
+/** @throws an Error for an expression that does not fit the payload, or takes too long */
+export function evaluate(expression: string, payload: unknown): JSONValue {
+  try {
+    Object.assign(sandbox, { expression, payload });
+    return evaluation.runInContext(sandbox, { timeout: timeoutMs }) as JSONValue;
+  } finally {
+    Object.assign(sandbox, { payload: null });
+  }
+}
+
+/** JMESPath's truth: empty strings, lists and objects are false, as null is. */
+export const isTrue = (value: JSONValue): boolean =>
+  value !== null &&
+  value !== false &&
+  value !== '' &&
+  !(typeof value === 'object' && Object.keys(value as object).length === 0);
+
+const placeholder = /\{\{\s*(.+?)\s*\}\}/gs;
+
+/** The reason that a template cannot be used; null: it can. */
+export function templateError(template: string): string | null {
+  for (const [, expression] of template.matchAll(placeholder)) {
+    const error = expressionError(expression!);
+    if (error) return `{{ ${expression} }} ${error}`;
+  }
+  return null;
+}
+
+/** The template with the values of its `{{ expressions }}`; what cannot be evaluated is empty. */
+export const render = (template: string, payload: unknown): string =>
+  template.replace(placeholder, (_, expression: string) => {
+    try {
+      const value = evaluate(expression, payload);
+      return typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value, null, 1);
+    } catch {
+      return '';
+    }
+  });

@@ -1,0 +1,30 @@
+// A hook: an address that another system sends signed events to (docs/triggers.md).
+import { orgWide } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
+
+export const hookVendors = ['github', 'webhook'] as const;
+export const hookSignatures = ['github', 'standard', 'header'] as const;
+export type HookSignature = (typeof hookSignatures)[number];
+
+export class InboundHook extends table('inbound_hooks', {
+  id: column<Id<'inboundHook'>>(),
+  orgId: column<Id<'organization'>>(),
+  name: column<string>(),
+  /** The system whose events it understands; `webhook`: any. */
+  vendor: column<(typeof hookVendors)[number]>(),
+  signature: column<HookSignature>(),
+  /** The header with the signature; null unless `signature` is `header`. */
+  signatureHeader: column<string | null>(),
+  createdByUserId: column<Id<'person'> | null>(),
+  /** When the last event with a valid signature arrived; null before the first. */
+  lastDeliveryAt: column<number | null>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+}) {
+  static override noun = 'inbound hook';
+  static visibleTo = orgWide;
+
+  /** Sealed. Not a column: no read returns it. */
+  declare sealedSecret?: string;
+}

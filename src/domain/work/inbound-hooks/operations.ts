@@ -1,0 +1,139 @@
+// Operations on inbound hooks: list, create, rename, replace the secret, delete.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { now, nowAfter } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict, invalid } from '#foundation/problem.ts';
+import { seal, unseal } from '#foundation/secrets/secrets.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { inboundCounts } from './bounds.ts';
+import { InboundHook } from './model.ts';
+import { newSigningSecret } from './signatures.ts';
+
+export async function listHooks(caller: Caller, page: PageRequest): Promise<Page<Row<InboundHook>>> {
+  beyondOneProject(caller);
+  return InboundHook.page({ orgId: ownOrganization(caller) }, page);
+}
+
+export async function findHook(caller: Caller, hookId: string): Promise<Row<InboundHook>> {
+  beyondOneProject(caller);
+  return InboundHook.get({ id: hookId, orgId: ownOrganization(caller) });
+}
+
+export interface NewHook {
+  name: string;
+  vendor: InboundHook['vendor'];
+  /** Absent: GitHub's header for GitHub, else Standard Webhooks. */
+  signature?: InboundHook['signature'] | undefined;
+  signatureHeader?: string | null | undefined;
+  /** A secret that the sender has chosen; absent: a new one. */
+  secret?: string | undefined;
+}
+
+/** A hook, and its secret, which is shown only now. */
+export interface HookWithSecret {
+  hook: Row<InboundHook>;
+  secret: string;
+}
+
+const sealContext = (id: string) => `inbound hook:${id}`;
+
+/** @throws 400 for a signature that does not fit the vendor, 409 when the organization has as many hooks as it may */
+export async function createHook(caller: Caller, input: NewHook): Promise<HookWithSecret> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  const { name, vendor, signatureHeader = null, secret = newSigningSecret() } = input;
+  const signature = input.signature ?? (vendor === 'github' ? 'github' : 'standard');
+  if (vendor === 'github' && signature !== 'github') throw invalid.field('signature', 'must be github for GitHub');
+  if ((signature === 'header') !== (signatureHeader !== null)) {
+    throw invalid.field(
+      'signatureHeader',
+      'must be the name of a header with the signature header, and absent otherwise',
+    );
+  }
+  return transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    if ((await InboundHook.query(trx).where({ orgId }).resultSize()) >= inboundCounts.hooks) {
+      throw conflict(`An organization has at most ${inboundCounts.hooks} inbound hooks.`);
+    }
+    const [id, at] = [newId('inboundHook'), now()];
+    const hook = {
+      id,
+      orgId,
+      name,
+      vendor,
+      signature,
+      signatureHeader,
+      createdByUserId: caller.userId,
+      lastDeliveryAt: null,
+      createdAt: at,
+      updatedAt: at,
+    };
+    await InboundHook.insert(trx, { ...hook, sealedSecret: seal(sealContext(id), secret) });
+    return { hook, secret };
+  });
+}
+
+const change = (
+  caller: Caller,
+  hookId: string,
+  changes: Partial<Pick<Row<InboundHook>, 'name'> & { sealedSecret: string }>,
+): Promise<Row<InboundHook>> => {
+  beyondOneProject(caller);
+  return transaction(async (trx) => {
+    const hook = await InboundHook.lock(trx, { id: hookId, orgId: ownOrganization(caller) });
+    if (!hook) return InboundHook.refuse();
+    const patch = { ...changes, updatedAt: nowAfter(hook.updatedAt) };
+    await InboundHook.patch(trx, { id: hook.id }, patch);
+    return (await InboundHook.find({ id: hook.id }, trx))!;
+  });
+};
+
+export const renameHook = (caller: Caller, hookId: string, name: string): Promise<Row<InboundHook>> =>
+  change(caller, hookId, { name });
+
+/** The earlier secret is refused at once. */
+export async function replaceHookSecret(
+  caller: Caller,
+  hookId: string,
+  secret = newSigningSecret(),
+): Promise<HookWithSecret> {
+  const hook = await change(caller, hookId, { sealedSecret: seal(sealContext(hookId), secret) });
+  return { hook, secret };
+}
+
+export async function deleteHook(caller: Caller, hookId: string): Promise<{ ok: true; id: string }> {
+  beyondOneProject(caller);
+  const deleted = await InboundHook.query()
+    .delete()
+    .where({ id: hookId, orgId: ownOrganization(caller) });
+  return deleted ? { ok: true, id: hookId } : InboundHook.refuse();
+}
+
+/** Keeps these hooks from being deleted until the transaction ends. @throws 404 for one of another organization */
+export async function holdHooks(
+  trx: Transaction,
+  orgId: Id<'organization'>,
+  hookIds: readonly string[],
+): Promise<void> {
+  const ids = [...new Set(hookIds)];
+  if (ids.length === 0) return;
+  const held = await InboundHook.query(trx).where({ orgId }).whereIn('id', ids).forKeyShare();
+  if (held.length < ids.length) InboundHook.refuse();
+}
+
+/** A hook with its secret in clear text, to verify a signature. @throws 404, also when the secret was sealed with another key */
+export async function openHook(hookId: string): Promise<HookWithSecret> {
+  const hook = await InboundHook.get({ id: hookId });
+  const [row] = await sql<{ sealed: string }>('select sealed_secret as sealed from inbound_hooks where id = $1', [
+    hookId,
+  ]);
+  try {
+    return { hook, secret: unseal(sealContext(hookId), row!.sealed) };
+  } catch {
+    return InboundHook.refuse();
+  }
+}

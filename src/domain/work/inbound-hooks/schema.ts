@@ -1,0 +1,162 @@
+// Inbound hooks on every surface. Their secret is shown when it is set, and never again.
+import { z } from 'zod';
+import { addresses } from '#foundation/http/addresses.ts';
+import { okIdAnswer } from '#graph/acknowledgement.ts';
+import { builder } from '#graph/builder.ts';
+import { pathId, request } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
+import { pages } from '#limits.ts';
+import { inboundCounts, inboundText } from './bounds.ts';
+import { hookSignatures, hookVendors, InboundHook } from './model.ts';
+import * as hooks from './operations.ts';
+
+const HookVendor = wordSet('InboundHookVendor', hookVendors, 'The system whose events a hook understands.', {
+  github: 'GitHub: issues, comments, reviews, pull requests and checks.',
+  webhook: 'Any system; filters and templates read its payload.',
+});
+const HookSignature = wordSet(
+  'InboundHookSignature',
+  hookSignatures,
+  'How a sender signs its events with the secret.',
+  {
+    github: '`X-Hub-Signature-256`: HMAC-SHA256 of the body as hex behind `sha256=`.',
+    standard: 'Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`.',
+    header: 'HMAC-SHA256 of the body, as hex or base64, in a header of your choice.',
+  },
+);
+
+export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').implement({
+  description: 'An address that another system sends signed events to.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `hok_`.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+    name: t.exposeString('name', { description: `${range(inboundText.hookName)} characters.` }),
+    vendor: t.expose('vendor', { type: HookVendor.type, description: 'The system whose events it understands.' }),
+    signature: t.expose('signature', { type: HookSignature.type, description: 'How the sender signs.' }),
+    signatureHeader: t.exposeString('signatureHeader', {
+      nullable: true,
+      description: 'The header with the signature; null unless `signature` is `header`.',
+    }),
+    address: t.string({
+      description: 'The URL for the sender’s settings.',
+      resolve: ({ id }) => `${addresses().baseHost}/hooks/${id}`,
+    }),
+    createdByUserId: t.exposeString('createdByUserId', {
+      nullable: true,
+      description: 'The person who created it; null for a program, and once the account is deleted.',
+    }),
+    lastDeliveryAt: t.expose('lastDeliveryAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the last event with a valid signature arrived; null before the first.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When its name or secret was last changed.' }),
+  }),
+});
+const HookWithSecret = builder.objectRef<hooks.HookWithSecret>('InboundHookWithSecret').implement({
+  description: 'A hook with its secret, which is shown only now.',
+  fields: (t) => ({
+    hook: t.expose('hook', { type: InboundHookType, description: 'The hook.' }),
+    secret: t.exposeString('secret', { description: 'The secret for the sender’s settings.' }),
+  }),
+});
+const HookPage = pageOf('InboundHookPage', InboundHookType);
+const DeleteHookResponse = okIdAnswer('DeleteInboundHookResponse');
+
+const name = nameText(inboundText.hookName).describe(`${range(inboundText.hookName)} characters.`);
+const secret = boundedText(inboundText.secret)
+  .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without spaces')
+  .optional()
+  .describe(`A secret that the sender has chosen, ${range(inboundText.secret)} characters. Absent: a new one.`);
+const CreateRequest = request(
+  'CreateInboundHookRequest',
+  z
+    .object({
+      name,
+      vendor: HookVendor.zod.describe('The system whose events it understands.'),
+      signature: HookSignature.zod
+        .optional()
+        .describe('How the sender signs. Absent: GitHub’s way for GitHub, else Standard Webhooks.'),
+      signatureHeader: boundedText(inboundText.header)
+        .regex(/^[\w-]+$/, 'must be the name of a header')
+        .nullish()
+        .describe('The header with the signature; required with the signature `header`.'),
+      secret,
+    })
+    .meta({ description: 'A new hook.', examples: [{ name: 'GitHub of Acme', vendor: 'github' }] }),
+);
+const UpdateRequest = request(
+  'UpdateInboundHookRequest',
+  z.object({ name }).meta({ description: 'The new name.', examples: [{ name: 'GitHub of Acme' }] }),
+);
+const SecretRequest = request(
+  'ReplaceInboundHookSecretRequest',
+  z.object({ secret }).meta({ description: 'The new secret.', examples: [{}] }),
+);
+
+const hookId = { ...pathId, description: 'The id of the hook.' } as const;
+
+builder.queryFields((t) => ({
+  inboundHooks: t.field({
+    description: 'Hooks that take events of other systems, newest first.',
+    scope: 'integrations:read',
+    rest: 'GET /inbound-hooks',
+    tool: 'list_inbound_hooks',
+    type: HookPage,
+    args: pageArguments(pages.other),
+    resolve: (_, page, { caller }) => hooks.listHooks(caller, page),
+  }),
+  inboundHook: t.field({
+    description: 'A hook by its id.',
+    scope: 'integrations:read',
+    rest: 'GET /inbound-hooks/{hookId}',
+    type: InboundHookType,
+    args: { hookId: t.arg.string(hookId) },
+    resolve: (_, args, { caller }) => hooks.findHook(caller, args.hookId),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createInboundHook: t.field({
+    description: `Creates a hook, at most ${inboundCounts.hooks} per organization, and returns its secret, only once.`,
+    scope: 'integrations:write',
+    rest: { route: 'POST /inbound-hooks', status: 201, errors: [409] },
+    type: HookWithSecret,
+    args: { input: t.arg({ type: CreateRequest, required: true, description: 'The new hook.' }) },
+    resolve: (_, { input }, { caller }) => hooks.createHook(caller, input),
+  }),
+  updateInboundHook: t.field({
+    description: 'Renames a hook.',
+    scope: 'integrations:write',
+    rest: 'PATCH /inbound-hooks/{hookId}',
+    type: InboundHookType,
+    args: {
+      hookId: t.arg.string(hookId),
+      input: t.arg({ type: UpdateRequest, required: true, description: 'The new name.' }),
+    },
+    resolve: (_, args, { caller }) => hooks.renameHook(caller, args.hookId, args.input.name),
+  }),
+  replaceInboundHookSecret: t.field({
+    description:
+      'Replaces the secret of a hook, and returns the new one, only once. Events signed with the earlier one are refused.',
+    scope: 'integrations:write',
+    rest: 'PUT /inbound-hooks/{hookId}/secret',
+    type: HookWithSecret,
+    args: {
+      hookId: t.arg.string(hookId),
+      input: t.arg({ type: SecretRequest, required: true, description: 'The new secret.' }),
+    },
+    resolve: (_, args, { caller }) => hooks.replaceHookSecret(caller, args.hookId, args.input.secret),
+  }),
+  deleteInboundHook: t.field({
+    description: 'Deletes a hook with its deliveries. Events for it are then refused.',
+    scope: 'integrations:write',
+    rest: 'DELETE /inbound-hooks/{hookId}',
+    type: DeleteHookResponse,
+    args: { hookId: t.arg.string(hookId) },
+    resolve: (_, args, { caller }) => hooks.deleteHook(caller, args.hookId),
+  }),
+}));

@@ -1,0 +1,93 @@
+// Whether the author of an event may start a mission, and the text and issue that the mission gets. It asks the tracker and the source
+// host, hence outside of the transaction that starts the mission.
+import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { toProblem } from '#foundation/problem.ts';
+import { trackerTriggersOf } from '../../money/billing/requests.ts';
+import type { Project } from '../../projects/projects/model.ts';
+import { hostOf } from '../../projects/repositories/choose.ts';
+import { trackerOf } from '../../projects/trackers/choose.ts';
+import { textOfIssue } from '../../projects/trackers/issue-text.ts';
+import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
+import { render } from '../inbound-hooks/expressions.ts';
+import type { InboundHook } from '../inbound-hooks/model.ts';
+import { Run } from '../runs/model.ts';
+import type { InboundEvent } from './events/event.ts';
+import type { Fit } from './match.ts';
+
+/** The person who lets an event start missions; null: nobody had to. */
+export type Approver = Id<'person'> | null;
+
+/** A mission that an event may start, or the reason that it may not. */
+export interface Ready extends Fit {
+  text: string;
+  issue: CreatedIssue | null;
+  refusal: { result: 'waiting' | 'ignored'; reason: string } | null;
+}
+
+/** @throws retryable Problems of the tracker or the source host */
+export async function admitEvent(
+  { vendor }: Row<InboundHook>,
+  event: InboundEvent,
+  fit: Fit,
+  approvedBy: Approver,
+): Promise<Ready> {
+  const plain = { ...fit, text: textFor(event, fit), issue: null, refusal: null };
+  const refusal = await refusalOf(event, fit, approvedBy);
+  if (refusal) return { ...plain, refusal };
+  if (!event.issue || fit.project.tracker !== vendor) return plain;
+  try {
+    const { id, url, ...words } = await trackerOf(fit.project).findIssue(fit.project, event.issue.id);
+    const text = fit.trigger.template ? plain.text : [textOfIssue({ id, url, ...words }), askedIn(event)].join('\n\n');
+    return { ...plain, text: text.trim(), issue: { id, url } };
+  } catch (error) {
+    // A tracker that refuses for good does not stop the mission: the event has the issue's text.
+    if (toProblem(error).body.retryable) throw error;
+    return { ...plain, issue: event.issue };
+  }
+}
+
+/** The comment that mentions the agent, among all of the issue's. */
+const askedIn = ({ kind, issue }: InboundEvent): string =>
+  kind === 'comment'
+    ? `The mission was asked for in this comment:\n${issue!.comments[0]!.text.slice(0, 5_000).toWellFormed()}`
+    : '';
+
+const textFor = ({ text, payload, author }: InboundEvent, { trigger }: Fit): string => {
+  const words = trigger.template ? render(trigger.template, payload).slice(0, 12_000).replaceAll('\0', '') : text;
+  return author ? `Event by ${author.login}.\n\n${words}` : words;
+};
+
+async function refusalOf(
+  { kind, author, branch }: InboundEvent,
+  fit: Fit,
+  approvedBy: Approver,
+): Promise<Ready['refusal']> {
+  const { mission, project, trigger } = fit;
+  if (kind === 'check' && branch !== null && (await Run.find({ projectId: project.id, branch }))) {
+    return { result: 'ignored', reason: `The branch ${branch} is a mission's own.` };
+  }
+  if (kind === 'webhook') return null;
+  const policy = await trackerTriggersOf(mission.orgId);
+  if (policy === 'off') {
+    return { result: 'ignored', reason: 'Missions by events of trackers are switched off in the billing settings.' };
+  }
+  if (approvedBy !== null || author === null) return null;
+  const waiting = (reason: string) => ({ result: 'waiting' as const, reason });
+  if (policy === 'members') return waiting(`${author.login} is not known as a member of the organization.`);
+  if (trigger.from === 'anyone') return null;
+  return (await mayWrite(project, author.login))
+    ? null
+    : waiting(`${author.login} may not write to ${project.scmOwner}/${project.scmRepo}.`);
+}
+
+/** False where the host refuses to tell. @throws retryable Problems */
+async function mayWrite(project: Row<Project>, login: string): Promise<boolean> {
+  try {
+    const { host } = await hostOf(project);
+    return (await host.mayWrite?.(project, login)) ?? false;
+  } catch (error) {
+    if (toProblem(error).body.retryable) throw error;
+    return false;
+  }
+}

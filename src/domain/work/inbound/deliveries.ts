@@ -1,0 +1,93 @@
+// Operations on the deliveries of inbound hooks: list, read, repeat, approve; and their end after the retention.
+import { admit } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import { days, now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import { deliveryRetentionMs } from '../inbound-hooks/bounds.ts';
+import { findHook } from '../inbound-hooks/operations.ts';
+import { type DeliveryStatus, InboundDelivery } from './model.ts';
+import type { DeliveryJob } from './process.ts';
+
+export interface DeliveryFilter extends PageRequest {
+  hookId?: string | null | undefined;
+  status?: DeliveryStatus | null | undefined;
+}
+
+/** Newest first. @throws 404 for an unknown hook */
+export async function listDeliveries(
+  caller: Caller,
+  { hookId, status, ...page }: DeliveryFilter,
+): Promise<Page<Row<InboundDelivery>>> {
+  beyondOneProject(caller);
+  const hook = hookId == null ? {} : { hookId: (await findHook(caller, hookId)).id };
+  return InboundDelivery.page({ orgId: ownOrganization(caller), ...hook, status: status ?? undefined }, page);
+}
+
+export async function findDelivery(caller: Caller, hookId: string, deliveryId: string): Promise<Row<InboundDelivery>> {
+  beyondOneProject(caller);
+  return InboundDelivery.get({ id: deliveryId, hookId: hookId as never, orgId: ownOrganization(caller) });
+}
+
+/** Processes the payload once more, as a delivery of its own. @throws 403 without `missions:run`, 409 for one without payload */
+export async function redeliver(caller: Caller, hookId: string, deliveryId: string): Promise<Row<InboundDelivery>> {
+  admit(caller, 'missions:run');
+  const before = await findDelivery(caller, hookId, deliveryId);
+  if (before.payload === null) throw conflict('The payload was not kept: no trigger uses events of this name.');
+  const [id, at] = [newId('inboundDelivery'), now()];
+  const delivery: Row<InboundDelivery> = {
+    ...before,
+    id,
+    externalId: id,
+    status: 'received',
+    reason: null,
+    outcomes: [],
+    redeliveryOf: before.id,
+    receivedAt: at,
+    processedAt: null,
+    createdAt: at,
+  };
+  await transaction(async (trx) => {
+    await InboundDelivery.insert(trx, delivery);
+    await enqueue(trx, 'inbound event', { deliveryId: id } satisfies DeliveryJob);
+  });
+  return delivery;
+}
+
+/** Lets a waiting event start its missions, which are billed to the caller. @throws 403 without `missions:run`, 409 if it does not wait */
+export async function approveDelivery(
+  caller: Caller,
+  hookId: string,
+  deliveryId: string,
+): Promise<Row<InboundDelivery>> {
+  admit(caller, 'missions:run');
+  const approvedBy = ownPerson(caller);
+  const { id } = await findDelivery(caller, hookId, deliveryId);
+  return transaction(async (trx) => {
+    const before = await InboundDelivery.lock(trx, { id });
+    if (before?.status !== 'waiting') throw conflict('The delivery does not wait for an approval.');
+    const changes = { status: 'received' as const, reason: null, processedAt: null };
+    await InboundDelivery.patch(trx, { id }, changes);
+    await enqueue(trx, 'inbound event', { deliveryId: id, approvedBy } satisfies DeliveryJob);
+    return { ...before, ...changes };
+  });
+}
+
+/** An event that is not processed after this time has failed: its retries are over. */
+const givenUpAfterMs = days(2);
+const giveUpSql = `update inbound_deliveries set status = 'failed', processed_at = $2,
+  reason = coalesce(reason, 'It could not be processed.') where status = 'received' and received_at < $1`;
+const sweepSql = 'delete from inbound_deliveries where received_at < $1';
+const sweepKeysSql = 'delete from inbound_keys where created_at < $1';
+
+export async function sweepDeliveries(): Promise<void> {
+  const at = now();
+  await sql(giveUpSql, [at - givenUpAfterMs, at]);
+  await sql(sweepSql, [at - deliveryRetentionMs]);
+  await sql(sweepKeysSql, [at - deliveryRetentionMs]);
+}

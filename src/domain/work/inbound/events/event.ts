@@ -1,0 +1,43 @@
+// An event of another system in words that triggers understand, whichever system sent it.
+import type { FoundIssue } from '../../../projects/trackers/tracker.ts';
+import type { EventKind } from '../../recurring/model.ts';
+
+export interface EventAuthor {
+  login: string;
+  isBot: boolean;
+}
+
+export interface InboundEvent {
+  kind: EventKind;
+  /** The sender's name of what happened, such as `labeled`. */
+  action: string;
+  /** `owner/name` at the source host; null for an event of no repository. */
+  repository: string | null;
+  /** One line for lists. */
+  title: string;
+  /** The person who caused it; null for a machine's event. */
+  author: EventAuthor | null;
+  /** The issue that it is about, which a mission works on; null for a pull request. */
+  issue: FoundIssue | null;
+  /** The label that was put on, or the person who was assigned. */
+  label: string | null;
+  assignee: string | null;
+  /** Words that may mention an agent: new ones only, of an edited comment those that it lacked before. */
+  words: string;
+  /** Branch of a failed check. */
+  branch: string | null;
+  /** The event as text for the agent, which quotes it. */
+  text: string;
+  /** Equal for deliveries of one event by several hooks. */
+  key: string | null;
+  payload: unknown;
+}
+
+/** The reason that no trigger can use an event. */
+export interface UnusedEvent {
+  reason: string;
+}
+export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent => 'kind' in event;
+
+/** The invisible mark in texts that missions write (../../projects/trackers): nothing of a mission starts another one. */
+export const isOfMission = (text: string | null | undefined): boolean => /<!-- run: run_\w+ -->/.test(text ?? '');

@@ -1,0 +1,18 @@
+// Events of any system: the payload is what the rule's filter, key and template make of it.
+import type { InboundEvent } from './event.ts';
+
+export const readWebhookEvent = (event: string, payload: unknown): InboundEvent => ({
+  kind: 'webhook',
+  action: event,
+  repository: null,
+  title: event,
+  author: null,
+  issue: null,
+  label: null,
+  assignee: null,
+  words: '',
+  branch: null,
+  text: `Event ${event}:\n\n${JSON.stringify(payload, null, 1).slice(0, 12_000).toWellFormed()}`,
+  key: null,
+  payload,
+});

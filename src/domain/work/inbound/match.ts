@@ -1,0 +1,76 @@
+// Whether an event fits a trigger. Each refusal is a sentence for the page of events.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Project } from '../../projects/projects/model.ts';
+import { evaluate, isTrue } from '../inbound-hooks/expressions.ts';
+import type { EventTrigger, RecurringMission } from '../recurring/model.ts';
+import type { InboundEvent } from './events/event.ts';
+
+/** A scheduled task or automation, and the trigger that the event fits. */
+export interface Fit {
+  mission: Row<RecurringMission>;
+  project: Row<Project>;
+  trigger: EventTrigger;
+}
+
+const nouns = {
+  issue: 'issue',
+  comment: 'comment',
+  pullRequest: 'pull request',
+  check: 'check',
+  webhook: 'event',
+} as const;
+
+/** Null: the event fits. Otherwise the reason that it does not; `isOther` for another kind of event. */
+export function mismatch(
+  trigger: EventTrigger,
+  hookId: string,
+  event: InboundEvent,
+): { reason: string; isOther: boolean } | null {
+  const noun = nouns[event.kind];
+  if (trigger.kind !== event.kind) return { reason: `the rule is not about an ${noun}`, isOther: true };
+  if (trigger.hookId && trigger.hookId !== hookId) return { reason: 'the rule is about another hook', isOther: true };
+  const reason = conditionOf(trigger, event) ?? filterOf(trigger, event);
+  return reason === null ? null : { reason, isOther: false };
+}
+
+const isSame = (one: string, other: string | null): boolean => one.toLowerCase() === other?.toLowerCase();
+
+function conditionOf({ kind, label, assignee, mention, branch }: EventTrigger, event: InboundEvent): string | null {
+  if (kind === 'issue' || kind === 'pullRequest') {
+    if (label != null) return isSame(label, event.label) ? null : differs('label', label, event.label, event);
+    if (assignee != null) {
+      return isSame(assignee, event.assignee) ? null : differs('assignee', assignee, event.assignee, event);
+    }
+    return event.action === 'opened' ? null : `it was ${event.action}, not opened`;
+  }
+  if (kind === 'comment' && !event.words.split(' ').includes(`@${mention?.toLowerCase()}`)) {
+    return `the comment does not mention @${mention}`;
+  }
+  if (kind === 'check' && branch != null && branch !== event.branch) return `the branch is not ${branch}`;
+  return null;
+}
+
+const differs = (noun: string, wanted: string, found: string | null, { action }: InboundEvent): string =>
+  found === null
+    ? `it was ${action}, and the rule waits for the ${noun} ${wanted}`
+    : `the ${noun} ${found} is not ${wanted}`;
+
+function filterOf({ filter }: EventTrigger, { payload }: InboundEvent): string | null {
+  if (filter == null) return null;
+  try {
+    return isTrue(evaluate(filter, payload)) ? null : 'the filter is not true';
+  } catch (error) {
+    return `the filter failed: ${(error as Error).message.slice(0, 200)}`;
+  }
+}
+
+/** The value that makes repeated events one; null: each event counts. */
+export function keyOf({ key }: EventTrigger, event: InboundEvent): string | null {
+  if (key == null) return event.key;
+  try {
+    const value = evaluate(key, event.payload);
+    return value === null ? event.key : `key ${JSON.stringify(value)}`.slice(0, 500);
+  } catch {
+    return event.key;
+  }
+}

@@ -1,0 +1,50 @@
+// A delivery: an event that arrived at an inbound hook, with what became of it (docs/triggers.md).
+import { orgWide } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
+import { InboundHook } from '../inbound-hooks/model.ts';
+
+export const deliveryStatuses = ['received', 'started', 'waiting', 'ignored', 'failed'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+export const outcomeResults = ['started', 'waiting', 'ignored', 'later'] as const;
+
+/** The effect of an event on one scheduled task or automation. */
+export interface DeliveryOutcome {
+  recurringId: Id<'scheduledTask' | 'automation'>;
+  name: string;
+  result: (typeof outcomeResults)[number];
+  /** Sentence for people; null when a mission was started. */
+  reason: string | null;
+  runId: Id<'run'> | null;
+}
+
+export class InboundDelivery extends table('inbound_deliveries', {
+  id: column<Id<'inboundDelivery'>>(),
+  orgId: column<Id<'organization'>>(),
+  hookId: column<Id<'inboundHook'>>(),
+  /** The sender's id of the event: unique in its hook. */
+  externalId: column<string>(),
+  /** The sender's name of the event, such as `issues.labeled`. */
+  event: column<string>(),
+  title: column<string | null>(),
+  /** JSON; null for an event that no trigger can use. */
+  payload: column<string | null>(),
+  status: column<DeliveryStatus>(),
+  /** Why no mission was started, or why it is tried again; null otherwise. */
+  reason: column<string | null>(),
+  outcomes: column<DeliveryOutcome[]>(),
+  /** The delivery that a person repeated with this one. */
+  redeliveryOf: column<Id<'inboundDelivery'> | null>(),
+  receivedAt: column<number>(),
+  processedAt: column<number | null>(),
+  createdAt: column<number>(),
+}) {
+  static override noun = 'delivery';
+  static override jsonAttributes = ['outcomes'];
+  static visibleTo = orgWide;
+
+  static {
+    this.belongsTo('hook', InboundHook, 'hookId', 'deliveries');
+  }
+}

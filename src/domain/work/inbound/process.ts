@@ -1,0 +1,177 @@
+// Processes a stored event: finds the scheduled tasks and automations whose triggers it fits, and starts their missions. The outcome is
+// written in the transaction that writes the runs: however often the job runs, an event starts each of them once.
+import { now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { InboundHook } from '../inbound-hooks/model.ts';
+import { readMissions } from '../recurring/dispatch.ts';
+import { listMissionsWithEvents, startForEvent } from '../recurring/events.ts';
+import { RecurringMission } from '../recurring/model.ts';
+import { deliverRuns } from '../runs/dispatch.ts';
+import type { WaitingRun } from '../runs/model.ts';
+import { type Approver, admitEvent, type Ready } from './admission.ts';
+import { type InboundEvent, isUsed, type UnusedEvent } from './events/event.ts';
+import { readGitHubEvent } from './events/github.ts';
+import { readWebhookEvent } from './events/webhook.ts';
+import { type Fit, keyOf, mismatch } from './match.ts';
+import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
+
+/** The job of a delivery. `approvedBy`: the person who lets an event start missions that its author may not start. */
+export interface DeliveryJob {
+  deliveryId: string;
+  approvedBy?: Approver;
+}
+
+/** An event that is tried again later: the plan's missions at once, the credits or the daily cap are used up. */
+class TryAgain extends Error {}
+
+/** @throws when the event has to be tried again */
+export async function processDelivery({ deliveryId, approvedBy = null }: DeliveryJob): Promise<void> {
+  const delivery = await InboundDelivery.find({ id: deliveryId });
+  if (delivery?.status !== 'received') return;
+  const hook = await InboundHook.find({ id: delivery.hookId });
+  if (!hook) return;
+  const event = readEvent(hook, delivery);
+  if (!isUsed(event)) return conclude(delivery.id, 'ignored', event.reason);
+  if (event.author?.isBot) return conclude(delivery.id, 'ignored', `${event.author.login} is a program.`, event.title);
+  const { fits, reason } = await findFits(delivery, event);
+  if (fits.length === 0) return conclude(delivery.id, 'ignored', reason, event.title);
+  const settled = new Set(delivery.outcomes.filter(isSettled).map(({ recurringId }) => recurringId));
+  const ready: Ready[] = [];
+  for (const fit of fits) {
+    if (!settled.has(fit.mission.id)) ready.push(await admitEvent(hook, event, fit, approvedBy));
+  }
+  const started = await transaction((trx) => start(trx, delivery.id, event, ready, approvedBy));
+  await deliverRuns(started.runs, await readMissions(started.runs));
+  if (started.again) throw new TryAgain(started.again);
+}
+
+function readEvent(hook: Row<InboundHook>, { event, payload }: Row<InboundDelivery>): InboundEvent | UnusedEvent {
+  const name = event.split('.', 1)[0]!;
+  if (payload === null) return { reason: `No trigger uses the event ${name}.` };
+  const value = JSON.parse(payload) as unknown;
+  return hook.vendor === 'github' ? readGitHubEvent(name, value) : readWebhookEvent(event, value);
+}
+
+async function findFits(
+  { orgId, hookId }: Row<InboundDelivery>,
+  event: InboundEvent,
+): Promise<{ fits: Fit[]; reason: string }> {
+  const missions = await listMissionsWithEvents(orgId);
+  const projects = await Project.findByKeys('id', [...new Set(missions.map(({ projectId }) => projectId))]);
+  const projectsById = new Map(projects.map((project) => [project.id as string, project]));
+  const reasons: string[] = [];
+  const fits = missions.flatMap((mission) => {
+    const project = projectsById.get(mission.projectId);
+    if (!project || (event.repository !== null && !isOwnRepository(project, event.repository))) return [];
+    for (const trigger of mission.eventTriggers) {
+      const found = mismatch(trigger, hookId, event);
+      if (!found) return { mission, project, trigger };
+      if (!found.isOther) reasons.push(`${mission.name}: ${found.reason}`);
+    }
+    return [];
+  });
+  const about = event.repository ? ` of ${event.repository}` : '';
+  const why =
+    reasons.length > 0 ? reasons.slice(0, 5).join('; ') : `no enabled automation or task listens to it${about}`;
+  return { fits, reason: `No rule matched: ${why}.` };
+}
+
+const isOwnRepository = ({ scmOwner, scmRepo }: Row<Project>, repository: string): boolean =>
+  `${scmOwner}/${scmRepo}`.toLowerCase() === repository.toLowerCase();
+
+const isSettled = ({ result }: DeliveryOutcome): boolean => result === 'started' || result === 'ignored';
+
+async function conclude(
+  id: string,
+  status: DeliveryStatus,
+  reason: string,
+  title: string | null = null,
+): Promise<void> {
+  const changes = { status, reason, title, processedAt: now() };
+  await InboundDelivery.patch(undefined, { id: id as never, status: 'received' }, changes);
+}
+
+/** Writes the runs and the outcome. Nothing when another process has processed the delivery meanwhile. */
+async function start(
+  trx: Transaction,
+  id: string,
+  event: InboundEvent,
+  ready: readonly Ready[],
+  approvedBy: Approver,
+): Promise<{ runs: WaitingRun[]; again: string | null }> {
+  const delivery = await InboundDelivery.lock(trx, { id: id as never });
+  if (delivery?.status !== 'received') return { runs: [], again: null };
+  const runs: WaitingRun[] = [];
+  const outcomes = delivery.outcomes.filter(isSettled);
+  for (const one of ready) {
+    const { outcome, run } = await startOne(trx, delivery, event, one, approvedBy);
+    outcomes.push(outcome);
+    if (run) runs.push(run);
+  }
+  const status = statusOf(outcomes);
+  const reason = outcomes.find(({ result }) => result === 'later' || result === 'waiting')?.reason ?? null;
+  await InboundDelivery.patch(
+    trx,
+    { id: delivery.id },
+    {
+      outcomes,
+      status,
+      reason,
+      title: event.title,
+      processedAt: status === 'received' ? null : now(),
+    },
+  );
+  return { runs, again: status === 'received' ? reason : null };
+}
+
+function statusOf(outcomes: readonly DeliveryOutcome[]): DeliveryStatus {
+  const results = new Set(outcomes.map(({ result }) => result));
+  if (results.has('later')) return 'received';
+  if (results.has('waiting')) return 'waiting';
+  return results.has('started') ? 'started' : 'ignored';
+}
+
+const takeKeySql = `insert into inbound_keys (recurring_id, key, created_at) values ($1, $2, $3)
+  on conflict (recurring_id, key) do nothing returning key`;
+const runOfKeySql = 'select run_id from inbound_keys where recurring_id = $1 and key = $2';
+const noteRunSql = 'update inbound_keys set run_id = $3 where recurring_id = $1 and key = $2';
+const dropKeySql = 'delete from inbound_keys where recurring_id = $1 and key = $2';
+
+async function startOne(
+  trx: Transaction,
+  delivery: Row<InboundDelivery>,
+  event: InboundEvent,
+  { mission, trigger, text, issue, refusal }: Ready,
+  approvedBy: Approver,
+): Promise<{ outcome: DeliveryOutcome; run?: WaitingRun }> {
+  const { id: recurringId, name } = mission;
+  const outcome = (
+    result: DeliveryOutcome['result'],
+    reason: string | null,
+    runId: DeliveryOutcome['runId'] = null,
+  ) => ({
+    outcome: { recurringId, name, result, reason, runId },
+  });
+  if (refusal) return outcome(refusal.result, refusal.reason);
+  const locked = await RecurringMission.query(trx).findOne({ id: recurringId, enabled: true }).forNoKeyUpdate();
+  if (!locked) return outcome('ignored', 'It was disabled or deleted meanwhile.');
+  if (locked.updatedAt !== mission.updatedAt) return outcome('later', 'It was changed meanwhile.');
+  const eventKey = keyOf(trigger, event);
+  // A person who repeats a delivery means to start it again.
+  const key = eventKey === null || delivery.redeliveryOf ? `delivery ${delivery.id}` : eventKey;
+  if ((await sql(takeKeySql, [recurringId, key, now()], trx)).length === 0) {
+    const [earlier] = await sql<{ runId: string | null }>(runOfKeySql, [recurringId, key], trx);
+    return outcome('ignored', `The same event has started ${earlier?.runId ?? 'a mission'} before.`);
+  }
+  const started = await startForEvent(trx, { ...locked }, { text, issue, actor: approvedBy });
+  if (started && 'id' in started) {
+    await sql(noteRunSql, [recurringId, key, started.id], trx);
+    return { ...outcome('started', null, started.id), run: started };
+  }
+  await sql(dropKeySql, [recurringId, key], trx);
+  if (!started) return outcome('ignored', 'Its project is being deleted.');
+  // Money and places come back; a lack of a model, a paused project and an open run are a person's to change.
+  return outcome(started.problem?.status === 402 ? 'later' : 'ignored', started.reason);
+}

@@ -1,0 +1,137 @@
+// Takes an event of another system: verifies it, and writes it with the job that processes it. Everything else happens in the job, so
+// that the sender is answered at once.
+import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { now } from '#foundation/clock.ts';
+import { parseJson } from '#foundation/http/http.ts';
+import { newId } from '#foundation/ids.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { invalid, unsupportedMediaType } from '#foundation/problem.ts';
+import { inboundPayload } from '../inbound-hooks/bounds.ts';
+import { InboundHook } from '../inbound-hooks/model.ts';
+import { openHook } from '../inbound-hooks/operations.ts';
+import { verifySignature } from '../inbound-hooks/signatures.ts';
+import { isReadable } from './events/github.ts';
+import { InboundDelivery } from './model.ts';
+
+export interface ReceivedEvent {
+  headers: IncomingHttpHeaders;
+  /** The media type, lower case, without parameters. */
+  type: string;
+  body: Buffer;
+}
+
+/**
+ * Returns the id of the delivery, which for an event that was delivered before is the earlier one's.
+ * @throws 401 for a signature that does not fit, 400 for a body that is not JSON, a form, or within its bounds
+ */
+export async function receiveEvent(
+  hookId: string,
+  received: ReceivedEvent,
+): Promise<{ deliveryId: string; isNew: boolean }> {
+  const { hook, secret } = await openHook(hookId);
+  verifySignature(hook, secret, received.headers, received.body);
+  const { payload, json } = readPayload(received);
+  const { event, isUsed } = nameOf(hook, received.headers, payload);
+  const at = now();
+  const delivery = {
+    id: newId('inboundDelivery'),
+    orgId: hook.orgId,
+    hookId: hook.id,
+    externalId: externalIdOf(hook, received),
+    event,
+    title: null,
+    payload: isUsed ? json : null,
+    status: 'received' as const,
+    reason: null,
+    outcomes: [],
+    redeliveryOf: null,
+    receivedAt: at,
+    processedAt: null,
+    createdAt: at,
+  };
+  const isNew = await transaction(async (trx) => {
+    if (!(await InboundDelivery.insertNew(trx, { ...delivery, outcomes: '[]' as never }, ['hookId', 'externalId'])))
+      return false;
+    await InboundHook.patch(trx, { id: hook.id }, { lastDeliveryAt: at });
+    await enqueue(trx, 'inbound event', { deliveryId: delivery.id });
+    return true;
+  });
+  if (isNew) return { deliveryId: delivery.id, isNew };
+  const { id } = await InboundDelivery.get({ hookId: hook.id, externalId: delivery.externalId });
+  return { deliveryId: id, isNew };
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function readPayload({ type, body }: ReceivedEvent): { payload: unknown; json: string } {
+  let text: string;
+  try {
+    text = utf8.decode(body);
+  } catch {
+    throw invalid('The body is not valid UTF-8.');
+  }
+  const isForm = type === 'application/x-www-form-urlencoded';
+  if (!isForm && type !== '' && type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) {
+    throw unsupportedMediaType.field('Content-Type', 'must be application/json or application/x-www-form-urlencoded');
+  }
+  const form = isForm ? Object.fromEntries(new URLSearchParams(text)) : null;
+  // GitHub's default is a form with the JSON in one member.
+  const json = form ? (form.payload ?? JSON.stringify(form)) : text;
+  const payload = parseJson(json);
+  if (payload === undefined) throw invalid('The body is not valid JSON.');
+  if (depthOf(json) > inboundPayload.depth) {
+    throw invalid(`The body has more than ${inboundPayload.depth} levels of arrays and objects.`);
+  }
+  return { payload, json };
+}
+
+/** Levels of arrays and objects of a JSON text, without the recursion that a deep one would exhaust. */
+function depthOf(json: string): number {
+  let [depth, deepest, isInString] = [0, 0, false];
+  for (let i = 0; i < json.length; i++) {
+    const char = json[i];
+    if (char === '\\' && isInString) i++;
+    else if (char === '"') isInString = !isInString;
+    else if (isInString) continue;
+    else if (char === '[' || char === '{') deepest = Math.max(deepest, ++depth);
+    else if (char === ']' || char === '}') depth--;
+  }
+  return deepest;
+}
+
+const header = (headers: IncomingHttpHeaders, name: string): string | null => {
+  const value = headers[name];
+  return typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value) ? value : null;
+};
+
+function nameOf(
+  hook: Row<InboundHook>,
+  headers: IncomingHttpHeaders,
+  payload: unknown,
+): { event: string; isUsed: boolean } {
+  const members = (typeof payload === 'object' && payload !== null ? payload : {}) as {
+    action?: unknown;
+    type?: unknown;
+  };
+  const word = (value: unknown): string | null =>
+    typeof value === 'string' && /^[\w.:/-]{1,100}$/.test(value) ? value : null;
+  if (hook.vendor === 'webhook') return { event: word(members.type) ?? word(members.action) ?? 'event', isUsed: true };
+  const name = header(headers, 'x-github-event');
+  if (!name) throw invalid.field('X-GitHub-Event', 'must be sent');
+  const action = word(members.action);
+  return { event: action ? `${name}.${action}` : name, isUsed: isReadable(name) };
+}
+
+/** Without an id of the sender, equal bodies are one event: whoever reads one could send it again. */
+function externalIdOf(hook: Row<InboundHook>, { headers, body }: ReceivedEvent): string {
+  const sent =
+    hook.signature === 'github' && hook.vendor === 'github'
+      ? header(headers, 'x-github-delivery')
+      : hook.signature === 'standard'
+        ? header(headers, 'webhook-id')
+        : null;
+  return sent ?? createHash('sha256').update(body).digest('hex');
+}

@@ -1,0 +1,126 @@
+// Deliveries of inbound hooks on every surface: what arrived, and what became of it.
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { pages } from '#limits.ts';
+import { inboundPayload } from '../inbound-hooks/bounds.ts';
+import { InboundHookType } from '../inbound-hooks/schema.ts';
+import * as deliveries from './deliveries.ts';
+import { type DeliveryOutcome, deliveryStatuses, InboundDelivery, outcomeResults } from './model.ts';
+
+const DeliveryStatus = wordSet('InboundDeliveryStatus', deliveryStatuses, 'State of a delivery.', {
+  received: 'It is not processed yet, or is tried again; `reason` says why.',
+  started: 'It has started a mission.',
+  waiting: 'Its author may not start missions: it waits for an approval.',
+  ignored: 'It has started nothing; `reason` or `outcomes` says why.',
+  failed: 'It could not be processed within two days.',
+});
+const OutcomeResult = wordSet(
+  'InboundOutcomeResult',
+  outcomeResults,
+  'Effect of an event on one scheduled task or automation.',
+  {
+    started: 'It has started a mission.',
+    waiting: 'It waits for an approval.',
+    ignored: 'It has started nothing.',
+    later: 'It is tried again.',
+  },
+);
+const Outcome = builder.objectRef<DeliveryOutcome>('InboundOutcome').implement({
+  description: 'The effect of an event on one scheduled task or automation whose rule it fits.',
+  fields: (t) => ({
+    recurringId: t.exposeString('recurringId', { description: 'The id of the scheduled task or automation.' }),
+    name: t.exposeString('name', { description: 'Its name at that time.' }),
+    result: t.expose('result', { type: OutcomeResult.type, description: 'The effect.' }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Why no mission was started; null otherwise.' }),
+    runId: t.exposeString('runId', { nullable: true, description: 'The run that was started; null otherwise.' }),
+  }),
+});
+
+const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery').implement({
+  description: 'An event that arrived at a hook, kept for 30 days.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `dlv_`.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+    hookId: t.exposeString('hookId', { description: 'The hook.' }),
+    externalId: t.exposeString('externalId', { description: 'The sender’s id of the event; it is processed once.' }),
+    event: t.exposeString('event', { description: 'The sender’s name of the event, such as `issues.labeled`.' }),
+    title: t.exposeString('title', { nullable: true, description: 'One line; null until it is processed.' }),
+    status: t.expose('status', { type: DeliveryStatus.type, description: 'Its state.' }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Why it has started nothing; null otherwise.' }),
+    outcomes: t.expose('outcomes', { type: [Outcome], description: 'Its effects.' }),
+    redeliveryOf: t.exposeString('redeliveryOf', {
+      nullable: true,
+      description: 'The delivery that a person repeated with this one; null otherwise.',
+    }),
+    receivedAt: t.expose('receivedAt', { type: 'EpochMs', description: 'When it arrived.' }),
+    processedAt: t.expose('processedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was processed; null before.',
+    }),
+    payload: t.exposeString('payload', {
+      graphOnly: true,
+      nullable: true,
+      complexity: weightOf(inboundPayload.bytes),
+      description: 'The body as JSON; null for an event that no trigger can use.',
+    }),
+    hook: t.belongsTo('hook', { link: 'integrations:read', type: InboundHookType, description: 'The hook.' }),
+  }),
+});
+const DeliveryPage = pageOf('InboundDeliveryPage', DeliveryType);
+
+const hookId = { ...pathId, description: 'The id of the hook.' } as const;
+const deliveryId = { ...pathId, description: 'The id of the delivery.' } as const;
+
+builder.queryFields((t) => ({
+  inboundDeliveries: t.field({
+    description: 'Events that arrived at a hook, newest first.',
+    scope: 'integrations:read',
+    rest: 'GET /inbound-hooks/{hookId}/deliveries',
+    tool: 'list_inbound_deliveries',
+    type: DeliveryPage,
+    args: {
+      hookId: t.arg.string(hookId),
+      status: t.arg({ type: DeliveryStatus.type, description: 'Only deliveries in this state.' }),
+      ...pageArguments(pages.other),
+    },
+    resolve: (_, args, { caller }) => deliveries.listDeliveries(caller, args),
+  }),
+  inboundDelivery: t.field({
+    description: 'A delivery by its id.',
+    scope: 'integrations:read',
+    rest: 'GET /inbound-hooks/{hookId}/deliveries/{deliveryId}',
+    type: DeliveryType,
+    args: { hookId: t.arg.string(hookId), deliveryId: t.arg.string(deliveryId) },
+    resolve: (_, args, { caller }) => deliveries.findDelivery(caller, args.hookId, args.deliveryId),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  redeliverInboundDelivery: t.field({
+    description:
+      'Processes the payload of a delivery once more, as a new delivery. Requires the scope `missions:run` too.',
+    scope: 'integrations:write',
+    rest: {
+      route: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/redelivery',
+      status: 201,
+      errors: [409],
+    },
+    type: DeliveryType,
+    args: { hookId: t.arg.string(hookId), deliveryId: t.arg.string(deliveryId) },
+    resolve: (_, args, { caller }) => deliveries.redeliver(caller, args.hookId, args.deliveryId),
+  }),
+  approveInboundDelivery: t.field({
+    description:
+      'Lets an event whose author may not start missions start them; they are billed to the caller. Requires the scope ' +
+      '`missions:run` too.',
+    scope: 'integrations:write',
+    rest: { route: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/approval', errors: [409] },
+    type: DeliveryType,
+    args: { hookId: t.arg.string(hookId), deliveryId: t.arg.string(deliveryId) },
+    resolve: (_, args, { caller }) => deliveries.approveDelivery(caller, args.hookId, args.deliveryId),
+  }),
+}));

@@ -1,0 +1,78 @@
+// Event triggers of recurring missions: their checks, the missions that have some, and the start of a mission on an event.
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
+import { invalid } from '#foundation/problem.ts';
+import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
+import { holdHooks } from '../inbound-hooks/operations.ts';
+import { createRuns, type NewRun } from '../runs/create.ts';
+import type { WaitingRun } from '../runs/model.ts';
+import type { StartBlocker } from '../starts/blockers.ts';
+import { planRuns } from './dispatch.ts';
+import { type EventTrigger, RecurringMission, type Trigger } from './model.ts';
+
+/** Drops absent members, so that equal rules compare as equal. */
+export const plainEvent = ({ kind, from, ...conditions }: EventTrigger): EventTrigger => ({
+  kind,
+  from,
+  ...(Object.fromEntries(Object.entries(conditions).filter(([, value]) => value != null)) as typeof conditions),
+});
+
+/** @throws 400 */
+export function refuseNoTrigger(triggers: readonly Trigger[], eventTriggers: readonly EventTrigger[]): void {
+  if (triggers.length + eventTriggers.length === 0) throw invalid.field('triggers', 'must be at least 1 entry');
+}
+
+/** @throws 404 for a hook of another organization */
+export const holdHooksOf = (
+  trx: Transaction,
+  orgId: Id<'organization'>,
+  triggers: readonly EventTrigger[],
+): Promise<void> =>
+  holdHooks(
+    trx,
+    orgId,
+    triggers.flatMap(({ hookId }) => hookId ?? []),
+  );
+
+const withEventsSql = `select ${columnsOf(RecurringMission)} from recurring_missions
+  where org_id = $1 and event_triggers <> '[]' and enabled order by id`;
+
+/** The enabled missions of the organization that have event triggers. */
+export const listMissionsWithEvents = (orgId: string): Promise<Row<RecurringMission>[]> => sql(withEventsSql, [orgId]);
+
+/** The event that starts a mission: its text for the agent, and the issue that the run works on instead of one of its own. */
+export interface StartingEvent {
+  text: string;
+  issue: CreatedIssue | null;
+  /** The person to bill; null: the person who last set the mission. */
+  actor: RecurringMission['createdByUserId'] | null;
+}
+
+/**
+ * Writes a run for an event, or returns what blocks it: unlike an occurrence of a schedule, a blocked event leaves no skipped run. The
+ * caller has to deliver the run. The mission must be locked. Null: its project is being deleted.
+ */
+export async function startForEvent(
+  trx: Transaction,
+  locked: Row<RecurringMission>,
+  { text, issue, actor }: StartingEvent,
+): Promise<WaitingRun | StartBlocker | null> {
+  const at = now();
+  const { newRuns, blockers } = await planRuns(trx, [locked], { kind: 'manual', at, actor });
+  const blocker = blockers.get(locked.id);
+  if (blocker) return blocker;
+  const own = (run: NewRun): NewRun => {
+    const { asks, ...others } = run;
+    return issue ? { ...others, issueId: issue.id, issueUrl: issue.url } : run;
+  };
+  const [run] = await createRuns(
+    trx,
+    newRuns.map((one) => ({ ...own(one), issueText: text })),
+    at,
+  );
+  if (run) await RecurringMission.patch(trx, { id: locked.id }, { lastRunAt: at });
+  return run ?? null;
+}

@@ -1,0 +1,111 @@
+// Event triggers of recurring missions in the graph, and their checks. REST has schedules alone, as specified.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText, range } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { inboundCounts, inboundText } from '../inbound-hooks/bounds.ts';
+import { expressionError, templateError } from '../inbound-hooks/expressions.ts';
+import { type EventTrigger, eventAuthors, eventKinds } from './model.ts';
+
+const EventKind = wordSet('EventKind', eventKinds, 'Kind of event that starts a mission.', {
+  issue: 'An issue that is opened, gets a label, or is assigned.',
+  comment: 'A comment or review that mentions an agent.',
+  pullRequest: 'A pull request that is opened or gets a label.',
+  check: 'A check, workflow or commit status that fails, except on the branch of a mission.',
+  webhook: 'Any event of a hook.',
+});
+const EventAuthors = wordSet(
+  'EventAuthors',
+  eventAuthors,
+  'People whose events start missions; those of others wait for an approval.',
+  {
+    writers: 'People who may write to the repository.',
+    anyone: 'Everybody.',
+  },
+);
+
+const described = {
+  hookId:
+    'The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind.',
+  label: 'The label that an issue or pull request gets. Absent: one that is opened.',
+  assignee: 'The login to which an issue is assigned.',
+  mention: 'The name after the `@` in a comment; required for `comment`.',
+  branch: 'The branch of the failed check. Absent: any.',
+  filter: 'A JMESPath expression over the payload that must be true.',
+  key: 'A JMESPath expression over the payload: of events with one value, the first starts a mission, for 30 days.',
+  template: 'Text for the agent with `{{ JMESPath }}`. Absent: the issue, or the event.',
+} as const;
+
+export const EventTriggerType = builder.objectRef<EventTrigger>('EventTrigger').implement({
+  description: 'A rule: an event that fits it starts a mission. The agent gets the event as quoted text.',
+  fields: (t) => {
+    const optional = (name: keyof typeof described) =>
+      t.exposeString(name, { nullable: true, description: described[name] });
+    return {
+      kind: t.expose('kind', { type: EventKind.type, description: 'Kind of event.' }),
+      from: t.expose('from', { type: EventAuthors.type, description: 'Whose events start missions.' }),
+      hookId: optional('hookId'),
+      label: optional('label'),
+      assignee: optional('assignee'),
+      mention: optional('mention'),
+      branch: optional('branch'),
+      filter: optional('filter'),
+      key: optional('key'),
+      template: optional('template'),
+    };
+  },
+});
+
+const checked = (bounds: { min: number; max: number }, errorOf: (value: string) => string | null) =>
+  boundedText(bounds).superRefine((value, issues) => {
+    const message = value.length <= bounds.max ? errorOf(value) : null;
+    if (message) issues.addIssue({ code: 'custom', message });
+  });
+const word = boundedText(inboundText.word);
+const expression = checked(inboundText.expression, expressionError);
+
+/** The members that each kind may have beside `hookId`, `from`, `filter`, `key` and `template`; the first of `comment` is required. */
+const conditions: Readonly<Record<EventTrigger['kind'], readonly ('label' | 'assignee' | 'mention' | 'branch')[]>> = {
+  issue: ['label', 'assignee'],
+  comment: ['mention'],
+  pullRequest: ['label'],
+  check: ['branch'],
+  webhook: [],
+};
+
+const eventTrigger = z
+  .object({
+    kind: EventKind.zod.describe('Kind of event.'),
+    from: EventAuthors.zod.default('writers').describe('Whose events start missions.'),
+    hookId: boundedText(text.pathId).nullish().describe(described.hookId),
+    label: word.nullish().describe(described.label),
+    assignee: word.nullish().describe(described.assignee),
+    mention: word
+      .regex(/^[\w-]+$/, 'must be a name without @')
+      .nullish()
+      .describe(described.mention),
+    branch: boundedText(text.gitRef).nullish().describe(described.branch),
+    filter: expression.nullish().describe(described.filter),
+    key: expression.nullish().describe(described.key),
+    template: checked(inboundText.template, templateError).nullish().describe(described.template),
+  })
+  .superRefine((trigger, issues) => {
+    const { kind } = trigger;
+    const refuse = (member: string, message: string) => issues.addIssue({ code: 'custom', path: [member], message });
+    if (kind === 'webhook' && trigger.hookId == null) refuse('hookId', 'is required when kind is webhook');
+    if (kind === 'comment' && trigger.mention == null) refuse('mention', 'is required when kind is comment');
+    for (const member of ['label', 'assignee', 'mention', 'branch'] as const) {
+      if (trigger[member] != null && !conditions[kind].includes(member)) {
+        refuse(member, `must be absent when kind is ${kind}`);
+      }
+    }
+    if (trigger.label != null && trigger.assignee != null) refuse('assignee', 'must be absent beside label');
+  });
+
+export const eventTriggers = z
+  .array(eventTrigger.describe('A rule.'))
+  .max(inboundCounts.triggers)
+  .describe(`At most ${inboundCounts.triggers} rules; an event that fits one of them starts a mission.`);
+
+export const eventTriggersShown = `${range({ min: 0, max: inboundCounts.triggers })} rules for events that start missions.`;

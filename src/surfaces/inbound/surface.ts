@@ -1,0 +1,35 @@
+// POST /hooks/{hookId}: events of other systems (docs/triggers.md). The signature is verified over the raw body, the event is stored and
+// answered; a job does the rest.
+
+import { receiveEvent } from '#domain/work/inbound/receive.ts';
+import { eventsPerMinute, inboundPayload } from '#domain/work/inbound-hooks/bounds.ts';
+import { answerJson, type Exchange, mediaType, readBody } from '#foundation/http/http.ts';
+import { createThrottle } from '#foundation/http/throttle.ts';
+import { notFound, unsupportedMediaType } from '#foundation/problem.ts';
+import { allowMethods, framed, type Report } from '../frame.ts';
+
+const base = '/hooks/';
+
+export function createInbound({ report }: { report: Report }) {
+  // By hook: one sender at its bound does not stop another organization's.
+  const throttle = createThrottle('inbound events', eventsPerMinute, 60, 'Too many events came to this hook.');
+
+  async function handle(exchange: Exchange): Promise<void> {
+    const { req, res, path } = exchange;
+    exchange.route = `${base}{hookId}`;
+    res.setHeader('cache-control', 'no-store');
+    allowMethods(exchange, 'POST');
+    const hookId = path.slice(base.length);
+    if (!/^hok_[0-9a-f]{32}$/.test(hookId)) throw notFound('inbound hook');
+    await throttle.take(`${hookId} ${exchange.address}`);
+    const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(req.headers['content-type'] ?? '')?.[1];
+    if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
+      throw unsupportedMediaType.field('Content-Type', 'send the body in UTF-8');
+    }
+    const body = await readBody(exchange, inboundPayload.bytes);
+    const { deliveryId, isNew } = await receiveEvent(hookId, { headers: req.headers, type: mediaType(exchange), body });
+    answerJson(exchange, isNew ? 202 : 200, { received: true, deliveryId });
+  }
+
+  return { name: 'inbound', owns: (path: string) => path.startsWith(base), handle: framed(handle, { report }) };
+}

@@ -1,0 +1,487 @@
+// Events of other systems as a story: hooks take signed events, rules of automations start missions on them once, and each delivery says
+// what became of it.
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
+import { sweepDeliveries } from '#domain/work/inbound/deliveries.ts';
+import { processDelivery } from '#domain/work/inbound/process.ts';
+import { deliveryRetentionMs } from '#domain/work/inbound-hooks/bounds.ts';
+import { days } from '#foundation/clock.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
+import { type Account, createCallers } from '../support/callers.ts';
+import { type GitHub, openGitHub } from '../support/fake-github.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+const githubToken = 'ghp_OfAcmeAndOfNobodyElse';
+let world: World;
+let github: GitHub;
+let owner: Account;
+let viewer: Account;
+let stranger: Account;
+let project: string;
+let hook: { id: string; address: string; secret: string };
+let events = 0;
+
+beforeAll(async () => {
+  openOutbound({ allowLoopback: true });
+  github = await openGitHub(githubToken);
+  github.clear('acme/shop');
+  github.repositories.get('acme/shop')!.permissions.set('ada', 'write').set('eve', 'read');
+  world = await openWorld({ vendors: { github: github.address } });
+  ({ owner, viewer, stranger } = await createCallers(world));
+  await world.grant(owner.organization, 1_000);
+  await world.lift(owner.organization);
+  for (const vendorKind of ['tracker', 'scm'] as const) {
+    const orgId = owner.organization.id;
+    await connectIntegration({ orgId, vendor: 'github', vendorKind, displayName: 'GitHub', credentials: githubToken });
+  }
+  const body = { name: 'Shop', repoFullName: 'acme/shop', tracker: 'github' };
+  project = (await world.rest('POST', '/projects', { token: owner.token, body })).body.id;
+});
+afterAll(async () => {
+  await world.close();
+  await github.close();
+  openOutbound({ allowLoopback: false });
+});
+beforeEach(async () => {
+  await world.knex('recurring_missions').delete();
+  await world.knex('runs').delete();
+  hook = await newHook({ vendor: 'github' });
+});
+afterEach(() => expect(github.violations).toEqual([]));
+
+async function newHook(more: object): Promise<typeof hook> {
+  const { status, body } = await world.rest('POST', '/inbound-hooks', {
+    token: owner.token,
+    body: { name: 'Events', ...more },
+  });
+  expect(status).toBe(201);
+  return { ...body.hook, secret: body.secret };
+}
+
+const create = `mutation ($input: CreateScheduledTaskRequest!) {
+  createAutomation(input: $input) { id triggers { kind } eventTriggers { kind from label mention filter key } nextRunAt }
+}`;
+const automation = (eventTriggers: object[], more: object = {}, ask: object = { token: owner.token }) =>
+  world.field(create, {
+    ...ask,
+    variables: {
+      input: {
+        ...{
+          projectId: project,
+          name: 'Work',
+          prompt: 'Do it.',
+          triggers: [],
+          agentId: 'agn_builtin_shell',
+          eventTriggers,
+        },
+        ...more,
+      },
+    },
+  });
+
+const hex = (secret: string, body: string) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+
+interface Sent {
+  to?: typeof hook;
+  id?: string;
+  headers?: Record<string, string>;
+  signed?: string;
+}
+async function send(name: string, payload: object | string, { to = hook, id, headers, signed }: Sent = {}) {
+  const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
+  const answer = await fetch(to.address, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': name,
+      'x-github-delivery': id ?? `delivery-${++events}`,
+      'x-hub-signature-256': signed ?? hex(to.secret, body),
+      ...headers,
+    },
+  });
+  return { status: answer.status, body: (await answer.json()) as { deliveryId: string; description?: string } };
+}
+
+/** Sends an event that is processed at once, and returns its delivery. */
+async function deliver(name: string, payload: object | string, sent: Sent = {}) {
+  const { status, body } = await send(name, payload, sent);
+  expect(status).toBe(202);
+  await world.delivered();
+  return delivery(body.deliveryId, sent.to);
+}
+const deliveryPath = (id: string, { id: hookId } = hook) => `/inbound-hooks/${hookId}/deliveries/${id}`;
+const delivery = async (id: string, of = hook) =>
+  (await world.rest('GET', deliveryPath(id, of), { token: owner.token })).body;
+const runs = () => world.knex('runs').orderBy('createdAt');
+
+const repository = { full_name: 'Acme/shop' };
+const person = (login: string, type = 'User') => ({ login, type });
+function labeled(label: string, { by = person('ada'), title = 'Slow page', body = 'It takes 9 s.' } = {}) {
+  const issue = github.open('acme/shop', { title, body });
+  const { number, html_url } = issue;
+  return {
+    action: 'labeled',
+    issue: { number, html_url, title, body, updated_at: '2026-11-23T09:00:00Z' },
+    label: { name: label },
+    repository,
+    sender: by,
+  };
+}
+function comment(body: string, more: object = {}) {
+  const { issue } = labeled('x');
+  return {
+    action: 'created',
+    issue,
+    comment: { id: ++events, html_url: `${issue.html_url}#c${events}`, body, user: person('ada') },
+    repository,
+    sender: person('ada'),
+    ...more,
+  };
+}
+
+describe('An issue that gets a label', () => {
+  it('starts the mission of the rule once, on that issue, with its text and comments as quoted data', async () => {
+    expect(await automation([{ kind: 'issue', label: 'agent' }])).toMatchObject({
+      ...{ triggers: [], nextRunAt: null, eventTriggers: [{ kind: 'issue', label: 'agent', from: 'writers' }] },
+    });
+    const event = labeled('Agent');
+    github.repositories
+      .get('acme/shop')!
+      .issues.at(-1)!
+      .comments.push({
+        ...{ body: 'Since Monday.', html_url: 'https://github.com/c', created_at: '2026-01-01T00:00:00Z' },
+      });
+    const done = await deliver('issues', event);
+    const [run] = await runs();
+    expect(done).toMatchObject({
+      ...{ event: 'issues.labeled', status: 'started', reason: null, title: `Slow page (#${event.issue.number})` },
+      outcomes: [{ name: 'Work', result: 'started', reason: null, runId: run.id }],
+    });
+    expect(run).toMatchObject({
+      issueId: `acme/shop#${event.issue.number}`,
+      issueUrl: event.issue.html_url,
+      kind: 'manual',
+    });
+    expect(run.issueText).toContain('It takes 9 s.');
+    expect(run.issueText).toContain('Since Monday.');
+
+    // The same event by another hook of the organization, and the same delivery once more.
+    const second = await newHook({ vendor: 'github' });
+    const again = await deliver('issues', event, { to: second });
+    expect(again).toMatchObject({
+      status: 'ignored',
+      outcomes: [{ reason: `The same event has started ${run.id} before.` }],
+    });
+    const repeated = await send('issues', event, { id: done.externalId });
+    expect(repeated).toMatchObject({ status: 200, body: { deliveryId: done.id } });
+    expect(await runs()).toHaveLength(1);
+  });
+
+  it.each([
+    ['another label', () => labeled('bug'), 'No rule matched: Work: the label bug is not agent.'],
+    [
+      'opened',
+      () => ({ ...labeled('x'), action: 'opened', label: undefined }),
+      'No rule matched: Work: it was opened, and the rule waits for the label agent.',
+    ],
+    ['a program', () => labeled('agent', { by: person('ci', 'Bot') }), 'ci is a program.'],
+    [
+      'a mission',
+      () => labeled('agent', { body: 'Work\n\n<!-- run: run_1 -->' }),
+      'The issue was written by a mission.',
+    ],
+    [
+      'another repository',
+      () => ({ ...labeled('agent'), repository: { full_name: 'acme/other' } }),
+      'No rule matched: no enabled automation or task listens to it of acme/other.',
+    ],
+  ])('is ignored with the reason: %s', async (_, event, reason) => {
+    await automation([{ kind: 'issue', label: 'agent' }]);
+    expect(await deliver('issues', event())).toMatchObject({ status: 'ignored', reason });
+    expect(await runs()).toEqual([]);
+  });
+
+  it('waits for an approval when its author may not write, and then bills the person who approves', async () => {
+    await automation([{ kind: 'issue', label: 'agent' }]);
+    const waiting = await deliver('issues', labeled('agent', { by: person('eve') }));
+    expect(waiting).toMatchObject({ status: 'waiting', reason: 'eve may not write to acme/shop.' });
+    const approve = (token: string) => world.rest('POST', `${deliveryPath(waiting.id)}/approval`, { token });
+    expect((await approve(viewer.token)).status).toBe(403);
+    expect((await approve(stranger.token)).status).toBe(404);
+    expect((await approve(owner.token)).status).toBe(200);
+    await world.delivered();
+    expect(await delivery(waiting.id)).toMatchObject({ status: 'started' });
+    expect(await runs()).toMatchObject([{ billingActorUserId: owner.person.id }]);
+    expect((await approve(owner.token)).status).toBe(409);
+  });
+
+  it('starts by anybody where the rule says so, and nobody when the billing settings switch it off', async () => {
+    await automation([{ kind: 'issue', label: 'agent', from: 'anyone' }]);
+    const session = await world.session(owner.person, owner.organization.id);
+    const policy = (trackerTriggers: string) =>
+      world.field(
+        `mutation { updateBillingSettings(input: { trackerTriggers: ${trackerTriggers} }) { trackerTriggers } }`,
+        {
+          session,
+        },
+      );
+    await policy('off');
+    expect(await deliver('issues', labeled('agent'))).toMatchObject({ status: 'ignored' });
+    await policy('members');
+    expect(await deliver('issues', labeled('agent'))).toMatchObject({
+      ...{ status: 'waiting', reason: 'ada is not known as a member of the organization.' },
+    });
+    await policy('anyone');
+    expect(await deliver('issues', labeled('agent', { by: person('eve') }))).toMatchObject({ status: 'started' });
+  });
+});
+
+describe('A comment', () => {
+  const rule = { kind: 'comment', mention: 'agent' };
+  it('starts a mission when it mentions the agent, also once it is edited so', async () => {
+    await automation([rule]);
+    expect(await deliver('issue_comment', comment('Please look, @Agent: why?'))).toMatchObject({ status: 'started' });
+    expect((await runs())[0].issueText).toContain('why?');
+    for (const body of ['No mention', 'me@agent.example', '@agents', '`@agent`', 'x <!-- run: run_1 --> @agent']) {
+      expect(await deliver('issue_comment', comment(body))).toMatchObject({ status: 'ignored' });
+    }
+    const edited = comment('@agent', { action: 'edited', changes: { body: { from: 'Hm' } } });
+    expect(await deliver('issue_comment', edited)).toMatchObject({ status: 'started' });
+    expect(await deliver('issue_comment', { ...edited, changes: { body: { from: '@agent hm' } } })).toMatchObject({
+      ...{ status: 'ignored' },
+    });
+    expect(await runs()).toHaveLength(2);
+  });
+});
+
+describe('A failed check', () => {
+  const failed = (more: object = {}) => ({
+    action: 'completed',
+    check_run: {
+      ...{ id: ++events, name: 'test', html_url: 'https://ci', head_sha: 'abc', conclusion: 'failure' },
+      ...{ check_suite: { head_branch: 'main' }, output: { text: `${'x'.repeat(20_000)}1 test failed` } },
+      ...more,
+    },
+    repository,
+    sender: person('github-actions[bot]', 'Bot'),
+  });
+
+  it('starts a mission with the end of its log, but not one on the branch of a mission', async () => {
+    await automation([{ kind: 'check', branch: 'main' }]);
+    expect(await deliver('check_run', failed())).toMatchObject({ status: 'started', title: 'test failed on main' });
+    const [run] = await runs();
+    expect(run.issueText).toContain('1 test failed');
+    expect(run.issueText.length).toBeLessThan(11_000);
+    expect(await deliver('check_run', failed({ conclusion: 'success' }))).toMatchObject({
+      ...{ status: 'ignored', reason: 'The check has not failed: success.' },
+    });
+    await world.knex('runs').where({ id: run.id }).update({ branch: 'main' });
+    expect(await deliver('check_run', failed())).toMatchObject({
+      ...{ status: 'ignored', outcomes: [{ reason: 'The branch main is a mission’s own.'.replace('’', "'") }] },
+    });
+  });
+});
+
+describe('An event of any system', () => {
+  const standard = (secret: string, body: string, id: string, time: number) => ({
+    'webhook-id': id,
+    'webhook-timestamp': String(time),
+    'webhook-signature': `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
+      .update(`${id}.${time}.${body}`)
+      .digest('base64')}`,
+  });
+  const error = (level: string, culprit: string) =>
+    JSON.stringify({ type: 'error', data: { level, culprit, n: ++events } });
+
+  it('starts a mission by its filter, with the template filled, once for each key', async () => {
+    const to = await newHook({ vendor: 'webhook' });
+    const rule = {
+      ...{ kind: 'webhook', hookId: to.id, filter: "data.level == 'fatal'", key: 'data.culprit' },
+      template: 'Error in {{ data.culprit }}{{ data.absent }}: {{ data }}',
+    };
+    await automation([rule]);
+    const sign = (body: string, id = `w${++events}`) => ({
+      ...{ to, headers: standard(to.secret, body, id, Math.floor(present() / 1_000)) },
+    });
+    const report = (body: string) => deliver('', body, sign(body));
+    expect(await report(error('fatal', 'cart.js'))).toMatchObject({ status: 'started', event: 'error' });
+    expect((await runs())[0].issueText).toMatch(/^Error in cart\.js: \{\n "level": "fatal"/);
+    expect(await report(error('fatal', 'cart.js'))).toMatchObject({ status: 'ignored' });
+    expect(await report(error('info', 'pay.js'))).toMatchObject({
+      reason: 'No rule matched: Work: the filter is not true.',
+    });
+    expect(await report(error('fatal', 'pay.js'))).toMatchObject({ status: 'started' });
+    const body = error('fatal', 'x.js');
+    const old = standard(to.secret, body, 'old', Math.floor(present() / 1_000) - 400);
+    expect(await send('', body, { to, headers: old })).toMatchObject({ status: 401 });
+    expect(await send('', body, { to, headers: { ...sign(body).headers, 'webhook-id': 'other' } })).toMatchObject({
+      ...{ status: 401 },
+    });
+  });
+
+  it('is taken as a form, with a signature in a header of the sender’s choice', async () => {
+    const to = await newHook({
+      vendor: 'webhook',
+      signature: 'header',
+      signatureHeader: 'X-Form',
+      secret: 'secret-of-the-form',
+    });
+    await automation([{ kind: 'webhook', hookId: to.id, template: '{{ name }} asks: {{ question }}' }]);
+    const body = 'name=Eve&question=Why%3F';
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      'x-form': createHmac('sha256', to.secret).update(body).digest('base64'),
+    };
+    const done = await deliver('', body, { to, headers });
+    expect(done.status).toBe('started');
+    expect((await runs())[0].issueText).toBe('Eve asks: Why?');
+    // Without an id of the sender, the same body is the same event.
+    expect(await send('', body, { to, headers })).toMatchObject({ status: 200, body: { deliveryId: done.id } });
+  });
+
+  it('is taken as docs/triggers.md shows it: an error report, a failure of CI and a form', async () => {
+    const page = readFileSync(new URL('../../docs/triggers.md', import.meta.url), 'utf8');
+    const bodies = [...page.matchAll(/^BODY='(.*)'$/gm)].map(([, body]) => body!);
+    const rule = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!.replaceAll('\n  "', '"'));
+    const [errors, ci, form] = await Promise.all([
+      newHook({ vendor: 'webhook' }),
+      newHook({ vendor: 'webhook', signature: 'github' }),
+      newHook({ vendor: 'webhook', signature: 'header', signatureHeader: 'X-Form' }),
+    ]);
+    await automation([
+      { ...rule, hookId: errors.id },
+      ...[ci, form].map(({ id: hookId }) => ({ kind: 'webhook', hookId })),
+    ]);
+    const error = JSON.stringify({ data: { level: 'fatal', culprit: 'cart.js', title: 'TypeError', stack: 'at buy' } });
+    const headers = standard(errors.secret, error, 'e1', Math.floor(present() / 1_000));
+    expect(await deliver('', error, { to: errors, headers })).toMatchObject({ status: 'started' });
+    expect(await deliver('', bodies[0]!, { to: ci })).toMatchObject({ status: 'started', event: 'build.failed' });
+    const signed = hex(form.secret, bodies[1]!).slice('sha256='.length);
+    const type = 'application/x-www-form-urlencoded';
+    expect(
+      await deliver('', bodies[1]!, { to: form, headers: { 'content-type': type, 'x-form': signed } }),
+    ).toMatchObject({
+      ...{ status: 'started' },
+    });
+    expect((await runs()).map(({ issueText }) => issueText)).toEqual([
+      'TypeError in cart.js\n\nat buy',
+      expect.stringContaining('1 test failed'),
+      expect.stringContaining('Why?'),
+    ]);
+  });
+
+  it.each([
+    ['pad_left(name, `1000000000`)', 'must not use pad_left and pad_right'],
+    ['data.[', 'must be a JMESPath expression'],
+  ])('has no rule with the filter %s', async (filter, message) => {
+    const problem = await automation([{ kind: 'webhook', hookId: hook.id, filter }]);
+    expect(problem.description).toContain(`filter`);
+    expect(problem.description).toContain(message);
+  });
+
+  it('does not hold the process with a filter that never ends', async () => {
+    const to = await newHook({ vendor: 'webhook', signature: 'header', signatureHeader: 'X-Form' });
+    const filter = `data${'.[@,@][]'.repeat(60)}`;
+    expect(await automation([{ kind: 'webhook', hookId: to.id, filter }])).toHaveProperty('id');
+    const body = '{"data":{"a":1}}';
+    const headers = { 'x-form': createHmac('sha256', to.secret).update(body).digest('hex') };
+    expect((await deliver('', body, { to, headers })).reason).toContain('the filter failed: ');
+  });
+});
+
+describe('A delivery', () => {
+  it.each<[string, number, object | string, Sent]>([
+    ['a forged signature', 401, {}, { signed: `sha256=${'0'.repeat(64)}` }],
+    ['no signature', 401, {}, { signed: '' }],
+    ['a body that is no JSON', 400, 'x', {}],
+    ['too many levels', 400, '['.repeat(70) + ']'.repeat(70), {}],
+    ['a body of 2 MB', 413, `"${'x'.repeat(2 * 1024 * 1024)}"`, {}],
+    ['another charset', 415, {}, { headers: { 'content-type': 'application/json; charset=utf-16' } }],
+    ['another type', 415, {}, { headers: { 'content-type': 'text/plain' } }],
+    ['an unknown hook', 404, {}, { to: { id: '', secret: 'x', address: `hooks/hok_${'0'.repeat(32)}` } }],
+  ])('is refused with %s: %i', async (_, status, payload, sent) => {
+    const to = sent.to && { ...sent.to, address: `${world.url}/${sent.to.address}` };
+    expect(await send('issues', payload, { ...sent, ...(to && { to }) })).toMatchObject({ status });
+    expect(await world.knex('inbound_deliveries').where({ hookId: hook.id })).toEqual([]);
+  });
+
+  it('is processed once by concurrent workers, and once more for a person who repeats it', async () => {
+    await automation([{ kind: 'issue', label: 'agent' }]);
+    const { body } = await send('issues', labeled('agent'));
+    const job = { deliveryId: body.deliveryId };
+    await Promise.all(Array.from({ length: 8 }, () => processDelivery(job)));
+    await world.delivered();
+    expect(await runs()).toHaveLength(1);
+    const redelivery = `${deliveryPath(body.deliveryId)}/redelivery`;
+    expect((await world.rest('POST', redelivery, { token: viewer.token })).status).toBe(403);
+    const repeated = await world.rest('POST', redelivery, { token: owner.token });
+    expect(repeated).toMatchObject({ status: 201, body: { redeliveryOf: body.deliveryId, status: 'received' } });
+    await world.delivered();
+    expect(await runs()).toHaveLength(2);
+  });
+
+  it('is tried again when the daily cap is reached, and nothing is lost', async () => {
+    await automation([{ kind: 'issue', label: 'agent' }]);
+    const cap = (dailyCostCapUsd: number) =>
+      world.rest('PATCH', '/orchestrator', { token: owner.token, body: { dailyCostCapUsd } });
+    await cap(0);
+    const waiting = await deliver('issues', labeled('agent'));
+    expect(waiting).toMatchObject({
+      status: 'received',
+      reason: expect.stringContaining('The daily cost cap'),
+      processedAt: null,
+    });
+    expect(await runs()).toEqual([]);
+    await cap(1_000);
+    await processDelivery({ deliveryId: waiting.id });
+    expect(await delivery(waiting.id)).toMatchObject({ status: 'started', reason: null });
+    expect(await runs()).toHaveLength(1);
+  });
+
+  it('ends after its time, and is given up after two days', async () => {
+    const { body } = await send('issues', labeled('agent'));
+    const receivedAgo = (age: number) =>
+      world
+        .knex('inbound_deliveries')
+        .where({ id: body.deliveryId })
+        .update({ receivedAt: present() - age });
+    await receivedAgo(days(2) + 1);
+    await sweepDeliveries();
+    expect(await delivery(body.deliveryId)).toMatchObject({ status: 'failed', reason: 'It could not be processed.' });
+    await receivedAgo(deliveryRetentionMs + 1);
+    await sweepDeliveries();
+    expect((await world.rest('GET', deliveryPath(body.deliveryId), { token: owner.token })).status).toBe(404);
+  });
+});
+
+describe('A rule', () => {
+  it.each<[string, object]>([
+    ['hookId', { kind: 'webhook' }],
+    ['mention', { kind: 'comment' }],
+    ['branch', { kind: 'issue', branch: 'main' }],
+    ['assignee', { kind: 'issue', label: 'a', assignee: 'b' }],
+    ['template', { kind: 'issue', template: '{{ [ }}' }],
+  ])('is refused with the member: %s', async (member, rule) => {
+    expect((await automation([rule])).description).toContain(`eventTriggers.0.${member}`);
+  });
+
+  it('names no hook of another organization, and is lost to nobody by a change over REST', async () => {
+    const theirs = await world.rest('POST', '/inbound-hooks', {
+      token: stranger.token,
+      body: { name: 'X', vendor: 'webhook' },
+    });
+    expect(await automation([{ kind: 'webhook', hookId: theirs.body.hook.id }])).toMatchObject({ title: 'Not found' });
+    expect(await automation([])).toMatchObject({ description: 'triggers: must be at least 1 entry.' });
+    const { id } = await automation([{ kind: 'issue' }]);
+    const { body } = await world.rest('PATCH', `/automations/${id}`, { token: owner.token, body: { name: 'New' } });
+    expect(body).toMatchObject({ name: 'New', triggers: [] });
+    expect(
+      await world.field(`{ automation(automationId: "${id}") { eventTriggers { kind } } }`, { token: owner.token }),
+    ).toEqual({
+      ...{ eventTriggers: [{ kind: 'issue' }] },
+    });
+  });
+});
