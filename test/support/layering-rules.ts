@@ -599,13 +599,6 @@ export const testsHaveAtMost100Lines: Rule = (tree) =>
     });
 
 const maxLinesOfFunctions = 60;
-/** Longer functions and their lines. The list only shrinks: a function grows no further, and leaves the list when it is short. */
-const longFunctions: Record<string, number> = {
-  'src/console/kit/form.ts useForm': 86,
-  'src/console/kit/virtual-lines.tsx VirtualLines': 77,
-  'src/console/logs/log-reading.ts useLog': 82,
-  'src/runner/protocol/models.ts openModels': 72,
-};
 
 /** The functions of a file and their lines. Blocks end at the indentation of their first line, because the formatter wrote it. */
 function functionsOf(text: string): { name: string; lines: number }[] {
@@ -627,18 +620,14 @@ function functionsOf(text: string): { name: string; lines: number }[] {
 }
 
 /** A function makes one decision, and leaves others to functions of their own. */
-export const functionsHaveAtMost60Lines: Rule = (tree) => {
-  const long = Object.entries(tree)
+export const functionsHaveAtMost60Lines: Rule = (tree) =>
+  Object.entries(tree)
     .filter(([file]) => (file.startsWith('src/') || file.startsWith(clients)) && !isGenerated(file))
-    .flatMap(([file, text]) => functionsOf(text).map(({ name, lines }) => ({ key: `${file} ${name}`, lines })))
-    .filter(({ lines }) => lines > maxLinesOfFunctions);
-  return [
-    ...long
-      .filter(({ key, lines }) => lines > (longFunctions[key] ?? maxLinesOfFunctions))
-      .map(({ key, lines }) => `${key} has ${lines} lines: cut functions of more than 60 lines by what they decide.`),
-    // Only for the whole tree: the rule is also tested with a few files.
-    ...Object.entries(longFunctions)
-      .filter(([key, lines]) => 'src/main.ts' in tree && long.find((one) => one.key === key)?.lines !== lines)
-      .map(([key]) => `${key} is shorter than its exception: lower or remove it.`),
-  ];
-};
+    .flatMap(([file, text]) =>
+      functionsOf(text)
+        .filter(({ lines }) => lines > maxLinesOfFunctions)
+        .map(
+          ({ name, lines }) =>
+            `${file} ${name} has ${lines} lines: cut functions of more than 60 lines by what they decide.`,
+        ),
+    );

@@ -45,31 +45,17 @@ export interface Form<V> {
   element: { current: HTMLFormElement | null };
 }
 
-export function useForm<V extends object>({
-  name,
-  initial,
-  send,
-  current,
-  secret,
-  prefix = '',
-}: FormSettings<V>): Form<V> {
+/** The values of a form with those that it began from; unsent ones are kept in this tab. */
+function useValues<V extends object>({ name, initial, secret }: FormSettings<V>) {
   const place = `form ${person} ${org} ${name}`;
   const [found] = useState(() => readKept<V>(place));
   const [values, setValues] = useState<V>(found?.values ?? initial);
   const [base, setBase] = useState<V>(found?.base ?? initial);
   const [isRestored, setRestored] = useState(found !== null);
-  const [isBusy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<ProblemBody | null>(null);
-  const [theirs, setTheirs] = useState<V | null>(null);
   const key = useRef(crypto.randomUUID());
-  const element = useRef<HTMLFormElement>(null);
   const latest = useRef(values);
   latest.current = values;
-
-  const errors = fieldErrors(problem, Object.keys(values));
-  useLayoutEffect(() => {
-    if (problem) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [problem]);
+  const withoutSecret = (all: V): V => (secret ? { ...all, [secret]: initial[secret] } : all);
 
   function start(to: V): void {
     sessionStorage.removeItem(place);
@@ -77,8 +63,6 @@ export function useForm<V extends object>({
     setValues(to);
     setBase(to);
     setRestored(false);
-    setProblem(null);
-    setTheirs(null);
   }
   function set(change: Partial<V>): void {
     const next = { ...latest.current, ...change };
@@ -89,7 +73,26 @@ export function useForm<V extends object>({
     if (isSame(kept, base)) sessionStorage.removeItem(place);
     else sessionStorage.setItem(place, JSON.stringify({ values: kept, base } satisfies Kept<V>));
   }
-  const withoutSecret = (all: V): V => (secret ? { ...all, [secret]: initial[secret] } : all);
+  return { values, base, setBase, isRestored, key, withoutSecret, start, set };
+}
+
+export function useForm<V extends object>(settings: FormSettings<V>): Form<V> {
+  const { initial, send, current, prefix = '' } = settings;
+  const { values, base, setBase, isRestored, key, withoutSecret, set, ...kept } = useValues(settings);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ProblemBody | null>(null);
+  const [theirs, setTheirs] = useState<V | null>(null);
+  const element = useRef<HTMLFormElement>(null);
+  const errors = fieldErrors(problem, Object.keys(values));
+  useLayoutEffect(() => {
+    if (problem) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [problem]);
+
+  function start(to: V): void {
+    kept.start(to);
+    setProblem(null);
+    setTheirs(null);
+  }
   async function run(known: V): Promise<void> {
     if (isBusy) return;
     setBusy(true);

@@ -33,25 +33,12 @@ interface Box {
   height: number;
 }
 
-export function VirtualLines({ count, lineAt, lengths, origin, wraps, toEnd, label, onStart }: Properties) {
+/** Sizes of the box and of a character, measured again when the box changes. */
+function useSizes() {
   const box = useRef<HTMLElement>(null);
-  const lines = useRef<HTMLDivElement>(null);
   const probe = useRef<HTMLSpanElement>(null);
-  const [{ top, width, height }, setBox] = useState<Box>({ top: 0, width: 0, height: 0 });
+  const [size, setBox] = useState<Box>({ top: 0, width: 0, height: 0 });
   const [glyph, setGlyph] = useState({ width: 8, height: 18 });
-  const columns = wraps ? Math.max(10, Math.floor(width / glyph.width)) : 0;
-  const rows = useMemo(() => (columns > 0 && count > few ? rowsOf(lengths(), columns) : null), [lengths, columns]);
-  const total = rows ? rows[count]! : count;
-  const space = Math.min(total * glyph.height, mostHeight);
-  const isWhole = count <= few;
-  const share = isWhole || space <= height ? 0 : Math.min(1, top / (space - height));
-  const at = share * total;
-  const line = Math.max(0, Math.min(count - 1, rows ? lineOf(rows, at) : Math.floor(at)));
-  const rowBefore = rows ? rows[line]! : line;
-  const within = Math.min(1, (at - rowBefore) / (rows ? rows[line + 1]! - rowBefore : 1));
-  const first = isWhole ? 0 : Math.max(0, line - Math.ceil((share * height) / glyph.height) - beyond);
-  const last = isWhole ? count : Math.min(count, line + Math.ceil(((1 - share) * height) / glyph.height) + beyond);
-
   useLayoutEffect(() => {
     const measure = () => {
       const { clientWidth, clientHeight, scrollTop } = box.current!;
@@ -64,13 +51,38 @@ export function VirtualLines({ count, lineAt, lengths, origin, wraps, toEnd, lab
     observer.observe(box.current!);
     return () => observer.disconnect();
   }, []);
-
-  /** The line at the scrolled share of the box; null: the end. */
-  const seen = useRef<{ line: number; within: number; y: number } | null>(null);
   const scroll = () => {
     const it = box.current!;
     setBox((before) => ({ ...before, top: it.scrollTop }));
   };
+  return { box, probe, ...size, glyph, scroll };
+}
+
+/** The lines in view, from the scrolled share of the box. */
+function viewOf(count: number, rows: Uint32Array | null, { top, height }: Box, glyphHeight: number) {
+  const isWhole = count <= few;
+  const total = rows ? rows[count]! : count;
+  const space = Math.min(total * glyphHeight, mostHeight);
+  const share = isWhole || space <= height ? 0 : Math.min(1, top / (space - height));
+  const at = share * total;
+  const line = Math.max(0, Math.min(count - 1, rows ? lineOf(rows, at) : Math.floor(at)));
+  const rowBefore = rows ? rows[line]! : line;
+  const within = Math.min(1, (at - rowBefore) / (rows ? rows[line + 1]! - rowBefore : 1));
+  const first = isWhole ? 0 : Math.max(0, line - Math.ceil((share * height) / glyphHeight) - beyond);
+  const last = isWhole ? count : Math.min(count, line + Math.ceil(((1 - share) * height) / glyphHeight) + beyond);
+  return { isWhole, total, space, share, line, within, first, last };
+}
+
+/** Keeps the line in view at its position after any change. @returns the reference of the lines */
+function useSteadyView(
+  { count, origin, toEnd, onStart }: Properties,
+  rows: Uint32Array | null,
+  { box, top, height, glyph, scroll }: ReturnType<typeof useSizes>,
+  { isWhole, total, space, share, line, within, first }: ReturnType<typeof viewOf>,
+) {
+  const lines = useRef<HTMLDivElement>(null);
+  /** The line at the scrolled share of the box; null: the end. */
+  const seen = useRef<{ line: number; within: number; y: number } | null>(null);
   useLayoutEffect(() => {
     seen.current = null;
   }, [toEnd]);
@@ -99,6 +111,18 @@ export function VirtualLines({ count, lineAt, lengths, origin, wraps, toEnd, lab
       lines.current!.style.transform = `translateY(${top + share * height - y}px)`;
     }
   });
+  return lines;
+}
+
+export function VirtualLines(properties: Properties) {
+  const { count, lineAt, lengths, origin, wraps, label } = properties;
+  const sizes = useSizes();
+  const { box, probe, width, height, glyph, scroll } = sizes;
+  const columns = wraps ? Math.max(10, Math.floor(width / glyph.width)) : 0;
+  const rows = useMemo(() => (columns > 0 && count > few ? rowsOf(lengths(), columns) : null), [lengths, columns]);
+  const view = viewOf(count, rows, sizes, glyph.height);
+  const { isWhole, total, space, first, last } = view;
+  const lines = useSteadyView(properties, rows, sizes, view);
 
   // Page keys move by one page of lines, also where a page of the box stands for more.
   const onKeyDown = (event: KeyboardEvent) => {

@@ -34,14 +34,12 @@ interface State {
 type LogPiece = SandboxLogQuery['sandboxLog'];
 const pieceAt = async (key: LogKey, cursor: string | null) => (await ask(sandboxLog, { ...key, cursor })).sandboxLog;
 
-/** For another log the calling component needs another `key`. */
-export function useLog(log: LogKey, follows: boolean) {
+/** The text of a log that was read, with its state. */
+function useLogText(log: LogKey) {
   const text = useRef(new LogText());
   const [state, setState] = useState<State>({ bytes: 0, cursor: null, isReading: true, problem: null });
   const latest = useRef(state);
   latest.current = state;
-  const isLeft = useRef(false);
-  const wantsAll = useRef(false);
   const update = (changes: Partial<State>) => {
     latest.current = { ...latest.current, ...changes };
     setState(latest.current);
@@ -68,6 +66,14 @@ export function useLog(log: LogKey, follows: boolean) {
       update({ isReading: false, problem: problemOf(error) });
     }
   }
+  return { text, state, latest, update, begin, read };
+}
+
+/** For another log the calling component needs another `key`. */
+export function useLog(log: LogKey, follows: boolean) {
+  const { text, state, latest, update, begin, read } = useLogText(log);
+  const isLeft = useRef(false);
+  const wantsAll = useRef(false);
   const canReadOlder = () => latest.current.cursor !== null && text.current.size < mostHeld;
   async function readOlder(): Promise<void> {
     if (!latest.current.isReading && canReadOlder()) await read(latest.current.cursor);

@@ -39,16 +39,9 @@ function upstreamOf(
   };
 }
 
-/** @param upstreams Upstreams of the gateway, which are changed here. */
-export function openModels(
-  platform: Platform,
-  lease: RunLease,
-  upstreams: Upstreams,
-  runnerUpstreams: Pick<Upstreams, Vendor>,
-) {
+/** The connectors of one step in the upstreams of the gateway, which are changed here. */
+function createConnections(platform: Platform, lease: RunLease, upstreams: Upstreams, fail: (why: string) => void) {
   const connected = new Map<Vendor, Connected>();
-  let revision: string | null = null;
-  let fail: (why: string) => void = () => {};
 
   function connect(connector: Connector): Connected {
     const { vendor, name, integrationId } = connector;
@@ -74,41 +67,53 @@ export function openModels(
     if (isUsed) fail(why);
   }
 
-  async function refresh(): Promise<void> {
-    const { connectors, revision: latest } = await platform.models(lease);
-    revision = latest;
-    for (const vendor of vendors) {
-      const [before, now] = [connected.get(vendor), connectors.find((one) => one.vendor === vendor)];
-      if (!before) {
-        if (now && !upstreams[vendor]?.refusal) connect(now);
-      } else if (before.connector.integrationId !== now?.integrationId) lose(vendor, before);
-      else if (before.connector.apiKey !== now.apiKey) connect(now).isUsed = before.isUsed;
-    }
-  }
-
-  let isAsking = false;
-  function update(latest: string | null): void {
-    if (latest === null || latest === revision || isAsking) return;
-    isAsking = true;
-    refresh()
-      .catch((error) => fail(`The credentials of the model are not known: ${(error as Error).message}`))
-      .finally(() => {
-        isAsking = false;
-      });
-  }
-
   return {
-    /** Called before a step. @throws when the platform has no readable credentials */
-    async begin(): Promise<StepModels> {
-      const answer = await platform.models(lease);
-      revision = answer.revision;
-      connected.clear();
-      Object.assign(upstreams, runnerUpstreams);
-      for (const connector of answer.connectors) connect(connector);
-      const failed = new Promise<string>((resolve) => {
-        fail = resolve;
-      });
-      return { update, failed };
+    connect,
+    /** Cuts off connectors that are gone, and uses new ones and new keys. */
+    change(connectors: readonly Connector[]): void {
+      for (const vendor of vendors) {
+        const [before, now] = [connected.get(vendor), connectors.find((one) => one.vendor === vendor)];
+        if (!before) {
+          if (now && !upstreams[vendor]?.refusal) connect(now);
+        } else if (before.connector.integrationId !== now?.integrationId) lose(vendor, before);
+        else if (before.connector.apiKey !== now.apiKey) connect(now).isUsed = before.isUsed;
+      }
     },
   };
 }
+
+/** @param upstreams Upstreams of the gateway, which are changed here. */
+export const openModels = (
+  platform: Platform,
+  lease: RunLease,
+  upstreams: Upstreams,
+  runnerUpstreams: Pick<Upstreams, Vendor>,
+) => ({
+  /** Called before a step. @throws when the platform has no readable credentials */
+  async begin(): Promise<StepModels> {
+    let { connectors, revision } = await platform.models(lease);
+    let fail: (why: string) => void = () => {};
+    const failed = new Promise<string>((resolve) => {
+      fail = resolve;
+    });
+    Object.assign(upstreams, runnerUpstreams);
+    const connections = createConnections(platform, lease, upstreams, fail);
+    for (const connector of connectors) connections.connect(connector);
+
+    async function refresh(): Promise<void> {
+      ({ connectors, revision } = await platform.models(lease));
+      connections.change(connectors);
+    }
+    let isAsking = false;
+    function update(latest: string | null): void {
+      if (latest === null || latest === revision || isAsking) return;
+      isAsking = true;
+      refresh()
+        .catch((error) => fail(`The credentials of the model are not known: ${(error as Error).message}`))
+        .finally(() => {
+          isAsking = false;
+        });
+    }
+    return { update, failed };
+  },
+});
