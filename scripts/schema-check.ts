@@ -27,7 +27,7 @@ const git = (...args: string[]) =>
 const readAt = (revision: string) => git('show', `${revision}:schema.graphql`);
 
 const after = printGraph(schema);
-/** HEAD while the change is not committed, afterwards the commit before it. */
+/** The revision to compare with: HEAD while the change is not committed, afterwards the commit before it. */
 function beforeTheChange(): string {
   const last = git('log', '-1', '--format=%H', '--', 'schema.graphql')?.trim();
   return readAt('HEAD') === after && last ? `${last}^` : 'HEAD';

@@ -463,7 +463,7 @@ describe('The generated service key', () => {
     expect(await readdir(dataDir)).toEqual(['secret-key']);
   });
 
-  it('Is accepted as SECRET_KEY in the form of its file', async () => {
+  it('Can be given as SECRET_KEY, in the format of its file', async () => {
     const dataDir = fresh();
     const made = await readOrMakeSecretKey(dataDir);
     expect(readConfig({ SECRET_KEY: await readFile(secretKeyFile(dataDir), 'utf8') }).secretKey).toEqual(made);

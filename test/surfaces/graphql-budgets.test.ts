@@ -278,7 +278,7 @@ test('a subscriber that does not read is disconnected: it holds a slot of its or
   reader.destroy();
 });
 
-describe('the name then of promises', () => {
+describe('a member named then, as in promises', () => {
   test.each([
     ['of a leaf', '{ rows(limit: 1) { then: id } }', '{"rows":[{"then":"0"}]}'],
     ['at the root', '{ then: hello }', '{"then":"world"}'],

@@ -102,7 +102,7 @@ describe('oauth4webapi', () => {
     });
   });
 
-  it('is told its mistakes in standard error codes', async () => {
+  it('gets standard error codes for its mistakes', async () => {
     const issuer = new URL(world.url);
     const as = await oauth.processDiscoveryResponse(
       issuer,

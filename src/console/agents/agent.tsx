@@ -109,7 +109,7 @@ function Fields({ form, catalog }: { form: Form<Values>; catalog: Catalog }) {
         form={form}
         name="sandbox"
         label={labels.sandbox}
-        standardWords="That of the project"
+        standardWords="The project’s template"
         hint="The environment in which the agent works."
       />
     </>
@@ -210,7 +210,7 @@ function Edit({ agent, catalog, read }: { agent: AgentQuery['agent']; catalog: C
 }
 
 const sandboxWords = ({ sandboxTemplateId, sandboxTemplate }: AgentQuery['agent']): string =>
-  sandboxTemplateId === standard ? 'That of the project' : (sandboxTemplate?.name ?? sandboxTemplateId);
+  sandboxTemplateId === standard ? 'The project’s template' : (sandboxTemplate?.name ?? sandboxTemplateId);
 
 const Facts = ({ agent }: { agent: AgentQuery['agent'] }) => (
   <Card title="Agent" aside={agent.isBuiltin && 'built-in'}>

@@ -63,7 +63,7 @@ export const agentIdentityPaths: Json = {
       tags: ['agent'],
       summary: 'Registers an agent',
       description:
-        'Anonymously, for the email address of its person, or with an ID-JAG of a trusted provider. No credential is needed.',
+        'An agent registers anonymously, for the email address of its person, or with an ID-JAG of a trusted provider. No credential is needed.',
       security: [],
       requestBody: { required: true, content: content('AgentIdentityRequest') },
       responses: {

@@ -73,7 +73,7 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<ConsolePage> = {
     "style-src 'self'",
     ...(script === 'passkey.js' ? ["connect-src 'self'"] : []),
     ...(app ? ["connect-src 'self'", `img-src ${media()}`, `media-src ${media()}`] : ["img-src 'self'"]),
-    // Chromium applies this also to the redirect after a form.
+    // Chromium applies `form-action` to the redirect after a form, too.
     `form-action ${["'self'", ...formTargets].join(' ')}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",

@@ -5,7 +5,7 @@ import { invalid } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import type { Tool } from './tools.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: the record of any tool, whose members its readers know
+// biome-ignore lint/suspicious/noExplicitAny: the record of any tool
 export type ToolRecord = Record<string, any>;
 
 export interface Calls {

@@ -73,7 +73,7 @@ const publicFor5Minutes = { 'cache-control': 'public, max-age=300' };
 const answerDocument = (exchange: Exchange, value: unknown): void =>
   answerJson(exchange, 200, value, publicFor5Minutes);
 
-/** By path; for a path shared by two hosts of the service, by the Host of the request. */
+/** Handlers by path; for a path shared by two hosts of the service, by the Host of the request. */
 function answerResourceMetadata(exchange: Exchange): void {
   const here = [...resourceDocuments()].filter(([address]) => new URL(address).pathname === exchange.path);
   const [, metadata] = here.find(([address]) => new URL(address).host === exchange.req.headers.host) ?? here[0]!;

@@ -140,7 +140,7 @@ async function resourceOf(serverUrl: string, metadata: OAuthProtectedResourceMet
   const { checkResourceAllowed } = await sdk();
   const { resource } = metadata;
   if (checkResourceAllowed({ requestedResource: serverUrl, configuredResource: resource })) return resource;
-  throw conflict('The metadata of the server is of another resource.');
+  throw conflict('The metadata of the server describes another resource.');
 }
 
 /** Errors of foreign servers are not reported as the service's own, and their texts are not passed on. */

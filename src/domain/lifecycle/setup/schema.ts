@@ -135,7 +135,7 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
     activeGroupProgress: t.expose('activeGroupProgress', {
       type: SetupGroupProgress,
       nullable: true,
-      description: 'The counts of that group; null when no milestone is open.',
+      description: 'The counts of the group of `next`; null when no milestone is open.',
     }),
     groups: t.expose('groups', { type: [SetupGroup], description: 'In the order in which to do them.' }),
     requirements: t.field({

@@ -17,7 +17,7 @@ export interface CreatedIssue {
 export interface FoundIssue extends CreatedIssue {
   title: string;
   body: string;
-  /** In order. */
+  /** The comments on the issue, in order. */
   comments: { author: string; text: string }[];
 }
 

@@ -81,7 +81,7 @@ export const countRuns = (caller: Caller, status?: RunStatus): Promise<number> =
 export const findRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
   Run.get({ id: runId, ...withinReach(caller) });
 
-/** In order. @throws 404 for the run */
+/** The steps of the run, in order. @throws 404 for the run */
 export async function listSteps(caller: Caller, runId: string): Promise<Row<RunStep>[]> {
   const { id } = await findRun(caller, runId);
   return RunStep.findAll({ runId: id });

@@ -37,7 +37,7 @@ const RunSteps = builder.objectRef<{ data: Row<RunStep>[] }>('RunSteps').impleme
     data: t.expose('data', {
       type: [MissionStepType],
       complexity: { field: 1, multiplier: mission.steps },
-      description: 'In order.',
+      description: 'The steps, in their order.',
     }),
   }),
 });
@@ -47,7 +47,7 @@ const RunHistory = builder.objectRef<{ data: Row<RunMessage>[] }>('RunHistory').
     data: t.expose('data', {
       type: [RunMessageType],
       complexity: { field: 1, multiplier: mission.messages },
-      description: 'In order.',
+      description: 'The messages and decisions, in their order.',
     }),
   }),
 });

@@ -7,7 +7,7 @@ import { isOpen } from './states.ts';
 
 export const PullRequestState = wordSet('PullRequestState', pullRequestStates, 'State of a pull request.', {
   open: 'It can be merged.',
-  merged: 'It is part of its base branch.',
+  merged: 'It was merged into its base branch.',
   closed: 'It was closed without being merged.',
 });
 
