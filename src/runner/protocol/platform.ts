@@ -30,7 +30,8 @@ export class RequestRejected extends Error {
 export class PlatformUnreachable extends Error {}
 
 /**
- * Milliseconds for which a call to an unreachable platform is retried, in general and while the runner shuts down. The platform gives up a silent runtime after ten minutes; until another one claims the run, its lease can be renewed.
+ * Milliseconds for which a call to an unreachable platform is retried, in general and while the runner shuts down. The platform gives up
+ * a silent runtime after ten minutes; until another one claims the run, its lease can be renewed.
  */
 const retryMs = { usual: 9 * 60_000, stopping: 2_000 };
 
