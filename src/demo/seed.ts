@@ -38,7 +38,10 @@ export async function seedDemo({ projects }: { projects: number }): Promise<Demo
   const [row] = await sql<{ total: number }>('select count(*) as total from projects where org_id = $1', [
     organization.id,
   ]);
-  const [newest] = await sql<{ id: string }>(newestProjectSql, [organization.id]);
+  const [newest] = await sql<{ id: string }>(
+    'select id from projects where org_id = $1 order by created_at desc, id desc limit 1',
+    [organization.id],
+  );
   if (newest) await seedMission(demoCaller(owner, organization), newest.id);
   return {
     organization: { id: organization.id, slug: organization.slug },
@@ -64,8 +67,6 @@ export async function findDemo(): Promise<{ owner: Row<Person>; organization: Ro
   const organization = await Organization.find({ slug: demoSlug });
   return owner && organization?.createdByUserId === owner.id ? { owner, organization } : null;
 }
-
-const newestProjectSql = 'select id from projects where org_id = $1 order by created_at desc, id desc limit 1';
 
 async function demoOrganization(owner: Row<Person>): Promise<Row<Organization>> {
   const found = () => Organization.find({ slug: demoSlug });

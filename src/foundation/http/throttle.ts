@@ -95,8 +95,6 @@ const addPointsSql = `insert into throttle_counts as c (key, points, window_ends
     points = case when c.window_ends_at <= $3 then $2 else c.points + $2 end,
     window_ends_at = case when c.window_ends_at <= $3 then $4 else c.window_ends_at end
   returning points, window_ends_at`;
-const readPointsSql = 'select points, window_ends_at from throttle_counts where key = $1 and window_ends_at > $2';
-
 function databaseStore(name: string, windowSeconds: number): Store {
   const keyDigest = (key: string) => signature(`throttle:${name}`, key);
   const count = ({ points, windowEndsAt }: { points: number; windowEndsAt: number }): Count => ({
@@ -111,7 +109,10 @@ function databaseStore(name: string, windowSeconds: number): Store {
       return count(row!);
     },
     async read(key) {
-      const [row] = await sql<{ points: number; windowEndsAt: number }>(readPointsSql, [keyDigest(key), now()]);
+      const [row] = await sql<{ points: number; windowEndsAt: number }>(
+        'select points, window_ends_at from throttle_counts where key = $1 and window_ends_at > $2',
+        [keyDigest(key), now()],
+      );
       return row ? count(row) : null;
     },
   };

@@ -65,16 +65,17 @@ export function bindTokenQuota(quota: number): void {
   perPerson = quota;
 }
 
-const countLiveTokensSql =
-  'select count(*)::int as live from tokens where user_id = $1 and expires_at > $2 and revoked_at is null';
-
 /**
  * Locks the row of the person until `trx` ends, so that concurrent calls are counted exactly. Must precede any weaker lock of that row:
  * concurrent upgrades would deadlock.
  */
 async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promise<void> {
   await lockPerson(trx, userId);
-  const [row] = await sql<{ live: number }>(countLiveTokensSql, [userId, now()], trx);
+  const [row] = await sql<{ live: number }>(
+    'select count(*)::int as live from tokens where user_id = $1 and expires_at > $2 and revoked_at is null',
+    [userId, now()],
+    trx,
+  );
   if (row!.live >= perPerson) {
     throw conflict(`A person may have ${perPerson} live tokens, in all organizations together; revoke one first.`);
   }

@@ -65,14 +65,12 @@ const listSql = `select s.id, o.slug as org, s.name, s.scopes, s.created_at, s.l
 export const listServiceTokens = ({ org, limit }: Omit<OwnerFilter, 'email'>): Promise<object[]> =>
   sql(listSql, [org ?? null, limit]);
 
-const findCallerSql =
-  'select id, org_id, scopes, last_used_at from service_tokens where digest = $1 and revoked_at is null';
-
 /** The service of a `srv_` secret; null when the secret is unknown or revoked. */
 export async function callerOfServiceToken(secret: string): Promise<Caller | null> {
-  const row = await findCredential<Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'>>(findCallerSql, [
-    digest(secret),
-  ]);
+  const row = await findCredential<Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'>>(
+    'select id, org_id, scopes, last_used_at from service_tokens where digest = $1 and revoked_at is null',
+    [digest(secret)],
+  );
   if (!row) return null;
   recordUse(ServiceToken, row);
   return {

@@ -114,12 +114,12 @@ async function doNext(orgId: OrgId): Promise<boolean> {
   });
 }
 
-const unsettledSql = 'select org_id from org_closures where settled_at is null order by closed_at';
-
 /** Continues every closure that is not settled. @throws after all were tried, when one failed */
 export async function settleClosures(): Promise<void> {
   const errors: unknown[] = [];
-  for (const { orgId } of await sql<Pick<OrgClosure, 'orgId'>>(unsettledSql)) {
+  for (const { orgId } of await sql<Pick<OrgClosure, 'orgId'>>(
+    'select org_id from org_closures where settled_at is null order by closed_at',
+  )) {
     await settleClosure(orgId).catch((error: unknown) => errors.push(error));
   }
   if (errors.length > 0) throw new Error(`${errors.length} closures could not be settled`, { cause: errors[0] });

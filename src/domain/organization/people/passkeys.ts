@@ -54,8 +54,6 @@ const listPasskeysSql = `select id, name, created_at, last_used_at from passkeys
 /** The caller's passkeys, newest first. */
 export const listPasskeys = (caller: Caller): Promise<Passkey[]> => sql<Passkey>(listPasskeysSql, [ownPerson(caller)]);
 
-const credentialsSql = 'select credential_id, transports from passkeys where person_id = $1';
-
 /** The options of the browser's WebAuthn call that creates a passkey for the person of a session. */
 export async function passkeyCreationOptions(
   caller: Caller,
@@ -63,7 +61,10 @@ export async function passkeyCreationOptions(
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { id: rpID, name: rpName } = relyingParty();
   const personId = ownPerson(caller);
-  const credentials = await sql<{ credentialId: Buffer; transports: string[] }>(credentialsSql, [personId]);
+  const credentials = await sql<{ credentialId: Buffer; transports: string[] }>(
+    'select credential_id, transports from passkeys where person_id = $1',
+    [personId],
+  );
   const { generateRegistrationOptions } = await webauthn();
   return generateRegistrationOptions({
     rpID,
@@ -84,7 +85,6 @@ export async function passkeyCreationOptions(
 
 const creationBy = ({ credentialId }: Caller): Ceremony => ({ purpose: 'create', browser: credentialId });
 
-const countPasskeysSql = 'select count(*)::int as count from passkeys where person_id = $1';
 const insertPasskeySql = `insert into passkeys
   (id, person_id, credential_id, public_key, counter, transports, name, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (credential_id) do nothing returning id`;
@@ -118,7 +118,11 @@ export async function createPasskey(
     await useChallenge(trx, challenge());
     // Serialized per person, so that the count is exact.
     await lockPerson(trx, personId);
-    const [before] = await sql<{ count: number }>(countPasskeysSql, [personId], trx);
+    const [before] = await sql<{ count: number }>(
+      'select count(*)::int as count from passkeys where person_id = $1',
+      [personId],
+      trx,
+    );
     if (before!.count >= maxPasskeys) {
       throw conflict(`An account holds at most ${maxPasskeys} passkeys. Remove one first.`);
     }
@@ -171,14 +175,15 @@ interface StoredKey {
   personId: Id<'person'>;
   publicKey: Buffer;
 }
-const findKeySql = 'select id, person_id, public_key from passkeys where credential_id = $1';
 // WebAuthn §7.2 step 22: a counter that does not grow suggests a copied key. Authenticators without a counter always send 0.
 const useKeySql = `update passkeys set counter = $2, last_used_at = $3
   where id = $1 and (counter < $2 or (counter = 0 and $2 = 0)) returning id`;
 
 /** The person whose passkey signed this browser's challenge. @throws 401 */
 export async function usePasskey(answer: AuthenticationResponseJSON, browser: string | null): Promise<Row<Person>> {
-  const [key] = await sql<StoredKey>(findKeySql, [Buffer.from(answer.id, 'base64url')]);
+  const [key] = await sql<StoredKey>('select id, person_id, public_key from passkeys where credential_id = $1', [
+    Buffer.from(answer.id, 'base64url'),
+  ]);
   if (!key) throw unauthenticated('This passkey is not known here. It may have been removed.');
   // §7.2 step 6: the account that the authenticator names must own the key.
   const named = Buffer.from(answer.response.userHandle ?? '', 'base64url').toString();

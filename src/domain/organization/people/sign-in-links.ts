@@ -25,8 +25,6 @@ const findLinkSql = `select email, created_at from sign_in_links
   where digest = $1 and used_at is null and expires_at > $2`;
 const useLinkSql = `update sign_in_links set used_at = $2
   where digest = $1 and used_at is null and expires_at > $2 returning email, binding, return_to`;
-const endCodeSql = 'update sign_in_codes set used_at = $3 where email = $1 and binding = $2 and used_at is null';
-
 /** The address of a page that signs its visitor in as that person: it must be kept secret. */
 export async function createSignInLink(address: string, origin?: Origin, trx?: Transaction): Promise<string> {
   const secret = newSecret('');
@@ -62,7 +60,12 @@ export const useSignInLink = (
     const [link] = await sql<Link>(useLinkSql, [digest(secret), at], trx);
     if (!link) throw refusedLink();
     const { email, binding, returnTo } = link;
-    if (binding) await sql(endCodeSql, [email, binding, at], trx);
+    if (binding)
+      await sql(
+        'update sign_in_codes set used_at = $3 where email = $1 and binding = $2 and used_at is null',
+        [email, binding, at],
+        trx,
+      );
     const isOwnBrowser = browser !== null && binding !== null && digest(browser).equals(binding);
     return { person: await ensurePerson(trx, email), returnTo: isOwnBrowser ? returnTo : null };
   });

@@ -25,8 +25,6 @@ const storedSql = `select id, scope, kind, name, sealed_value, hosts, setup_only
   where org_id = $1 and (scope = 'organization' or project_id = $2 or template_id = $3)
   order by array_position(array['organization', 'project', 'template'], scope), name`;
 
-const usedSql = 'update secrets set last_used_at = $2 where id = any($1)';
-
 interface Place {
   orgId: string;
   projectId: string;
@@ -61,7 +59,7 @@ export async function deliverSecrets(
     if (one.kind === 'variable') variables.push({ name, value });
     else secrets.push({ name, value, hosts, setupOnly });
   }
-  if (used.length > 0) await sql(usedSql, [used, now()], trx);
+  if (used.length > 0) await sql('update secrets set last_used_at = $2 where id = any($1)', [used, now()], trx);
   return { variables, secrets };
 }
 

@@ -34,8 +34,6 @@ export interface Received {
 const claimMessageSql = `insert into a2a_messages (org_id, user_id, message_id, fingerprint, context_id, text, created_at)
   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning message_id`;
 const earlierSql = `select fingerprint, run_id from a2a_messages where org_id = $1 and user_id = $2 and message_id = $3`;
-const completeSql = 'update a2a_messages set run_id = $4 where org_id = $1 and user_id = $2 and message_id = $3';
-
 /**
  * Starts the order of a message, once per message of a person: a repeated message waits for the first and returns its run.
  * @throws 422 for another message with that id; otherwise as `startMission` and `runNow`
@@ -57,7 +55,11 @@ export async function receiveMessage(caller: Caller, message: Received): Promise
       'scheduledTaskId' in order
         ? await writeRunNow(trx, ScheduledTask, caller, order.scheduledTaskId)
         : await writeMission(trx, caller, order, issue);
-    await sql(completeSql, [...key, run.id], trx);
+    await sql(
+      'update a2a_messages set run_id = $4 where org_id = $1 and user_id = $2 and message_id = $3',
+      [...key, run.id],
+      trx,
+    );
     started.push(run);
     return run.id;
   });

@@ -82,12 +82,9 @@ export async function approveDelivery(
 const givenUpAfterMs = days(2);
 const giveUpSql = `update inbound_deliveries set status = 'failed', processed_at = $2,
   reason = coalesce(reason, 'It could not be processed.') where status = 'received' and received_at < $1`;
-const sweepSql = 'delete from inbound_deliveries where received_at < $1';
-const sweepKeysSql = 'delete from inbound_keys where created_at < $1';
-
 export async function sweepDeliveries(): Promise<void> {
   const at = now();
   await sql(giveUpSql, [at - givenUpAfterMs, at]);
-  await sql(sweepSql, [at - deliveryRetentionMs]);
-  await sql(sweepKeysSql, [at - deliveryRetentionMs]);
+  await sql('delete from inbound_deliveries where received_at < $1', [at - deliveryRetentionMs]);
+  await sql('delete from inbound_keys where created_at < $1', [at - deliveryRetentionMs]);
 }

@@ -135,10 +135,6 @@ function statusOf(outcomes: readonly DeliveryOutcome[]): DeliveryStatus {
 
 const takeKeySql = `insert into inbound_keys (recurring_id, key, created_at) values ($1, $2, $3)
   on conflict (recurring_id, key) do nothing returning key`;
-const runOfKeySql = 'select run_id from inbound_keys where recurring_id = $1 and key = $2';
-const noteRunSql = 'update inbound_keys set run_id = $3 where recurring_id = $1 and key = $2';
-const dropKeySql = 'delete from inbound_keys where recurring_id = $1 and key = $2';
-
 async function startOne(
   trx: Transaction,
   delivery: Row<InboundDelivery>,
@@ -162,15 +158,23 @@ async function startOne(
   // A person who repeats a delivery means to start it again.
   const key = eventKey === null || delivery.redeliveryOf ? `delivery ${delivery.id}` : eventKey;
   if ((await sql(takeKeySql, [recurringId, key, now()], trx)).length === 0) {
-    const [earlier] = await sql<{ runId: string | null }>(runOfKeySql, [recurringId, key], trx);
+    const [earlier] = await sql<{ runId: string | null }>(
+      'select run_id from inbound_keys where recurring_id = $1 and key = $2',
+      [recurringId, key],
+      trx,
+    );
     return outcome('ignored', `The same event has started ${earlier?.runId ?? 'a mission'} before.`);
   }
   const started = await startForEvent(trx, { ...locked }, { text, issue, actor: approvedBy });
   if (started && 'id' in started) {
-    await sql(noteRunSql, [recurringId, key, started.id], trx);
+    await sql(
+      'update inbound_keys set run_id = $3 where recurring_id = $1 and key = $2',
+      [recurringId, key, started.id],
+      trx,
+    );
     return { ...outcome('started', null, started.id), run: started };
   }
-  await sql(dropKeySql, [recurringId, key], trx);
+  await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);
   if (!started) return outcome('ignored', 'Its project is being deleted.');
   // Money and places come back; a lack of a model, a paused project and an open run are a person's to change.
   return outcome(started.problem?.status === 402 ? 'later' : 'ignored', started.reason);

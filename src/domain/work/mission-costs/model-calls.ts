@@ -57,15 +57,19 @@ export async function insertModelCall(
   await sql(insertSql, [runId, callId, orgId, amount, outputTokens, now(), JSON.stringify(price)], trx);
 }
 
-const endSql = 'delete from model_calls where run_id = $1 and call_id = $2 returning price';
-
 /** Returns the price of the call; undefined when it is not in progress. */
 export const endModelCall = async (
   trx: Transaction,
   runId: string,
   callId: string,
 ): Promise<Pick<ModelCall, 'price'> | undefined> =>
-  (await sql<Pick<ModelCall, 'price'>>(endSql, [runId, callId], trx))[0];
+  (
+    await sql<Pick<ModelCall, 'price'>>(
+      'delete from model_calls where run_id = $1 and call_id = $2 returning price',
+      [runId, callId],
+      trx,
+    )
+  )[0];
 
 /** Deletes the calls of an ended run, which are no longer reported. Returns whether there were any. */
 export const dropModelCalls = async (trx: Transaction, runId: string): Promise<boolean> =>

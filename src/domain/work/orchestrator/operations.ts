@@ -123,24 +123,24 @@ function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefi
   throw invalid.field('model', `must be one of ${offered.join(', ')}`);
 }
 
-const planApprovalSql = 'select plan_approval from orchestrators where org_id = $1';
-
 /** Whether a person has to approve the plan of the run: as its mission says or, without that, its organization. */
 export async function needsPlanApproval(
   trx: Transaction,
   { orgId, planApproval }: { orgId: string; planApproval: boolean | null },
 ): Promise<boolean> {
   if (planApproval !== null) return planApproval;
-  const [row] = await sql<{ planApproval: boolean }>(planApprovalSql, [orgId], trx);
+  const [row] = await sql<{ planApproval: boolean }>(
+    'select plan_approval from orchestrators where org_id = $1',
+    [orgId],
+    trx,
+  );
   return row?.planApproval ?? false;
 }
-
-const inferenceSql = 'select inference_enabled, llm_connector_id, model from orchestrators where org_id = $1';
 
 /** The model of the organization's orchestrator, its vendor and connector, and whether inference is enabled. */
 export async function inferenceSettings(trx: Transaction, orgId: string) {
   const [settings] = await sql<Pick<Orchestrator, 'inferenceEnabled' | 'llmConnectorId' | 'model'>>(
-    inferenceSql,
+    'select inference_enabled, llm_connector_id, model from orchestrators where org_id = $1',
     [orgId],
     trx,
   );

@@ -45,13 +45,11 @@ const moveSchedulesSql = `update recurring_missions m
 
 const lockDueSql = `select ${columnsOf(RecurringMission)} from recurring_missions where next_run_at <= $1
   order by next_run_at limit ${dispatching.batchSize} for no key update skip locked`;
-const isDueSql = 'select from recurring_missions where next_run_at <= $1 limit 1';
-
 /** Writes a run for each mission of the next due batch; other processes skip this batch. */
 async function startDue(): Promise<WaitingRun[]> {
   const at = now();
   // Mostly nothing is due, and the check runs twice a second: a transaction takes three statements and much more memory.
-  if ((await sql(isDueSql, [at])).length === 0) return [];
+  if ((await sql('select from recurring_missions where next_run_at <= $1 limit 1', [at])).length === 0) return [];
   return transaction(async (trx) => {
     const found = await sql<Row<RecurringMission>>(lockDueSql, [at], trx);
     // A time zone that only a newer Node knows is left to a process that supports it: it must not stop all others.

@@ -3,10 +3,12 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { Run } from './model.ts';
 
-const addCostSql = 'update runs set mission_cost_usd = mission_cost_usd + $2, updated_at = $3 where id = $1';
-
 export async function addCost(trx: Transaction, runId: string, usd: number): Promise<void> {
-  await sql(addCostSql, [runId, usd, now()], trx);
+  await sql(
+    'update runs set mission_cost_usd = mission_cost_usd + $2, updated_at = $3 where id = $1',
+    [runId, usd, now()],
+    trx,
+  );
 }
 
 /** SQL condition: the run is of the project and charged to the person that the columns of `owner` name, if any. */

@@ -106,14 +106,17 @@ const openSql = `select m.run_id, m.id as message_id, m.text, m.author, m.approv
     where run_id = r.id and kind in ('message', 'answer') and acknowledged_at is null order by seq limit ${messagesAtOnce}
   ) m left join lateral (${answeredSql('m')}) q on true
   order by m.run_id, m.seq`;
-const deliverSql = 'update run_messages set delivered_at = $2 where id = any($1) and delivered_at is null';
-
 /** The messages that the agents of these runs have not taken up yet, in order. Marks them as delivered. */
 export async function deliverMessages(trx: Transaction, runIds: readonly string[]): Promise<Delivered[]> {
   if (runIds.length === 0) return [];
   const open = await sql<Delivered & { deliveredAt: number | null }>(openSql, [[...runIds]], trx);
   const isNew = open.filter(({ deliveredAt }) => deliveredAt === null);
-  if (isNew.length > 0) await sql(deliverSql, [isNew.map(({ messageId }) => messageId), now()], trx);
+  if (isNew.length > 0)
+    await sql(
+      'update run_messages set delivered_at = $2 where id = any($1) and delivered_at is null',
+      [isNew.map(({ messageId }) => messageId), now()],
+      trx,
+    );
   return open;
 }
 
