@@ -2321,7 +2321,7 @@ export interface RunConnectionsParameters {
 }
 /** Messages and decisions of people about a run. */
 export interface RunHistory {
-  /** In order. */
+  /** The messages and decisions, in their order. */
   data: RunMessage[];
 }
 /** A message of a person to the agent of a run, or a decision about it. */
@@ -2393,7 +2393,7 @@ export interface RunScheduledTaskParameters {
 }
 /** The steps of a run. */
 export interface RunSteps {
-  /** In order. */
+  /** The steps, in their order. */
   data: MissionStep[];
 }
 /** The parameters of `runSteps`. */
@@ -3095,7 +3095,7 @@ export interface SetupProgress {
     | null;
   /** The group of `next`; null when no milestone is open. */
   activeGroup: 'first_mission' | 'team' | 'explore' | null;
-  /** The counts of that group; null when no milestone is open. */
+  /** The counts of the group of `next`; null when no milestone is open. */
   activeGroupProgress: SetupGroupProgress | null;
   /** In the order in which to do them. */
   groups: SetupGroup[];

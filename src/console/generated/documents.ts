@@ -781,7 +781,7 @@ export type ProjectTracker =
 export type PullRequestState =
   /** It was closed without being merged. */
   | 'closed'
-  /** It is part of its base branch. */
+  /** It was merged into its base branch. */
   | 'merged'
   /** It can be merged. */
   | 'open';
