@@ -59,7 +59,7 @@ export function openPlaces(settings: RunSettings) {
     const place = await makePlace('', account, trust ? trustFurther(trust) : null);
     closing.push(place.remove);
     const keep = () => (retention && !isScript ? retain(retention, place.work, lease.runId) : Promise.resolve());
-    // The place is removed even when it could not be retained.
+    // The folder of the run is removed even when its workspace could not be kept.
     closing.push(() => keep().catch((error) => console.error(`${lease.runId}: ${error.message}`)));
     const connections = countConnections();
     const { agent, checkpoint } = step;

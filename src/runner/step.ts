@@ -112,7 +112,7 @@ function openStepJournal(
 /** Ends of the harness: its last turn, or its own. Each resolves with why the step failed, or empty. */
 const endings = (harness: Harness, over: Promise<Turn>, result: { output: string | null }): Promise<string>[] => [
   over.then((turn) => failureOf(turn, result)),
-  // A harness that cannot be started rejects; one that ends reports its turn first.
+  // `ended` rejects when the harness cannot be started. A harness that ends has reported its turn before.
   harness.ended.then(() => over).then((turn) => failureOf(turn, result)),
 ];
 

@@ -267,7 +267,7 @@ describe('the audience', () => {
   });
 });
 
-describe('its times', () => {
+describe('the times of an assertion', () => {
   it.each([
     ['exp past by two minutes', () => ({ iat: now() - 300, exp: now() - 120 }), [400, 'expired']],
     ['exp past by half a minute: clocks differ', () => ({ iat: now() - 300, exp: now() - 30 }), believed],

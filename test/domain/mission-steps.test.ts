@@ -617,7 +617,7 @@ describe('a message', () => {
           answerElicitation(runId: $runId, text: "", approve: $approve, seq: $seq) { fragmentSeq approved } }`,
         { runId, approve: true, ...more },
       );
-    const several = ['conflict', 'seq: several questions wait: sandboxId and seq name one.'];
+    const several = ['conflict', 'seq: several questions wait: name one by sandboxId and seq.'];
     expect(words(await decide({}))).toEqual(several);
     expect(await decide({ seq: 2 })).toEqual({ fragmentSeq: 2, approved: true });
     expect(words(await decide({}))).toEqual(several);

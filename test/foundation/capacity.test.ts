@@ -53,7 +53,7 @@ describe('createCapacity', () => {
     await capacity.take('a');
   });
 
-  it('counts a request above the share as the share, and serves others when a hold shrinks', async () => {
+  it('reduces a request above the share to the whole share, and serves others when a held amount shrinks', async () => {
     const capacity = createCapacity({ all: 10, perKey: 6, queue, description });
     const hold = await capacity.take('a', 100);
     const { granted, take } = taking(capacity);

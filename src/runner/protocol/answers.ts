@@ -3,7 +3,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Transform } from 'node:stream';
 
-/** Bytes: of an event or of a response that does not stream, and of a stream. Ordinary responses have a tenth of that. */
+/**
+ * Maximum bytes: `event` of an event, or of a response without a stream; `stream` of a whole stream. Ordinary responses are ten times
+ * smaller.
+ */
 export const bounds = { event: 4 * 1024 * 1024, stream: 64 * 1024 * 1024 };
 
 export const tooLong = 'The answer of the model is longer than the runner lets through.';

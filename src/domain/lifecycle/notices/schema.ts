@@ -76,7 +76,7 @@ builder.queryField('notices', (t) =>
 const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'Subject of an emailed notice.', {
   credits: 'Credits are low or used up.',
   cost_cap: 'The daily cost cap is reached.',
-  budget: 'At least 80 percent of a budget are spent.',
+  budget: 'At least 80 percent of a budget is spent.',
   token_expiring: 'A token of the person expires within a day.',
   connector_broken: 'The vendor rejects the credentials of a connector.',
   schedule_failing: 'A recurring mission keeps failing.',

@@ -57,7 +57,7 @@ export async function closeCreditRequest(trx: Transaction, orgId: string): Promi
   return closed > 0;
 }
 
-/** Whose issues and comments may start missions; `anyone` until it is set. */
+/** The authors whose issues and comments may start missions; `anyone` until it is set. */
 export const trackerTriggersOf = async (orgId: string): Promise<TrackerTriggerPolicy> =>
   (await BillingSettings.find({ orgId }))?.trackerTriggers ?? 'anyone';
 

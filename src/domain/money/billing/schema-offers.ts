@@ -83,8 +83,8 @@ const PlanLimits = builder.objectRef<catalog.PlanLimits>('PlanLimits').implement
 const OfferLimits = builder.objectRef<typeof catalog.planLimits>('OfferLimits').implement({
   description: 'The limits without a team plan.',
   fields: (t) => ({
-    free: t.expose('free', { type: PlanLimits, description: 'With trial credits only.' }),
-    packs: t.expose('pack', { type: PlanLimits, description: 'Once a pack was bought.' }),
+    free: t.expose('free', { type: PlanLimits, description: 'The limits of an organization with trial credits only.' }),
+    packs: t.expose('pack', { type: PlanLimits, description: 'The limits of an organization that has bought a pack.' }),
   }),
 });
 
@@ -117,6 +117,6 @@ export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersR
         'The days within which an order can be withdrawn; without consent to start now, its credits begin after them.',
       resolve: () => billing.withdrawalMs / days(1),
     }),
-    limits: t.field({ type: OfferLimits, description: 'Without a team plan.', resolve: () => catalog.planLimits }),
+    limits: t.field({ type: OfferLimits, description: 'The limits of organizations without a team plan.', resolve: () => catalog.planLimits }),
   }),
 });

@@ -49,7 +49,7 @@ export const githubHost: Repository = {
   },
 
   async mayWrite(project, login) {
-    // "Get repository permissions for a user": `maintain` is told as `write`; strangers are a 404 at private repositories.
+    // "Get repository permissions for a user": `maintain` is reported as `write`; strangers are a 404 at private repositories.
     const path = `${repositoryPath(project)}/collaborators/${encodeURIComponent(login)}/permission`;
     const connection = await connectVendor(project, 'scm', 'github');
     const answered = await callGitHub(connection, path);

@@ -67,7 +67,7 @@ export interface Repository {
    */
   readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
   access(project: Row<Project>, connector: Row<Integration>): Promise<RepositoryAccess>;
-  /** Whether somebody may write to the repository; absent: the host has no people. @throws as `readFile` */
+  /** Whether somebody may write to the repository; absent: the host has no accounts. @throws as `readFile` */
   mayWrite?(project: Row<Project>, login: string): Promise<boolean>;
   /** Absent: the host has no pull requests. */
   pullRequests?: PullRequests;

@@ -7,7 +7,7 @@ type Asking = Pick<Run, 'id' | 'status' | 'awaitsApproval' | 'parkedReason'>;
 
 export interface TaskQuestion {
   text: string;
-  /** The fragment that asks: an answer with it meets no later question. Absent for a question about money. */
+  /** The fragment that asks: an answer that names it applies to no later question. Absent for a question about money. */
   position?: { sandboxId: string; seq: number };
 }
 

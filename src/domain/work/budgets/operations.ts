@@ -75,7 +75,7 @@ async function holdSubject(
   return { projectId: null, userId: member.userId };
 }
 
-/** Missions that wait for the budget go on within a minute. */
+/** Missions that wait for the budget continue within a minute. */
 export function updateBudget(
   caller: Caller,
   budgetId: string,

@@ -13,12 +13,12 @@ import { Budget, budgetPeriods, budgetSubjects } from './model.ts';
 import * as operations from './operations.ts';
 import { budgetUses, presentPeriod } from './spending.ts';
 
-const BudgetSubject = wordSet('BudgetSubject', budgetSubjects, 'Whose missions a budget is for.', {
+const BudgetSubject = wordSet('BudgetSubject', budgetSubjects, 'The missions that a budget is for.', {
   organization: 'All of the organization.',
-  project: 'Those of one project.',
-  person: 'Those that one person started, or scheduled last.',
+  project: 'The missions of one project.',
+  person: 'The missions that one person started or last scheduled.',
 });
-const BudgetPeriod = wordSet('BudgetPeriod', budgetPeriods, 'The time that a budget is for.', {
+const BudgetPeriod = wordSet('BudgetPeriod', budgetPeriods, 'The period of a budget.', {
   day: 'Each UTC day.',
   month: 'Each calendar month, UTC.',
 });
@@ -30,7 +30,7 @@ const BudgetType = builder.modelType(Budget, 'Budget').implement({
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `bud_`.' }),
     orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
-    subject: t.expose('subject', { type: BudgetSubject.type, description: 'Whose missions it is for.' }),
+    subject: t.expose('subject', { type: BudgetSubject.type, description: 'The missions that it is for.' }),
     projectId: t.exposeString('projectId', {
       nullable: true,
       description: 'Project, with the subject `project`; null otherwise.',
@@ -44,7 +44,7 @@ const BudgetType = builder.modelType(Budget, 'Budget').implement({
       description: 'Name of the project or person; null with the subject `organization`.',
       resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.name ?? null,
     }),
-    period: t.expose('period', { type: BudgetPeriod.type, description: 'The time that it is for.' }),
+    period: t.expose('period', { type: BudgetPeriod.type, description: 'The period of its amount.' }),
     amountUsd: t.exposeFloat('amountUsd', { description: 'US dollars in each period.' }),
     spentUsd: t.float({
       description: 'US dollars that these missions have cost in the present period.',
@@ -57,7 +57,7 @@ const BudgetType = builder.modelType(Budget, 'Budget').implement({
     }),
     periodEnd: t.field({
       type: 'EpochMs',
-      description: 'When the next period begins, in which nothing is spent yet.',
+      description: 'When the next period begins.',
       resolve: ({ period }) => presentPeriod(period).end,
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
@@ -71,15 +71,15 @@ const amountUsd = z
   .number()
   .min(budgetUsd.min)
   .max(budgetUsd.max)
-  .describe(`US dollars in each period: ${budgetUsd.min} to ${budgetUsd.max}, kept to a hundredth of a cent.`);
+  .describe(`US dollars in each period: ${budgetUsd.min} to ${budgetUsd.max}, rounded to a hundredth of a cent.`);
 const CreateBudgetRequest = request(
   'CreateBudgetRequest',
   z
     .object({
-      subject: BudgetSubject.zod.describe('Whose missions it is for.'),
+      subject: BudgetSubject.zod.describe('The missions that it is for.'),
       projectId: boundedText(text.pathId).nullish().describe('Required with the subject `project`.'),
       userId: boundedText(text.pathId).nullish().describe('A member; required with the subject `person`.'),
-      period: BudgetPeriod.zod.describe('The time that it is for.'),
+      period: BudgetPeriod.zod.describe('The period of its amount.'),
       amountUsd,
     })
     .meta({
@@ -139,7 +139,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { budgetId, input }, { caller }) => operations.updateBudget(caller, budgetId, input),
   }),
   deleteBudget: t.field({
-    description: 'Deletes a budget: missions that wait for it go on.',
+    description: 'Deletes a budget: missions that wait for it continue.',
     scope: 'orchestrator:write',
     rest: 'DELETE /budgets/{budgetId}',
     tool: { name: 'delete_budget', destructive: true, idempotent: true },

@@ -9,7 +9,7 @@ const evaluation = new Script('search(payload, expression)');
 
 /** The reason that an expression cannot be used; null: it can. */
 export function expressionError(expression: string): string | null {
-  // Their width is a number of any size.
+  // Both accept any width: a short expression could create a huge text.
   if (/\bpad_(?:left|right)\s*\(/.test(expression)) return 'must not use pad_left and pad_right';
   try {
     compile(expression);

@@ -33,7 +33,7 @@ const described = {
   mention: 'The name after the `@` in a comment; required for `comment`.',
   branch: 'The branch of the failed check. Absent: any.',
   filter: 'A JMESPath expression over the payload that must be true.',
-  key: 'A JMESPath expression over the payload: of events with one value, the first starts a mission, for 30 days.',
+  key: 'A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days.',
   template: 'Text for the agent with `{{ JMESPath }}`. Absent: the issue, or the event.',
 } as const;
 
@@ -44,7 +44,7 @@ export const EventTriggerType = builder.objectRef<EventTrigger>('EventTrigger').
       t.exposeString(name, { nullable: true, description: described[name] });
     return {
       kind: t.expose('kind', { type: EventKind.type, description: 'Kind of event.' }),
-      from: t.expose('from', { type: EventAuthors.type, description: 'Whose events start missions.' }),
+      from: t.expose('from', { type: EventAuthors.type, description: 'The people whose events start missions.' }),
       hookId: optional('hookId'),
       label: optional('label'),
       assignee: optional('assignee'),
@@ -77,7 +77,7 @@ const conditions: Readonly<Record<EventTrigger['kind'], readonly ('label' | 'ass
 const eventTrigger = z
   .object({
     kind: EventKind.zod.describe('Kind of event.'),
-    from: EventAuthors.zod.default('writers').describe('Whose events start missions.'),
+    from: EventAuthors.zod.default('writers').describe('The people whose events start missions.'),
     hookId: boundedText(text.pathId).nullish().describe(described.hookId),
     label: word.nullish().describe(described.label),
     assignee: word.nullish().describe(described.assignee),

@@ -73,5 +73,5 @@ export const triggers = z
   .array(z.object({ kind, schedule: schedule.describe('When it is due.') }).describe('A trigger.'))
   .max(recurring.triggers.max)
   .describe(
-    `${range(recurring.triggers)}; each occurrence of any of them starts a mission. None only beside event triggers.`,
+    `${range(recurring.triggers)}; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers.`,
   );

@@ -118,7 +118,7 @@ builder.mutationFields((t) => ({
       seq: t.arg.int({
         description:
           'The position of the question among the fragments of the sandbox; required when several questions wait. Without it an ' +
-          'answer is for the question that waits now, which may be another one than you have read.',
+          'answer is for the question that waits now, which may differ from the one that you have read.',
         validate: { schema: z.int().min(0).max(1_000_000) },
       }),
     },

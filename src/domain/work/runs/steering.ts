@@ -23,7 +23,7 @@ const lockReached = async (trx: Transaction, caller: Caller, runId: string): Pro
 
 /** @throws 409 for a run that has ended */
 function refuseEnded(run: Run): void {
-  if (!isOpen(run)) throw conflict(`The run has come to its end (${run.status}): it can no longer be steered.`);
+  if (!isOpen(run)) throw conflict(`The run has ended (${run.status}): it can no longer be steered.`);
 }
 
 /** Reason why an open run takes no messages; null when one of its agents takes them, now or in a later step. */
@@ -124,7 +124,7 @@ export const answerElicitation = (
     const question = await findElicitation(trx, run.id, asked, answers);
     if (!question) throw conflict('The agent has asked no such question.');
     const { sandboxId, seq: fragmentSeq, tool, isOver, openCount } = question;
-    if (openCount > 1) throw conflict.field('seq', 'several questions wait: sandboxId and seq name one');
+    if (openCount > 1) throw conflict.field('seq', 'several questions wait: name one by sandboxId and seq');
     const approved = approve ?? null;
     if (tool === null && text === '') throw invalid.field('text', 'must not be empty for the answer to a question');
     if ((tool !== null) !== (approved !== null))

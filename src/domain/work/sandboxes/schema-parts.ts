@@ -63,7 +63,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       description:
         'When the lines of `content` arrived, in their order; lines before the first one have no known time.',
       type: [LogTimeType],
-      // At most one time per line and per second.
+      // The number of times is bounded: at most one for each line, and one for each second.
       complexity: { field: weightOf(bytes.logContent / 4), multiplier: 1 },
       resolve: ({ times }) => times(),
     }),
