@@ -160,7 +160,7 @@ export interface AnswerElicitationRequest {
   approve?: boolean | null;
   /** The sandbox whose agent asked; required when several questions wait. */
   sandboxId?: string | null;
-  /** The position of the question among the fragments of the sandbox; required when several questions wait. Without it an answer is for the question that waits now, which may be another one than you have read. */
+  /** The position of the question among the fragments of the sandbox; required when several questions wait. Without it an answer is for the question that waits now, which may differ from the one that you have read. */
   seq?: number | null;
 }
 /** The parameters of `approveInboundDelivery`. */
@@ -530,7 +530,7 @@ export interface Budget {
   id: string;
   /** The organization it belongs to. */
   orgId: string;
-  /** Whose missions it is for. */
+  /** The missions that it is for. */
   subject: 'organization' | 'project' | 'person';
   /** Project, with the subject `project`; null otherwise. */
   projectId: string | null;
@@ -538,7 +538,7 @@ export interface Budget {
   userId: string | null;
   /** Name of the project or person; null with the subject `organization`. */
   subjectName: string | null;
-  /** The time that it is for. */
+  /** The period of its amount. */
   period: 'day' | 'month';
   /** US dollars in each period. */
   amountUsd: number;
@@ -546,7 +546,7 @@ export interface Budget {
   spentUsd: number;
   /** When the present period began. */
   periodStart: number;
-  /** When the next period begins, in which nothing is spent yet. */
+  /** When the next period begins. */
   periodEnd: number;
   /** When it was created. */
   createdAt: number;
@@ -728,15 +728,15 @@ export interface CreateAgentRequest {
 }
 /** A new budget. A subject has at most one for each period. */
 export interface CreateBudgetRequest {
-  /** Whose missions it is for. */
+  /** The missions that it is for. */
   subject: 'organization' | 'project' | 'person';
   /** Required with the subject `project`. */
   projectId?: string | null;
   /** A member; required with the subject `person`. */
   userId?: string | null;
-  /** The time that it is for. */
+  /** The period of its amount. */
   period: 'day' | 'month';
-  /** US dollars in each period: 0.01 to 1000000, kept to a hundredth of a cent. */
+  /** US dollars in each period: 0.01 to 1000000, rounded to a hundredth of a cent. */
   amountUsd: number;
 }
 /** The order. */
@@ -933,7 +933,7 @@ export interface CreateScheduledTaskRequest {
       )
     | null;
   /**
-   * 1 to 10; each occurrence of any of them starts a mission. None only beside event triggers.
+   * 1 to 10; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers.
    *
    * @maxItems 10
    *
@@ -3236,7 +3236,7 @@ export interface UpdateBudgetParameters {
 }
 /** Omitted members stay unchanged. */
 export interface UpdateBudgetRequest {
-  /** US dollars in each period: 0.01 to 1000000, kept to a hundredth of a cent. */
+  /** US dollars in each period: 0.01 to 1000000, rounded to a hundredth of a cent. */
   amountUsd?: number;
 }
 /** The parameters of `updateInboundHook`. */
@@ -3277,7 +3277,7 @@ export interface UpdateOrchestratorRequest {
   inferenceEnabled?: boolean;
   /** Whether a person has to approve each plan before an agent follows it. */
   planApproval?: boolean;
-  /** 0, or 0.0001 to 1000000, kept to a hundredth of a cent; null: the default. At 0 no mission starts. */
+  /** 0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null: the default. At 0 no mission starts. */
   dailyCostCapUsd?: number | null;
 }
 /** The parameters of `updateOrganization`. */
@@ -3451,7 +3451,7 @@ export interface UpdateScheduledTaskRequest {
       )
     | null;
   /**
-   * 1 to 10; each occurrence of any of them starts a mission. None only beside event triggers.
+   * 1 to 10; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers.
    *
    * @maxItems 10
    *
@@ -3762,7 +3762,7 @@ export interface Operations {
   budget: { input: BudgetParameters; output: Budget };
   /** Changes the amount of a budget, also for the present period. Requires the scope `orchestrator:write`. */
   updateBudget: { input: UpdateBudgetParameters & UpdateBudgetRequest; output: Budget };
-  /** Deletes a budget: missions that wait for it go on. Requires the scope `orchestrator:write`. */
+  /** Deletes a budget: missions that wait for it continue. Requires the scope `orchestrator:write`. */
   deleteBudget: { input: DeleteBudgetParameters; output: DeleteBudgetResponse };
   /** The sandboxes of the organization, newest first. Requires the scope `sandboxes:read`. */
   sandboxes: { input: SandboxesParameters; output: SandboxPage };

@@ -133,20 +133,20 @@ export type BillingPlan =
   /** A subscription to a team plan. */
   | 'team';
 
-/** The time that a budget is for. */
+/** The period of a budget. */
 export type BudgetPeriod =
   /** Each UTC day. */
   | 'day'
   /** Each calendar month, UTC. */
   | 'month';
 
-/** Whose missions a budget is for. */
+/** The missions that a budget is for. */
 export type BudgetSubject =
   /** All of the organization. */
   | 'organization'
-  /** Those that one person started, or scheduled last. */
+  /** The missions that one person started or last scheduled. */
   | 'person'
-  /** Those of one project. */
+  /** The missions of one project. */
   | 'project';
 
 /** The offer of a checkout: packs of credits, or a team plan. */
@@ -215,13 +215,13 @@ export type CreateAgentRequestSandbox = {
 
 /** A new budget. A subject has at most one for each period. */
 export type CreateBudgetRequest = {
-  /** US dollars in each period: 0.01 to 1000000, kept to a hundredth of a cent. */
+  /** US dollars in each period: 0.01 to 1000000, rounded to a hundredth of a cent. */
   amountUsd: Scalars['Float']['input'];
-  /** The time that it is for. */
+  /** The period of its amount. */
   period: BudgetPeriod;
   /** Required with the subject `project`. */
   projectId?: InputMaybe<Scalars['String']['input']>;
-  /** Whose missions it is for. */
+  /** The missions that it is for. */
   subject: BudgetSubject;
   /** A member; required with the subject `person`. */
   userId?: InputMaybe<Scalars['String']['input']>;
@@ -373,7 +373,7 @@ export type CreateScheduledTaskRequest = {
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
   /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 10; each occurrence of any of them starts a mission. None only beside event triggers. */
+  /** 1 to 10; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers. */
   triggers: Array<CreateScheduledTaskRequestTriggers>;
 };
 
@@ -385,11 +385,11 @@ export type CreateScheduledTaskRequestEventTriggers = {
   branch?: InputMaybe<Scalars['String']['input']>;
   /** A JMESPath expression over the payload that must be true. */
   filter?: InputMaybe<Scalars['String']['input']>;
-  /** Whose events start missions. */
+  /** The people whose events start missions. */
   from?: InputMaybe<EventAuthors>;
   /** The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload: of events with one value, the first starts a mission, for 30 days. */
+  /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
@@ -698,7 +698,7 @@ export type NoticeKind =
 
 /** Subject of an emailed notice. */
 export type NoticeMailKind =
-  /** At least 80 percent of a budget are spent. */
+  /** At least 80 percent of a budget is spent. */
   | 'budget'
   /** The vendor rejects the credentials of a connector. */
   | 'connector_broken'
@@ -1118,7 +1118,7 @@ export type UpdateBillingSettingsRequest = {
 
 /** Omitted members stay unchanged. */
 export type UpdateBudgetRequest = {
-  /** US dollars in each period: 0.01 to 1000000, kept to a hundredth of a cent. */
+  /** US dollars in each period: 0.01 to 1000000, rounded to a hundredth of a cent. */
   amountUsd?: InputMaybe<Scalars['Float']['input']>;
 };
 
@@ -1140,7 +1140,7 @@ export type UpdateNoticeMailRequest = {
 export type UpdateOrchestratorRequest = {
   /** At most 500 characters; null: the default. */
   blurb?: InputMaybe<Scalars['String']['input']>;
-  /** 0, or 0.0001 to 1000000, kept to a hundredth of a cent; null: the default. At 0 no mission starts. */
+  /** 0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null: the default. At 0 no mission starts. */
   dailyCostCapUsd?: InputMaybe<Scalars['Float']['input']>;
   /** Whether it may ask its model. */
   inferenceEnabled?: InputMaybe<Scalars['Boolean']['input']>;
@@ -1290,7 +1290,7 @@ export type UpdateScheduledTaskRequest = {
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
   /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 10; each occurrence of any of them starts a mission. None only beside event triggers. */
+  /** 1 to 10; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers. */
   triggers?: InputMaybe<Array<UpdateScheduledTaskRequestTriggers>>;
 };
 
@@ -1302,11 +1302,11 @@ export type UpdateScheduledTaskRequestEventTriggers = {
   branch?: InputMaybe<Scalars['String']['input']>;
   /** A JMESPath expression over the payload that must be true. */
   filter?: InputMaybe<Scalars['String']['input']>;
-  /** Whose events start missions. */
+  /** The people whose events start missions. */
   from?: InputMaybe<EventAuthors>;
   /** The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
-  /** A JMESPath expression over the payload: of events with one value, the first starts a mission, for 30 days. */
+  /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;

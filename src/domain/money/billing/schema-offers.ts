@@ -117,6 +117,10 @@ export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersR
         'The days within which an order can be withdrawn; without consent to start now, its credits begin after them.',
       resolve: () => billing.withdrawalMs / days(1),
     }),
-    limits: t.field({ type: OfferLimits, description: 'The limits of organizations without a team plan.', resolve: () => catalog.planLimits }),
+    limits: t.field({
+      type: OfferLimits,
+      description: 'The limits of organizations without a team plan.',
+      resolve: () => catalog.planLimits,
+    }),
   }),
 });

@@ -130,7 +130,9 @@ const UpdateOrchestratorRequest = request(
         .max(costCapUsd.max)
         .refine((usd) => usd <= 0 || usd >= costCapUsd.unit, `must be 0 or at least ${costCapUsd.unit}`)
         .nullable()
-        .describe('0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null: the default. At 0 no mission starts.'),
+        .describe(
+          '0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null: the default. At 0 no mission starts.',
+        ),
     })
     .partial()
     .meta({

@@ -121,8 +121,7 @@ export async function* followRun(
 export async function cancelRun(caller: Caller, runId: string): Promise<Row<Run>> {
   await transaction((trx) => cancelRuns(trx, { id: runId, ...withinReach(caller) }, 'Canceled by a person.'));
   const run = await findRun(caller, runId);
-  if (run.status !== 'canceled')
-    throw conflict(`The run has ended (${run.status}): there is nothing to cancel.`);
+  if (run.status !== 'canceled') throw conflict(`The run has ended (${run.status}): there is nothing to cancel.`);
   return run;
 }
 
