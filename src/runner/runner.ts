@@ -34,7 +34,7 @@ import type { RunnerCapabilities } from './step-context.ts';
 import { openPrepared } from './workspace/prepared.ts';
 import { sweep } from './workspace/retention.ts';
 
-// V8 would optimize the parser of fetch (WebAssembly) after a few requests: a tenth of a second of CPU at every start.
+// V8 would optimize the parser of fetch (WebAssembly) after a few requests: that costs a tenth of a second of CPU at every start.
 setFlagsFromString('--wasm-tiering-budget=100000000');
 closeInheritedDescriptors();
 const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT, HARNESS_INSTALL } = process.env;

@@ -507,7 +507,7 @@ describe('a message', () => {
       'The agents of the run have done their work: it is about to end.',
     ]);
     await runtime.finish(one);
-    expect(words(await say(one.runId, 'More'))[1]).toContain('come to its end (completed)');
+    expect(words(await say(one.runId, 'More'))[1]).toContain('has ended (completed)');
   });
 
   it('is bounded, and requires a run within the caller’s reach', async () => {

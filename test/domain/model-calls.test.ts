@@ -156,7 +156,7 @@ describe('a model call', () => {
     expect(await reserve(two, 'a', 1_000, 9_000)).toMatchObject({ outputTokens: 9_000 });
   });
 
-  it('waits for the budget of its project, which names itself, and goes on when somebody raises it', async () => {
+  it('waits for the budget of its project, which the reason names, and continues when somebody raises it', async () => {
     const { id } = await createBudget({ subject: 'project', projectId }, 0.05);
     const [one, two] = [await startMission(null), await startMission(null)];
     expect(await reserve(one, 'a', 1_000, 9_000)).toMatchObject({ reason: null });
@@ -207,7 +207,7 @@ describe('a model call', () => {
     expect(await reserve(held, 'b', 1_000, 9_000)).toMatchObject({ outputTokens: 9_000 });
   });
 
-  it('is not needed for a start that a used-up budget of its mission refuses', async () => {
+  it('is never reached when a used-up budget already blocks the start of the mission', async () => {
     await createBudget({ subject: 'organization' }, 0.05);
     const held = await startMission(null);
     const report = { ...held, usageId: 'a', model, inputTokens: 0, outputTokens: 10_000 };

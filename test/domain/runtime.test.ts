@@ -628,7 +628,7 @@ describe('the end of a run', () => {
     const held = await taken();
     await say('finishRun', { ...held, status: 'failed', error: 'exit code 1' });
     expect(await run(held.runId)).toMatchObject({ status: 'failed', lastError: 'exit code 1' });
-    expect((await cancel(held.runId)).body.errors[0].message).toContain('come to its end (failed)');
+    expect((await cancel(held.runId)).body.errors[0].message).toContain('has ended (failed)');
   });
 });
 

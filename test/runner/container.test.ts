@@ -102,7 +102,7 @@ describe('containers', () => {
     delete process.env.DOCKER_HOST;
   });
 
-  it('come with advice where Podman copies the image for each', async () => {
+  it('log advice where Podman copies the image for each container', async () => {
     const podman = path.join(missions.folder, 'podman');
     for (const [driver, advice] of [
       ['vfs', /^Podman copies the image for every container/],

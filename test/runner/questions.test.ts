@@ -164,7 +164,7 @@ it('the time of a step does not pass while it waits for a person, whose time is 
   expect(await timeUp(20, 40, null, signal)).toBe('The step has reached its time limit of 20 milliseconds.');
 });
 
-it('an agent that calls its model although a question is open works: it has a place, and its time passes', async () => {
+it('an agent that calls its model while a question is open takes a place, and the time of its step runs', async () => {
   const left = new AbortController();
   const places = new Set<string>();
   const own = openQuestions('run', places, 30);

@@ -218,7 +218,7 @@ describe('An issue that gets a label', () => {
     expect((await approve(owner.token)).status).toBe(409);
   });
 
-  it('starts by anybody where the rule says so, and nobody when the billing settings switch it off', async () => {
+  it('starts a mission for any author where the rule allows it, and for none when the billing settings turn it off', async () => {
     await automation([{ kind: 'issue', label: 'agent', from: 'anyone' }]);
     const session = await world.session(owner.person, owner.organization.id);
     const policy = (trackerTriggers: string) =>
@@ -241,7 +241,7 @@ describe('An issue that gets a label', () => {
 
 describe('A comment', () => {
   const rule = { kind: 'comment', mention: 'agent' };
-  it('starts a mission when it mentions the agent, also once it is edited so', async () => {
+  it('starts a mission when it mentions the agent, also when an edit adds the mention', async () => {
     await automation([rule]);
     expect(await deliver('issue_comment', comment('Please look, @Agent: why?'))).toMatchObject({ status: 'started' });
     expect((await runs())[0].issueText).toContain('why?');
@@ -322,7 +322,7 @@ describe('An event of any system', () => {
     });
   });
 
-  it('is taken as a form, with a signature in a header of the sender’s choice', async () => {
+  it('is accepted as a form, with a signature in a header of the sender’s choice', async () => {
     const to = await newHook({
       vendor: 'webhook',
       signature: 'header',
@@ -342,7 +342,7 @@ describe('An event of any system', () => {
     expect(await send('', body, { to, headers })).toMatchObject({ status: 200, body: { deliveryId: done.id } });
   });
 
-  it('is taken as docs/triggers.md shows it: an error report, a failure of CI and a form', async () => {
+  it('is accepted in the forms that docs/triggers.md shows: an error report, a failure of CI and a form', async () => {
     const page = readFileSync(new URL('../../docs/triggers.md', import.meta.url), 'utf8');
     const bodies = [...page.matchAll(/^BODY='(.*)'$/gm)].map(([, body]) => body!);
     const rule = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!.replaceAll('\n  "', '"'));
@@ -441,7 +441,7 @@ describe('A delivery', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('ends after its time, and is given up after two days', async () => {
+  it('is deleted after its retention, and is given up after two days', async () => {
     const { body } = await send('issues', labeled('agent'));
     const receivedAgo = (age: number) =>
       world
@@ -468,7 +468,7 @@ describe('A rule', () => {
     expect((await automation([rule])).description).toContain(`eventTriggers.0.${member}`);
   });
 
-  it('names no hook of another organization, and is lost to nobody by a change over REST', async () => {
+  it('cannot name a hook of another organization, and survives a change over REST', async () => {
     const theirs = await world.rest('POST', '/inbound-hooks', {
       token: stranger.token,
       body: { name: 'X', vendor: 'webhook' },

@@ -121,7 +121,7 @@ function BudgetRow({ budget, mayWrite, done }: RowProperties) {
               label="Delete"
               describes={`Delete ${name}`}
               class="danger slim"
-              question="Missions are no longer limited by it, and those that wait for it go on."
+              question="It no longer limits missions, and missions that wait for it continue."
               act={async (key) => {
                 await mutate(deleteBudget, { budgetId }, key);
                 done(`Deleted the ${name}.`);

@@ -12,7 +12,7 @@ import { useReading } from '../kit/reading.ts';
 const labels: Record<NoticeMailKind, string> = {
   credits: 'Credits are low or used up',
   cost_cap: 'The daily cost cap is reached',
-  budget: 'A budget is used up, or almost',
+  budget: 'A budget is used up or nearly used up',
   token_expiring: 'A token of mine expires within a day',
   connector_broken: 'A connector is broken',
   schedule_failing: 'A recurring mission keeps failing',

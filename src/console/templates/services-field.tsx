@@ -12,7 +12,7 @@ const inputs: [part: keyof ServiceRow, label: string, placeholder: string, hint?
     'healthCheck',
     'Health check',
     'pg_isready',
-    'A shell command in its container. Empty: ready after 2 seconds. Optional.',
+    'A shell command in its container. Leave it empty if the service is ready after 2 seconds.',
   ],
 ];
 /** Maximum of variables, and of arguments. */

@@ -30,8 +30,8 @@ const links = ['bin', 'sbin', 'lib', 'lib32', 'lib64'];
 
 /**
  * The program in the cell or container, in JavaScript: opens the ports of the runner's sockets, a socket for the server of a harness
- * (exposed, if that is not 0), and runs the harness. With services in the same network it refuses connections of processes that it
- * does not see: theirs.
+ * (exposed, if that is not 0), and runs the harness. With services in the same network it refuses connections of the services' processes,
+ * which it does not see.
  */
 const inside = `
 const { spawn } = require('node:child_process');

@@ -156,7 +156,7 @@ export const scriptIn =
   (isolation: Isolation, place: Place, account: Account | undefined, limits: Limits, prefix: string[]): RunScript =>
   async (script, args, timeout) => {
     const { level, containers } = isolation;
-    // In the network of the services the ports of the working agent are in use.
+    // Ports of a running agent are in use in the network that it shares with the services.
     const container = containers && openContainer({ ...containers, network: undefined }, place, account, limits, false);
     const { wrap, env: usual, cwd } = launchOf(level, place, account, 0, false, prefix, container);
     const env = { ...usual, HOME: place.home, GIT_CONFIG_NOSYSTEM: '1' };

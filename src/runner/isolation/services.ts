@@ -52,7 +52,7 @@ export function openServices(services: readonly Service[], containers: Container
           throw new Error(`the service ${name}: ${error.message}`);
         });
       }
-      // Of an attempt that has failed.
+      // Removes the containers of a failed attempt.
       await group?.remove();
       group = await openGroup(engine);
       if (isRemoved) await group.remove();
@@ -103,9 +103,9 @@ async function openGroup(engine: string) {
 }
 
 interface Start {
-  /** Of the mission. */
+  /** Image of the containers of the mission. */
   image: string;
-  /** Of one service. */
+  /** Limits of one service. */
   limits: Limits;
   source: Omit<ImageSource, 'engine'>;
   timeoutMs: number;
@@ -163,12 +163,12 @@ const serviceOptions = (
 
 interface Running {
   label: string;
-  /** Of its container. */
+  /** Name of its container. */
   name: string;
   pid: number | undefined;
   /** Reason why it has ended, with its last lines; empty while it runs. */
   failure(): string;
-  /** Its last lines. */
+  /** The last lines of its output. */
   tail(): string;
   /** Output of its last health check. */
   said: string;

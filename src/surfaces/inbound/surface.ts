@@ -11,7 +11,7 @@ import { allowMethods, framed, type Report } from '../frame.ts';
 const base = '/hooks/';
 
 export function createInbound({ report }: { report: Report }) {
-  // By hook: one sender at its bound does not stop another organization's.
+  // Counted per hook: a sender at its limit does not block those of other organizations.
   const throttle = createThrottle('inbound events', eventsPerMinute, 60, 'Too many events came to this hook.');
 
   async function handle(exchange: Exchange): Promise<void> {

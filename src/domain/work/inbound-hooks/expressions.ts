@@ -1,5 +1,5 @@
-// JMESPath over the payloads of strangers. An expression may not take the process: the sizes that functions can be asked for are not
-// offered, and an evaluation ends after its time, which only V8 can enforce from outside.
+// JMESPath over the payloads of strangers. An expression must not occupy the process: functions with a size argument are rejected, and V8
+// ends an evaluation after its time limit.
 import { createContext, Script } from 'node:vm';
 import { compile, type JSONValue, search } from '@jmespath-community/jmespath';
 

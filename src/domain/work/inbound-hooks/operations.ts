@@ -41,7 +41,7 @@ export interface HookWithSecret {
 
 const sealContext = (id: string) => `inbound hook:${id}`;
 
-/** @throws 400 for a signature that does not fit the vendor, 409 when the organization has as many hooks as it may */
+/** @throws 400 for a signature that does not fit the vendor, 409 when the organization has the maximum number of hooks */
 export async function createHook(caller: Caller, input: NewHook): Promise<HookWithSecret> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);

@@ -1,5 +1,5 @@
-// Whether the author of an event may start a mission, and the text and issue that the mission gets. It asks the tracker and the source
-// host, hence outside of the transaction that starts the mission.
+// Whether the author of an event may start a mission, and the text and issue that the mission gets. The tracker and the source host are
+// asked, so this runs outside of the transaction that starts the mission.
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { toProblem } from '#foundation/problem.ts';
@@ -15,7 +15,7 @@ import { Run } from '../runs/model.ts';
 import type { InboundEvent } from './events/event.ts';
 import type { Fit } from './match.ts';
 
-/** The person who lets an event start missions; null: nobody had to. */
+/** The person who approved the event; null: no approval was needed. */
 export type Approver = Id<'person'> | null;
 
 /** A mission that an event may start, or the reason that it may not. */
@@ -41,13 +41,13 @@ export async function admitEvent(
     const text = fit.trigger.template ? plain.text : [textOfIssue({ id, url, ...words }), askedIn(event)].join('\n\n');
     return { ...plain, text: text.trim(), issue: { id, url } };
   } catch (error) {
-    // A tracker that refuses for good does not stop the mission: the event has the issue's text.
+    // A permanent error of the tracker does not stop the mission: the event has the issue's text.
     if (toProblem(error).body.retryable) throw error;
     return { ...plain, issue: event.issue };
   }
 }
 
-/** The comment that mentions the agent, among all of the issue's. */
+/** The comment that mentions the agent, among all comments of the issue. */
 const askedIn = ({ kind, issue }: InboundEvent): string =>
   kind === 'comment'
     ? `The mission was asked for in this comment:\n${issue!.comments[0]!.text.slice(0, 5_000).toWellFormed()}`
@@ -81,7 +81,7 @@ async function refusalOf(
     : waiting(`${author.login} may not write to ${project.scmOwner}/${project.scmRepo}.`);
 }
 
-/** False where the host refuses to tell. @throws retryable Problems */
+/** False when the host refuses to answer. @throws retryable Problems */
 async function mayWrite(project: Row<Project>, login: string): Promise<boolean> {
   try {
     const { host } = await hostOf(project);

@@ -64,7 +64,7 @@ function filterOf({ filter }: EventTrigger, { payload }: InboundEvent): string |
   }
 }
 
-/** The value that makes repeated events one; null: each event counts. */
+/** The value by which repeated events count as one; null: each event counts. */
 export function keyOf({ key }: EventTrigger, event: InboundEvent): string | null {
   if (key == null) return event.key;
   try {

@@ -1,4 +1,4 @@
-// A delivery: an event that arrived at an inbound hook, with what became of it (docs/triggers.md).
+// A delivery: an event that arrived at an inbound hook, with its outcome (docs/triggers.md).
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

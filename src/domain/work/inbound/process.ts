@@ -176,6 +176,6 @@ async function startOne(
   }
   await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);
   if (!started) return outcome('ignored', 'Its project is being deleted.');
-  // Money and places come back; a lack of a model, a paused project and an open run are a person's to change.
+  // Money and free places return by themselves; a missing model, a paused project and an open run need a person.
   return outcome(started.problem?.status === 402 ? 'later' : 'ignored', started.reason);
 }

@@ -88,7 +88,7 @@ function readPayload({ type, body }: ReceivedEvent): { payload: unknown; json: s
   return { payload, json };
 }
 
-/** Levels of arrays and objects of a JSON text, without the recursion that a deep one would exhaust. */
+/** Number of levels of arrays and objects in a JSON text, counted without recursion, which a deep text would exhaust. */
 function depthOf(json: string): number {
   let [depth, deepest, isInString] = [0, 0, false];
   for (let i = 0; i < json.length; i++) {
@@ -125,7 +125,7 @@ function nameOf(
   return { event: action ? `${name}.${action}` : name, isUsed: isReadable(name) };
 }
 
-/** Without an id of the sender, equal bodies are one event: whoever reads one could send it again. */
+/** Without an id of the sender, equal bodies are one event: a reader of one could otherwise send it again. */
 function externalIdOf(hook: Row<InboundHook>, { headers, body }: ReceivedEvent): string {
   const sent =
     hook.signature === 'github' && hook.vendor === 'github'

@@ -1,4 +1,4 @@
-// Deliveries of inbound hooks on every surface: what arrived, and what became of it.
+// Deliveries of inbound hooks on every surface: the events that arrived, and their outcomes.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';

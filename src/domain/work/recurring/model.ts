@@ -31,7 +31,7 @@ export interface EventTrigger {
   mention?: string | null | undefined;
   /** The branch of a failed check. */
   branch?: string | null | undefined;
-  /** Whose events start a mission; others wait for a person's approval. */
+  /** The people whose events start a mission; events of others wait for a person's approval. */
   from: (typeof eventAuthors)[number];
   /** A JMESPath expression that is true for payloads of the rule. */
   filter?: string | null | undefined;

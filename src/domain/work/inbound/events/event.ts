@@ -1,4 +1,4 @@
-// An event of another system in words that triggers understand, whichever system sent it.
+// An event of another system in the form that triggers read, whichever system sent it.
 import type { FoundIssue } from '../../../projects/trackers/tracker.ts';
 import type { EventKind } from '../../recurring/model.ts';
 
@@ -22,7 +22,7 @@ export interface InboundEvent {
   /** The label that was put on, or the person who was assigned. */
   label: string | null;
   assignee: string | null;
-  /** Words that may mention an agent: new ones only, of an edited comment those that it lacked before. */
+  /** Text in which agents may be mentioned; for an edited comment, without the mentions that it already had. */
   words: string;
   /** Branch of a failed check. */
   branch: string | null;

@@ -144,7 +144,7 @@ function readComment(event: z.infer<typeof CommentEvent>): Omit<InboundEvent, 'p
   };
 }
 
-/** The text with the mentions that the earlier text had already taken out. */
+/** The text without the mentions that the earlier text already had. */
 function withoutWords(text: string, before: string): string {
   const mentioned = new Set(mentionsIn(before));
   return mentionsIn(text)
