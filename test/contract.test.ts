@@ -80,7 +80,7 @@ const linesOf = (roots: readonly RootField[]): string => {
   return `\n${lines.sort().join('\n')}\n`;
 };
 
-it('every root field of billing with its route, scope, status and tool', () => {
+it('every root field of billing has its pinned route, scope, status and tool', () => {
   expect(linesOf(rootFields.filter(isBilling))).toMatchInlineSnapshot(`
     "
     billingLedger          GET    /billing/ledger                          200 billing:read         list_ledger
@@ -97,7 +97,7 @@ it('every root field of billing with its route, scope, status and tool', () => {
   `);
 });
 
-it('every root field without a route with its scope and tool', () => {
+it('every root field without a route has its pinned scope and tool', () => {
   expect(linesOf(rootFields.filter(({ route }) => !route))).toMatchInlineSnapshot(`
     "
     appendFragments        -                                                   runtime:report       -
@@ -150,7 +150,7 @@ it('every root field without a route with its scope and tool', () => {
   `);
 });
 
-it('every root field of environments of agents with its route, scope, status and tool', () => {
+it('every root field of environments of agents has its pinned route, scope, status and tool', () => {
   expect(linesOf(rootFields.filter(isEnvironment))).toMatchInlineSnapshot(`
     "
     approveInboundDelivery POST   /inbound-hooks/{hookId}/deliveries/{deliveryId}/approval 200 integrations:write   -
@@ -184,7 +184,7 @@ it('every root field of environments of agents with its route, scope, status and
   `);
 });
 
-it('every other root field with its route, scope, status and tool', () => {
+it('every other root field has its pinned route, scope, status and tool', () => {
   expect(
     linesOf(rootFields.filter((root) => root.route && !isBilling(root) && !isEnvironment(root))),
   ).toMatchInlineSnapshot(`

@@ -30,7 +30,7 @@ export interface RestExposure {
 
 /** The annotations of a tool (MCP 2025-11-25, ToolAnnotations). */
 export interface ToolExposure {
-  /** In snake_case. */
+  /** The name in snake_case. */
   name: string;
   /** Whether a call may end or delete something. */
   destructive?: boolean;

@@ -26,7 +26,7 @@ export interface Pace {
   heartbeat: number;
   sample: number;
   flush: number;
-  /** From the request to a harness to end until it is killed. */
+  /** Time from the request to a harness to end until it is killed. */
   grace: number;
   timeout: number;
   /** Interval between checkpoints of a running step. */

@@ -12,14 +12,14 @@ export interface Plan {
   dockerfile: string | null;
   /** Shell commands of the setup, in order. */
   commands: string[];
-  /** For the setup and for agents. */
+  /** Variables for the setup and for agents. */
   variables: Record<string, string>;
-  /** For the setup alone. */
+  /** Secrets for the setup alone, by name. */
   setupSecrets: Record<string, string>;
-  /** For requests to their hosts. */
+  /** Secrets for requests to their hosts. */
   hostSecrets: readonly HostSecret[];
   network: { setup: NetworkPolicy; agent: NetworkPolicy };
-  /** For the log. */
+  /** Messages for the log. */
   notes: string[];
 }
 

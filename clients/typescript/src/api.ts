@@ -446,14 +446,14 @@ export interface BillingSummary {
   /** The authors whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker. */
   trackerTriggers: 'anyone' | 'members' | 'off';
   usage: BillingUsage;
-  /** Null without an open request. */
+  /** The open request for credits; null without one. */
   openCreditRequest: OpenCreditRequest | null;
   /** The recipients of requests for credits. */
   creditRequestsGoTo: 'owners';
   purchase: BillingPurchaseState;
   /** Null without one. */
   subscription: TeamSubscription | null;
-  /** Null when no plan would cost less. */
+  /** A plan that would cost less; null when there is none. */
   advice: PlanAdvice | null;
   trial: BillingTrialState;
 }
@@ -662,7 +662,7 @@ export interface Connection {
   templateId: string;
   /** The host that was asked for; `*` stands for hosts beyond the first 500. */
   host: string;
-  /** 0 with the host `*`. */
+  /** The port; 0 with the host `*`. */
   port: number;
   /** The phase in which it was asked for. */
   phase: 'setup' | 'agent';
@@ -1182,7 +1182,7 @@ export interface Environment {
   issueId: string | null;
   /** The pull request of the change. */
   prNumber: number | null;
-  /** Its name at its platform. */
+  /** The name of the deployment at the platform that runs it. */
   workerName: string | null;
   /** `destroying` and `failed` can follow at any time. */
   status: 'provisioning' | 'active' | 'destroying' | 'destroyed' | 'failed';
@@ -1260,13 +1260,13 @@ export interface InboundDelivery {
   externalId: string;
   /** The sender’s name of the event, such as `issues.labeled`. */
   event: string;
-  /** One line; null until it is processed. */
+  /** The event in one line; null until it is processed. */
   title: string | null;
-  /** Its state. */
+  /** The state of the delivery. */
   status: 'received' | 'started' | 'waiting' | 'ignored' | 'failed';
   /** Why it has started nothing; null otherwise. */
   reason: string | null;
-  /** Its effects. */
+  /** The effects on scheduled tasks and automations. */
   outcomes: InboundOutcome[];
   /** The delivery that a person repeated with this one; null otherwise. */
   redeliveryOf: string | null;
@@ -1279,7 +1279,7 @@ export interface InboundDelivery {
 export interface InboundOutcome {
   /** The id of the scheduled task or automation. */
   recurringId: string;
-  /** Its name at that time. */
+  /** The name of the scheduled task or automation at that time. */
   name: string;
   /** The effect. */
   result: 'started' | 'waiting' | 'ignored' | 'later';
@@ -1473,7 +1473,7 @@ export interface LedgerEntry {
   id: string;
   /** Reason for the change. */
   kind: 'grant' | 'purchase' | 'spend' | 'refund' | 'withdrawal' | 'expiry';
-  /** Signed, to a millionth. */
+  /** The signed change, to a millionth of a credit. */
   credits: number;
   /** The amount owned by the organization after this entry, to a millionth of a credit. */
   balanceAfter: number;
@@ -1667,7 +1667,7 @@ export interface McpBindingListItem {
 }
 /** A server as the config file declares it. Values of headers and variables are never shown. */
 export interface McpDeclared {
-  /** Unique in the config file. */
+  /** The name of the server, unique in the config file. */
   name: string;
   /** `http` when it has an address, `stdio` when it has a command. */
   transport: 'http' | 'stdio';
@@ -1675,7 +1675,7 @@ export interface McpDeclared {
   origin: string | null;
   /** Path of the address; null for a command. */
   path: string | null;
-  /** Null for an http server. */
+  /** The command of the server; null for an http server. */
   command: string | null;
   /** Arguments; what looks like a secret is hidden. */
   displayArgs: string[];
@@ -1693,7 +1693,7 @@ export interface McpIsolation {
   kind: 'remote' | 'sandbox' | 'refused';
   /** The pinned package, `name@version`. */
   packageSpec: string | null;
-  /** Null unless refused. */
+  /** The reason for a refusal; null otherwise. */
   reason: 'python' | 'unpinned' | 'shell' | 'unknown-command' | null;
 }
 /** The binding and its credentials were deleted. */
@@ -1714,7 +1714,7 @@ export interface McpOAuthCompleteResponse {
 export interface McpOAuthStartResponse {
   /** To be opened in the browser of the person. */
   authorizeUrl: string;
-  /** Until then the person can finish signing in. */
+  /** The time until which the person can finish signing in. */
   expiresAt: number;
 }
 /** The present definition of a tool, and its last approved one. */
@@ -1740,7 +1740,7 @@ export interface McpReviewedTool {
 }
 /** A server that is declared, bound, or both. */
 export interface McpServer {
-  /** Unique in the project. */
+  /** The name of the server, unique in the project. */
   name: string;
   /** Null when the config file does not declare it. */
   declared: McpDeclared | null;
@@ -1917,7 +1917,7 @@ export interface Orchestrator {
   dailySpendUsd: number;
   /** Whether the cap is reached: no mission starts until midnight UTC. */
   atDailyCostCap: boolean;
-  /** Null while the organization has set nothing. */
+  /** When the settings were last changed; null while the organization has set nothing. */
   updatedAt: number | null;
 }
 /** The end of an organization. It is read-only for its owners for thirty days, and then erased. */
@@ -1937,7 +1937,7 @@ export interface Organization {
   id: string;
   /** 1 to 120 characters; not unique. */
   name: string;
-  /** Unique; part of console addresses. */
+  /** A unique name, which is part of console addresses. */
   slug: string;
   /** The person who created it and became its first owner. */
   createdByUserId: string;
@@ -2111,7 +2111,7 @@ export interface ProjectsParameters {
 }
 /** A part of a prompt with its source. */
 export interface PromptSpan {
-  /** Unique among the spans of the answer. */
+  /** The id of the span, unique in the answer. */
   id: string;
   /** The text of the span within this chunk. */
   content: string;
@@ -2338,7 +2338,7 @@ export interface RunMessage {
   text: string;
   /** The name of the person when they sent it. */
   author: string;
-  /** Null once the account is deleted. */
+  /** The id of the person; null once the account is deleted. */
   authorUserId: string | null;
   /** The sandbox whose agent asked; null unless this is an answer. */
   sandboxId: string | null;
@@ -2431,7 +2431,7 @@ export interface RunsParameters {
 }
 /** A program that takes runs and has agents work on them. */
 export interface Runtime {
-  /** As it calls itself. */
+  /** The name that the runtime gives itself. */
   name: string;
   /** The runtime token that the runtime authenticates with; null for a runtime of the operator, which serves everybody. */
   tokenId: string | null;
@@ -2548,11 +2548,11 @@ export interface SandboxMetric {
 export interface SandboxSession {
   /** The role of the agent. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
-  /** Unique within the sandbox and role. */
+  /** The id of the session, unique within the sandbox and role. */
   sessionId: string;
   /** When it began. */
   ts: string;
-  /** Null while it is open. */
+  /** The outcome of the session; null while it is open. */
   outcome: string | null;
   /** Name of its log; null while that is empty. */
   logKey: string | null;
@@ -2603,7 +2603,7 @@ export interface SandboxLog {
   bytes: number;
   /** Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or `mixed`; null in the other parts and while it is empty. */
   promptScope: string | null;
-  /** Empty in the other parts. */
+  /** The spans of a prompt; empty in the other parts. */
   promptSpans: PromptSpan[];
 }
 /** The parameters of `sandboxLog`. */
@@ -2683,9 +2683,9 @@ export interface TemplateVariable {
 }
 /** A container beside each mission, such as a database: the mission reaches it at `localhost`. */
 export interface TemplateService {
-  /** Unique in the template. */
+  /** The name of the service, unique in the template. */
   name: string;
-  /** Its container image. */
+  /** The container image of the service. */
   image: string;
   /** Environment variables of the service alone. They are no secrets. */
   variables: TemplateVariable[];
@@ -3099,7 +3099,7 @@ export interface SetupProgress {
   activeGroupProgress: SetupGroupProgress | null;
   /** In the order in which to do them. */
   groups: SetupGroup[];
-  /** Null until a run has an issue. */
+  /** The first mission; null until a run has an issue. */
   firstMission: SetupFirstMission | null;
   /** The guides of the caller’s person; at step 0 for a caller without a person. */
   guides: SetupGuide[];

@@ -46,7 +46,7 @@ const steps: Record<Exclude<SetupMilestoneId, 'custom_sandbox'>, Step> = {
     pageAt('/runs'),
     'Open missions',
   ],
-  agent_instructions: ['Give an agent of your own instructions.', pageAt('/agents/new'), 'Create agent'],
+  agent_instructions: ['Create an agent with your own instructions.', pageAt('/agents/new'), 'Create agent'],
   mcp_servers: ['Each project has a page for its MCP servers.', pageAt('/projects'), 'Open projects'],
   teammate: ['Invite somebody by email.', pageAt('/members'), 'Open members'],
   steer_mission: ['Send a message to a mission while it runs.', pageAt('/runs'), 'Open missions'],

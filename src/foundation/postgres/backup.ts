@@ -105,7 +105,7 @@ async function copyTree(from: string, to: string, rules: CopyRules, inside = '')
     if (entry.isDirectory()) await copyTree(from, to, rules, name);
     else if (!rules.skip?.(name)) files.push(name);
   }
-  // In batches: a folder may hold more files than a process can open.
+  // Files are copied in batches: a folder may hold more files than a process can open.
   while (files.length > 0) {
     const copies = files
       .splice(0, 16)

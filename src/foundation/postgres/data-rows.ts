@@ -40,7 +40,7 @@ interface Packets {
   handlePacket(offset: number, code: number, length: number, bytes: Buffer): object;
 }
 
-/** For an open connection without a pending response. */
+/** Installs the parser on an open connection without a pending response. */
 export function readRowsInOnePiece(client: pg.Client): void {
   const { connection } = client as unknown as { connection: EventEmitter & { stream: Socket } };
   const parser = new Parser();

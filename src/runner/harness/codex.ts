@@ -140,7 +140,7 @@ function settingsFor({ gateway, model, mcp }: Task): string[] {
   for (const [name, url] of Object.entries(mcp)) {
     const server = `mcp_servers.${name}`;
     settings.push(`${server}.url=${text(url)}`, `${server}.bearer_token_env_var="GATEWAY_KEY"`);
-    // In its read-only sandbox it would ask a person before each call.
+    // Codex' own read-only sandbox would ask a person before each call.
     settings.push(
       `${server}.default_tools_approval_mode="approve"`,
       `${server}.tool_timeout_sec=${toolTimeoutMs / 1_000}`,

@@ -41,7 +41,7 @@ interface Options extends Surroundings {
  */
 const [pauseMs, firstDelayMs, longestDelayMs] = [3_000, 15_000, 10 * 60_000];
 
-/** For a runner whose cells run as other users that cannot reach its own folder. */
+/** The folder for a runner whose cells run as other users, which cannot reach the runner's own folder. */
 const commonFolder = '/var/lib/agent-engineering-platform/harnesses';
 
 /** The folder of installed harnesses: `HARNESSES_DIR`, or below `DATA_DIR`. @param isCell Whether agents run in cells. */

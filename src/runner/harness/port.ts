@@ -40,7 +40,7 @@ export const toolTimeoutMs = 7 * 24 * 60 * 60_000;
 export const hasShell = ({ readOnly, isConfined }: Task): boolean => !readOnly || isConfined;
 
 export interface Tokens {
-  /** Without cached tokens. */
+  /** Input tokens that were not cached. */
   inputTokens: number;
   cachedInputTokens: number;
   cacheWriteTokens: number;

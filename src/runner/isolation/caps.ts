@@ -20,7 +20,7 @@ export interface Caps {
   label: string;
 }
 
-/** For containers, which limit their own processes. */
+/** The caps of containers, which limit their own processes. */
 export const cappedByContainers: Caps = {
   cgroups: null,
   isCounting: false,

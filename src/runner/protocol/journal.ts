@@ -95,7 +95,7 @@ function openReports(platform: Platform, lease: RunLease, { stepId, ...session }
       words: string,
       span?: { spanId: string; promptScope: string },
     ): Promise<void> {
-      // Before it is cut: a piece could end within a secret.
+      // Secrets are masked before the text is cut: a piece could end within one.
       for (const content of pieces(platform.mask(words))) {
         const seq = next[part] ?? 0;
         next[part] = seq + 1;

@@ -39,7 +39,7 @@ const retryMs = { usual: 9 * 60_000, stopping: 2_000 };
 export type Connector = RunModelsQuery['answer']['connectors'][number];
 
 export type Connection = ReturnType<typeof connect>;
-/** For the reports of a mission. */
+/** The platform for the reports of a mission, with the mask of its secrets. */
 export type Platform = Connection & { mask: Mask };
 
 interface Clock {

@@ -9,7 +9,7 @@ export interface Upstream {
   /** Without a trailing slash. */
   base: string;
   headers: Record<string, string>;
-  /** For addresses chosen by others. */
+  /** The HTTP agent for addresses chosen by others. */
   agent?: Agent;
   /** Aborts pending requests. */
   signal?: AbortSignal;

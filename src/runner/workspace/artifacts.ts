@@ -29,7 +29,10 @@ const texts: Record<string, Described> = {
   '.json': ['file', 'application/json'],
 };
 
-/** The type of a file by its content, because its name proves nothing. Office documents are archives too, so a trace also needs its own extension. */
+/**
+ * The type of a file by its content, because its name proves nothing. Office documents are archives too, so a trace also needs its own
+ * extension.
+ */
 async function describe(content: FileHandle, ending: string): Promise<Described> {
   const { buffer, bytesRead } = await content.read(Buffer.alloc(4_096), 0, 4_096, 0);
   const head = buffer.subarray(0, bytesRead);
@@ -58,7 +61,7 @@ async function maskedCopy({ mask }: Platform, content: FileHandle, folder: strin
   const text = await readFrom(content);
   const masked = mask(text);
   if (masked === text) return null;
-  // Beside the folder, where no program of the mission writes.
+  // The copy lies beside the folder, where no program of the mission writes.
   const file = path.join(path.dirname(folder), `masked-${randomUUID()}`);
   await writeFile(file, masked, { mode: 0o600 });
   return open(file);

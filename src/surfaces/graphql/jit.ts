@@ -35,7 +35,7 @@ export function jitPlugin(): Plugin {
 
 /** Null for a document with several operations, of which each request chooses one. */
 function compile(schema: GraphQLSchema, document: DocumentNode): CompiledQuery | null {
-  // As an alias, it would not create a member of the compiled object literals.
+  // `__proto__` as an alias would not create a member of the compiled object literals.
   if (document.loc?.source.body.includes('__proto__')) return null;
   if (document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length > 1) return null;
   const compiled = compileQuery(schema, document);

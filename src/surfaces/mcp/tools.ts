@@ -20,7 +20,7 @@ export interface Tool {
   call(caller: Caller, requestId: string, values: Json): Promise<unknown>;
 }
 
-/** By name, in the order of the schema: queries first. */
+/** Tools by name, in the order of the schema: queries first. */
 export const toolsOf = perSchema((schema): ReadonlyMap<string, Tool> => {
   const tools = new Map<string, Tool>();
   for (const [kind, type] of [

@@ -114,7 +114,7 @@ function answerConditional(exchange: Exchange, status: number, body: string): vo
   else answer(exchange, status, body, { ...plain, etag, 'cache-control': cacheControl });
 }
 
-/** From the text of the body, so that the answer to a repeated call has it too. */
+/** Derived from the text of the body, so that the answer to a repeated call has it too. */
 const ownLink = ({ exposure }: ServedRoute, body: string): Headers => {
   const { link } = exposure.rest!;
   return link ? { link: link.of(JSON.parse(body) as never) } : {};

@@ -33,7 +33,7 @@ import { sweepIdempotencyKeys } from '#foundation/postgres/idempotency.ts';
 
 export interface Job {
   name: string;
-  /** From the end of one run to the start of the next. */
+  /** Time from the end of one run to the start of the next. */
   intervalMs: number;
   run(): Promise<unknown>;
 }

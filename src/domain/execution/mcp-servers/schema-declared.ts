@@ -20,21 +20,28 @@ const IsolationType = builder.objectRef<Isolation>('McpIsolation').implement({
   fields: (t) => ({
     kind: t.expose('kind', { type: IsolationKind.type, description: 'Derived from its transport and command.' }),
     packageSpec: t.exposeString('packageSpec', { nullable: true, description: 'The pinned package, `name@version`.' }),
-    reason: t.expose('reason', { type: RefusalReason.type, nullable: true, description: 'Null unless refused.' }),
+    reason: t.expose('reason', {
+      type: RefusalReason.type,
+      nullable: true,
+      description: 'The reason for a refusal; null otherwise.',
+    }),
   }),
 });
 
 export const DeclaredType = builder.objectRef<Declared>('McpDeclared').implement({
   description: 'A server as the config file declares it. Values of headers and variables are never shown.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Unique in the config file.' }),
+    name: t.exposeString('name', { description: 'The name of the server, unique in the config file.' }),
     transport: t.expose('transport', {
       type: DeclaredTransport.type,
       description: '`http` when it has an address, `stdio` when it has a command.',
     }),
     origin: t.exposeString('origin', { nullable: true, description: 'Scheme, host and port; null for a command.' }),
     path: t.exposeString('path', { nullable: true, description: 'Path of the address; null for a command.' }),
-    command: t.exposeString('command', { nullable: true, description: 'Null for an http server.' }),
+    command: t.exposeString('command', {
+      nullable: true,
+      description: 'The command of the server; null for an http server.',
+    }),
     displayArgs: t.exposeStringList('displayArgs', { description: 'Arguments; what looks like a secret is hidden.' }),
     headerNames: t.exposeStringList('headerNames', { description: 'Names of the headers that are sent to it.' }),
     envNames: t.exposeStringList('envNames', { description: 'Names of environment variables.' }),

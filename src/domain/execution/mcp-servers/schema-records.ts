@@ -161,7 +161,7 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
 const ServerType = builder.objectRef<McpServer>('McpServer').implement({
   description: 'A server that is declared, bound, or both.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Unique in the project.' }),
+    name: t.exposeString('name', { description: 'The name of the server, unique in the project.' }),
     declared: t.expose('declared', {
       type: DeclaredType,
       nullable: true,

@@ -129,7 +129,7 @@ export const OAuthStart = builder
       authorizeUrl: t.exposeString('authorizeUrl', { description: 'To be opened in the browser of the person.' }),
       expiresAt: t.expose('expiresAt', {
         type: 'EpochMs',
-        description: 'Until then the person can finish signing in.',
+        description: 'The time until which the person can finish signing in.',
       }),
     }),
   });

@@ -57,7 +57,10 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
       complexity: weightOf(templateText.setupScript.max),
       description: 'A POSIX shell script that prepares the environment, in the checkout; null without one.',
     }),
-    variables: t.expose('variables', { type: [StepVariable], description: 'For setup and agents.' }),
+    variables: t.expose('variables', {
+      type: [StepVariable],
+      description: 'The variables for the setup and the agents.',
+    }),
     secrets: t.expose('secrets', {
       type: [StepSecretType],
       description: 'Their names differ from those of variables.',

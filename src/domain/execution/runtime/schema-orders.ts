@@ -13,7 +13,10 @@ import { StepEnvironmentType } from './schema-environments.ts';
 export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').implement({
   description: 'The agent that works on a run, as it was when the run was claimed.',
   fields: (t) => ({
-    agentId: t.exposeString('agentId', { nullable: true, description: 'Null for a built-in agent.' }),
+    agentId: t.exposeString('agentId', {
+      nullable: true,
+      description: 'The id of the agent; null for a built-in agent.',
+    }),
     name: t.exposeString('name', { description: 'The name of the agent.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'A builder is chosen before the other roles.' }),
     isReadOnly: t.boolean({

@@ -148,7 +148,7 @@ export const RegisterEnvironmentRequest = request(
       ...ofRun,
       key,
       prNumber: z.int().min(1).max(2_147_483_647).nullish().describe('The pull request of the change.'),
-      workerName: boundedText(text.runtimeKey).nullish().describe('Its name where it runs.'),
+      workerName: boundedText(text.runtimeKey).nullish().describe('The name of the deployment at its platform.'),
       expiresAt: epochMs
         .nullish()
         .describe('When it is to be taken down; absent: when a person or the runtime ends it.'),

@@ -24,7 +24,7 @@ const CreatedToken = builder.objectRef<operations.CreatedToken>('CreatedToken').
     token: t.exposeString('token', {
       description: 'The bearer value, `pat_…`. Only its digest is stored, so it cannot be returned again.',
     }),
-    scopes: t.exposeStringList('scopes', { description: 'As requested, without duplicates.' }),
+    scopes: t.exposeStringList('scopes', { description: 'The requested scopes, without duplicates.' }),
     projectId: t.exposeString('projectId', {
       nullable: true,
       description: 'The only project that the token reaches; null: the whole organization.',

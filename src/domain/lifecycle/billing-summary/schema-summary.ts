@@ -153,7 +153,7 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
     openCreditRequest: t.expose('openCreditRequest', {
       type: OpenCreditRequest,
       nullable: true,
-      description: 'Null without an open request.',
+      description: 'The open request for credits; null without one.',
     }),
     creditRequestsGoTo: t.expose('creditRequestsGoTo', {
       type: CreditRequestRoute.type,
@@ -165,7 +165,11 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
       nullable: true,
       description: 'Null without one.',
     }),
-    advice: t.expose('advice', { type: PlanAdvice, nullable: true, description: 'Null when no plan would cost less.' }),
+    advice: t.expose('advice', {
+      type: PlanAdvice,
+      nullable: true,
+      description: 'A plan that would cost less; null when there is none.',
+    }),
     trial: t.expose('trial', { type: BillingTrialState, description: 'The trial credits.' }),
   }),
 });

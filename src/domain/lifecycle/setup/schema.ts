@@ -147,7 +147,7 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
     firstMission: t.expose('firstMission', {
       type: FirstMission,
       nullable: true,
-      description: 'Null until a run has an issue.',
+      description: 'The first mission; null until a run has an issue.',
     }),
     guides: t.expose('guides', {
       type: [SetupGuide],

@@ -108,7 +108,7 @@ export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersR
     team: t.field({ type: TeamPlanOffer, description: 'Team plans.', resolve: () => ({ plans: catalog.teamPlans }) }),
     enterprise: t.field({
       type: EnterpriseOffer,
-      description: 'For larger organizations.',
+      description: 'The plan for larger organizations.',
       resolve: () => catalog.enterpriseOffer(),
     }),
     withdrawalDays: t.int({

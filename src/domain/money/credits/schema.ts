@@ -33,7 +33,10 @@ const LedgerEntry = builder.objectRef<Row<CreditTransfer>>('LedgerEntry').implem
       description: 'Reason for the change.',
       resolve: ({ kind }) => kind as (typeof listedKinds)[number],
     }),
-    credits: t.float({ description: 'Signed, to a millionth.', resolve: ({ amount }) => creditsOf(amount) }),
+    credits: t.float({
+      description: 'The signed change, to a millionth of a credit.',
+      resolve: ({ amount }) => creditsOf(amount),
+    }),
     balanceAfter: t.float({
       description: 'The amount owned by the organization after this entry, to a millionth of a credit.',
       resolve: ({ balanceAfter }) => creditsOf(balanceAfter),

@@ -16,7 +16,7 @@ export function bindInvitesPerDay(limit: number): void {
 /** Separates these locks from other advisory locks on texts. */
 const lockSpace = 7_310_448;
 
-/** The time of the invite that must be older than a day before the next one is admitted. */
+/** The time of the earliest invite that still counts: the next one is admitted a day after it. */
 const limitingInviteSql = (column: string) =>
   `select created_at from invites where ${column} = $1 and created_at > $2 order by created_at desc offset $3 limit 1`;
 

@@ -21,7 +21,7 @@ export const OrganizationType = builder.modelType(Organization, 'Organization').
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `org_`.' }),
     name: t.exposeString('name', { description: `${range(text.organizationName)} characters; not unique.` }),
-    slug: t.exposeString('slug', { description: 'Unique; part of console addresses.' }),
+    slug: t.exposeString('slug', { description: 'A unique name, which is part of console addresses.' }),
     createdByUserId: t.exposeString('createdByUserId', {
       description: 'The person who created it and became its first owner.',
     }),

@@ -143,7 +143,7 @@ const RuntimeHarness = builder.objectRef<Runtime['harnesses'][number]>('RuntimeH
 const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
   description: 'A program that takes runs and has agents work on them.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'As it calls itself.' }),
+    name: t.exposeString('name', { description: 'The name that the runtime gives itself.' }),
     tokenId: t.exposeString('tokenId', {
       nullable: true,
       description:

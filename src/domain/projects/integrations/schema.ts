@@ -21,8 +21,8 @@ export const Vendor = wordSet('Vendor', vendorNames, 'Vendor of a connector.', {
 const ModelPricesType = builder.objectRef<ModelPrices>('ModelPrices').implement({
   description: 'Prices of a model, US dollars per million tokens.',
   fields: (t) => ({
-    input: t.exposeFloat('input', { description: 'For tokens of input.' }),
-    output: t.exposeFloat('output', { description: 'For tokens of output.' }),
+    input: t.exposeFloat('input', { description: 'Price of input tokens.' }),
+    output: t.exposeFloat('output', { description: 'Price of output tokens.' }),
     cacheRead: t.exposeFloat('cacheRead', {
       nullable: true,
       description: 'For tokens read from the cache of the vendor; null: as input.',

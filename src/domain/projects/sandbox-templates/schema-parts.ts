@@ -44,7 +44,7 @@ export const PackageRegistryType = builder.objectRef<PackageRegistry>('PackageRe
   description: 'A public package registry that the network policy `packages` reaches.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Shown to people.' }),
-    hosts: t.stringList({ description: 'Its hosts.', resolve: ({ hosts }) => [...hosts] }),
+    hosts: t.stringList({ description: 'The hosts of the registry.', resolve: ({ hosts }) => [...hosts] }),
   }),
 });
 

@@ -10,8 +10,8 @@ import type { Service } from './settings.ts';
 export const ServiceType = builder.objectRef<Service>('TemplateService').implement({
   description: 'A container beside each mission, such as a database: the mission reaches it at `localhost`.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Unique in the template.' }),
-    image: t.exposeString('image', { description: 'Its container image.' }),
+    name: t.exposeString('name', { description: 'The name of the service, unique in the template.' }),
+    image: t.exposeString('image', { description: 'The container image of the service.' }),
     variables: t.expose('variables', {
       type: [VariableType],
       description: 'Environment variables of the service alone. They are no secrets.',

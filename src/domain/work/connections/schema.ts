@@ -36,7 +36,7 @@ export const ConnectionType = builder.modelType(Connection, 'Connection').implem
     host: t.exposeString('host', {
       description: 'The host that was asked for; `*` stands for hosts beyond the first 500.',
     }),
-    port: t.exposeInt('port', { description: '0 with the host `*`.' }),
+    port: t.exposeInt('port', { description: 'The port; 0 with the host `*`.' }),
     phase: t.expose('phase', { type: ConnectionPhase.type, description: 'The phase in which it was asked for.' }),
     verdict: t.expose('verdict', {
       type: ConnectionVerdict.type,

@@ -24,7 +24,10 @@ const EnvironmentType = builder.modelType(Environment, 'Environment').implement(
     projectId: t.exposeString('projectId', { description: 'The project whose change it runs.' }),
     issueId: t.exposeString('issueId', { nullable: true, description: 'The issue whose change it shows.' }),
     prNumber: t.exposeInt('prNumber', { nullable: true, description: 'The pull request of the change.' }),
-    workerName: t.exposeString('workerName', { nullable: true, description: 'Its name at its platform.' }),
+    workerName: t.exposeString('workerName', {
+      nullable: true,
+      description: 'The name of the deployment at the platform that runs it.',
+    }),
     status: t.expose('status', {
       type: EnvironmentStatus.type,
       description: '`destroying` and `failed` can follow at any time.',

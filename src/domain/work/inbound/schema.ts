@@ -32,7 +32,7 @@ const Outcome = builder.objectRef<DeliveryOutcome>('InboundOutcome').implement({
   description: 'The effect of an event on one scheduled task or automation whose rule it fits.',
   fields: (t) => ({
     recurringId: t.exposeString('recurringId', { description: 'The id of the scheduled task or automation.' }),
-    name: t.exposeString('name', { description: 'Its name at that time.' }),
+    name: t.exposeString('name', { description: 'The name of the scheduled task or automation at that time.' }),
     result: t.expose('result', { type: OutcomeResult.type, description: 'The effect.' }),
     reason: t.exposeString('reason', { nullable: true, description: 'Why no mission was started; null otherwise.' }),
     runId: t.exposeString('runId', { nullable: true, description: 'The run that was started; null otherwise.' }),
@@ -47,10 +47,13 @@ const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery').imple
     hookId: t.exposeString('hookId', { description: 'The hook.' }),
     externalId: t.exposeString('externalId', { description: 'The sender’s id of the event; it is processed once.' }),
     event: t.exposeString('event', { description: 'The sender’s name of the event, such as `issues.labeled`.' }),
-    title: t.exposeString('title', { nullable: true, description: 'One line; null until it is processed.' }),
-    status: t.expose('status', { type: DeliveryStatus.type, description: 'Its state.' }),
+    title: t.exposeString('title', {
+      nullable: true,
+      description: 'The event in one line; null until it is processed.',
+    }),
+    status: t.expose('status', { type: DeliveryStatus.type, description: 'The state of the delivery.' }),
     reason: t.exposeString('reason', { nullable: true, description: 'Why it has started nothing; null otherwise.' }),
-    outcomes: t.expose('outcomes', { type: [Outcome], description: 'Its effects.' }),
+    outcomes: t.expose('outcomes', { type: [Outcome], description: 'The effects on scheduled tasks and automations.' }),
     redeliveryOf: t.exposeString('redeliveryOf', {
       nullable: true,
       description: 'The delivery that a person repeated with this one; null otherwise.',

@@ -85,7 +85,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
     updatedAt: t.expose('updatedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'Null while the organization has set nothing.',
+      description: 'When the settings were last changed; null while the organization has set nothing.',
     }),
     spendByHour: t.field({
       description: 'Costs since midnight UTC; an hour without costs is omitted.',

@@ -12,7 +12,7 @@ export interface Schedule {
   /** HH:MM on the clocks of the zone. */
   time: string;
   timezone: string;
-  /** For a weekly schedule. */
+  /** The day of a weekly schedule. */
   weekday?: (typeof weekdays)[number] | null | undefined;
   /** For a monthly schedule, 1 to 31. In a shorter month: its last day. */
   dayOfMonth?: number | null | undefined;

@@ -93,7 +93,10 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
       description: 'The text of a message or an answer; empty for other kinds.',
     }),
     author: t.exposeString('author', { description: 'The name of the person when they sent it.' }),
-    authorUserId: t.exposeString('authorUserId', { nullable: true, description: 'Null once the account is deleted.' }),
+    authorUserId: t.exposeString('authorUserId', {
+      nullable: true,
+      description: 'The id of the person; null once the account is deleted.',
+    }),
     sandboxId: t.exposeString('sandboxId', {
       nullable: true,
       description: 'The sandbox whose agent asked; null unless this is an answer.',
@@ -156,7 +159,7 @@ export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').imp
     outputTokens: t.field({
       type: 'SafeInt',
       nullable: true,
-      description: 'Null when they are not known.',
+      description: 'Output tokens; null when they are not known.',
       resolve: ({ tokens }) => tokens?.outputTokens ?? null,
     }),
     costUsd: t.exposeFloat('costUsd', { description: 'US dollars at list prices, part of the cost of the mission.' }),

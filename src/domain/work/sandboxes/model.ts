@@ -133,7 +133,7 @@ export class SandboxFragment extends table('sandbox_fragments', {
   items: column<{ content: string; status: string }[]>(),
   /** Whether the call failed; null while it runs, or when the runtime does not report it. */
   failed: column<boolean | null>(),
-  /** For a command. */
+  /** The exit code of a command. */
   exitCode: column<number | null>(),
   /** Answers that a question suggests; null: it suggests none. */
   choices: column<string[] | null>(),

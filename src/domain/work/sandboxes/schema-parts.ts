@@ -19,7 +19,7 @@ export const PromptScope = wordSet('PromptScope', promptScopes, 'Source of the t
 const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
   description: 'A part of a prompt with its source.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Unique among the spans of the answer.' }),
+    id: t.exposeString('id', { description: 'The id of the span, unique in the answer.' }),
     content: t.exposeString('content', {
       complexity: weightOf(bytes.logContent),
       description: 'The text of the span within this chunk.',
@@ -53,7 +53,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
         '`mixed`; null in the other parts and while it is empty.',
     }),
     promptSpans: t.expose('promptSpans', {
-      description: 'Empty in the other parts.',
+      description: 'The spans of a prompt; empty in the other parts.',
       type: [PromptSpanType],
       // The spans share the content of the log.
       complexity: { field: 1, multiplier: 1 },

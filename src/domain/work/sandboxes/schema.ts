@@ -35,9 +35,9 @@ const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSessi
   description: 'One conversation of a role with its model.',
   fields: (t) => ({
     role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
-    sessionId: t.exposeString('sessionId', { description: 'Unique within the sandbox and role.' }),
+    sessionId: t.exposeString('sessionId', { description: 'An id, unique within the sandbox and role.' }),
     ts: t.field({ type: 'IsoTime', description: 'When it began.', resolve: ({ startedAt }) => isoTime(startedAt) }),
-    outcome: t.exposeString('outcome', { nullable: true, description: 'Null while it is open.' }),
+    outcome: t.exposeString('outcome', { nullable: true, description: 'Outcome; null while it is open.' }),
     logKey: t.exposeString('logKey', { nullable: true, description: 'Name of its log; null while that is empty.' }),
     systemKey: t.exposeString('systemKey', { nullable: true, description: 'Name of its system log; null likewise.' }),
     totalCostUsd: t.exposeFloat('totalCostUsd', { description: 'Model costs so far, US dollars.' }),
