@@ -2548,11 +2548,11 @@ export interface SandboxMetric {
 export interface SandboxSession {
   /** The role of the agent. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
-  /** The id of the session, unique within the sandbox and role. */
+  /** An id, unique within the sandbox and role. */
   sessionId: string;
   /** When it began. */
   ts: string;
-  /** The outcome of the session; null while it is open. */
+  /** Outcome; null while it is open. */
   outcome: string | null;
   /** Name of its log; null while that is empty. */
   logKey: string | null;

@@ -411,7 +411,7 @@ export type RegisterEnvironmentRequest = {
   prNumber?: InputMaybe<Scalars['Int']['input']>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** Its name where it runs. */
+  /** The name of the deployment at its platform. */
   workerName?: InputMaybe<Scalars['String']['input']>;
 };
 
