@@ -181,7 +181,7 @@ describe('a runtime without a key', () => {
     expect(await claim({ harnesses: ['codex'], modelVendors: undefined })).toMatchObject({ runId: next.id });
   });
 
-  it('is asked for the vendor of the model, where a harness has several', async () => {
+  it('gets only runs whose model is of its vendors, when a harness supports several vendors', async () => {
     const claude = await agent('opencode', 'claude-sonnet-4-5');
     const first = await start(claude);
     expect(await claim({ harnesses: ['opencode'], modelVendors: ['openai'] })).toBeNull();

@@ -78,7 +78,7 @@ it('a harness finds one tool, and its question is answered by a person', async (
   expect(waiting.size).toBe(0);
 });
 
-it('a message answers a question in words; without one it is for the agent', async () => {
+it('a message answers an open question in words; without an open question it is for the agent', async () => {
   const answer = ask('people', 'ask_person', { question: 'Which?' });
   await asked();
   const message = { ...from, messageId: 'm2', text: 'Neither', questionId: null, approved: null };

@@ -38,7 +38,7 @@ export function createAuthenticator({ aaguid = Buffer.alloc(16), counts = true }
   });
 
   return {
-    /** Sets the counter; the next signature has one more. */
+    /** Sets the signature counter; the next signature increases it by one. */
     setCounter(value: number): void {
       counter = value;
     },

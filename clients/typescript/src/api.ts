@@ -1167,7 +1167,7 @@ export interface DismissNoticeParameters {
 }
 /** The offer for larger organizations, agreed with the operator of the service. */
 export interface EnterpriseOffer {
-  /** The address at which to ask for it; null where the operator has set none. */
+  /** The address for requests of this plan; null when the operator has set none. */
   contactUrl: string | null;
   /** Summary of the offer, in one sentence. */
   blurb: string;
@@ -3708,7 +3708,7 @@ export interface Operations {
   scheduledTask: { input: ScheduledTaskParameters; output: ScheduledTask };
   /** Changes a scheduled task. Omitted fields keep their value. The next run changes only with the triggers. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
   updateScheduledTask: { input: UpdateScheduledTaskParameters & UpdateScheduledTaskRequest; output: ScheduledTask };
-  /** Deletes a scheduled task and cancels its runs that wait; missions under way continue. Requires the scope `scheduled-tasks:write`. */
+  /** Deletes a scheduled task and cancels its runs that wait; running missions continue. Requires the scope `scheduled-tasks:write`. */
   deleteScheduledTask: { input: DeleteScheduledTaskParameters; output: DeleteScheduledTaskResponse };
   /** The runs of a scheduled task, newest first. Requires the scope `scheduled-tasks:read`. */
   scheduledTaskRuns: { input: ScheduledTaskRunsParameters; output: ScheduledTaskRunPage };
@@ -3722,7 +3722,7 @@ export interface Operations {
   automation: { input: AutomationParameters; output: Automation };
   /** Changes an automation. Omitted fields keep their value. The next run changes only with the triggers. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `automations:write`. */
   updateAutomation: { input: UpdateAutomationParameters & UpdateScheduledTaskRequest; output: Automation };
-  /** Deletes an automation and cancels its runs that wait; missions under way continue. Requires the scope `automations:write`. */
+  /** Deletes an automation and cancels its runs that wait; running missions continue. Requires the scope `automations:write`. */
   deleteAutomation: { input: DeleteAutomationParameters; output: DeleteAutomationResponse };
   /** The runs of an automation, newest first. Requires the scope `automations:read`. */
   automationRuns: { input: AutomationRunsParameters; output: AutomationRunPage };
@@ -3896,7 +3896,7 @@ export interface Operations {
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
   /** Connects a tracker, a source host or a vendor of language models. Credentials that the vendor rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of the kind get this one. Requires the scope `integrations:write`. */
   connectIntegration: { input: ConnectIntegrationParameters; output: Integration };
-  /** Replaces the models that a connector of language models names. Agents of OpenCode may choose them. The prices apply to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, and their steps under way fail. Requires the scope `integrations:write`. */
+  /** Replaces the models that a connector of language models names. Agents of OpenCode may choose them. The prices apply to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, and their running steps fail. Requires the scope `integrations:write`. */
   setIntegrationModels: { input: SetIntegrationModelsParameters; output: Integration };
   /** Asks the vendor now whether it accepts the credentials: see `checkFailure`. Requires the scope `integrations:write`. */
   checkIntegration: { input: CheckIntegrationParameters; output: Integration };

@@ -164,7 +164,7 @@ export function ConnectorActions({ connector, others, read }: ActionsProperties)
               class="danger slim"
               question={
                 vendorKind === 'llm'
-                  ? 'The key is deleted. Steps under way that use it fail.'
+                  ? 'The key is deleted. Running steps that use it fail.'
                   : 'The credentials are deleted. Projects keep the connector, and cannot use it until you add new credentials.'
               }
               act={(key) => mutate(revokeIntegration, { integrationId }, key).then(read)}

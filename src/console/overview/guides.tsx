@@ -38,7 +38,7 @@ const contents: Record<string, Content> = {
         runs,
         'Open missions',
       ],
-      ['Send a message to steer the agent: it reads it while it works.', runs, 'Open missions'],
+      ['Send a message to steer the agent, which reads it while working.', runs, 'Open missions'],
       ['Interrupt a mission to think, resume it, or cancel it.', runs, 'Open missions'],
     ],
   },

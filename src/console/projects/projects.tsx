@@ -13,7 +13,7 @@ const statuses: readonly ProjectStatus[] = ['active', 'paused', 'archived'];
 export function Projects() {
   const [nameContains] = useFilter('name');
   const filters = { nameContains, status: useWord('status', statuses), order: useOrder() };
-  // REST lists projects without them (docs/contract.md#projects).
+  // REST lists projects without these filters (docs/contract.md#projects).
   const filterArguments = Object.entries(filters).flatMap(([name, value]) =>
     value === null ? [] : [`${name}: ${name === 'nameContains' ? JSON.stringify(value) : value}`],
   );

@@ -66,7 +66,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
     await forget(mirror, bundle);
   }
   return {
-    description: `It works on the branch ${branch} of ${origin.url}.${checkpointNote(settings, bundle, restored)}`,
+    description: `The agent works on the branch ${branch} of ${origin.url}.${checkpointNote(settings, bundle, restored)}`,
     sessions,
     base,
     instructions: await readInstructions(mirror, startSha),

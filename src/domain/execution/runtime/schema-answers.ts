@@ -139,17 +139,17 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
 export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatResponse').implement({
   description: 'The required action of a runtime for each run, sandbox and environment of its heartbeat.',
   fields: (t) => ({
-    runs: t.expose('runs', { type: [HeartbeatRun], description: 'In the order of the request.' }),
+    runs: t.expose('runs', { type: [HeartbeatRun], description: 'The answers, in the order of the request.' }),
     sandboxes: t.expose('sandboxes', {
       type: [desiredType('HeartbeatSandbox', 'sandboxId', 'a sandbox')],
-      description: 'In the order of the request.',
+      description: 'The answers, in the order of the request.',
     }),
     nextHeartbeatMs: t.exposeInt('nextHeartbeatMs', {
       description: `Time until the next heartbeat, milliseconds: shorter while an agent that accepts messages works.`,
     }),
     environments: t.expose('environments', {
       type: [desiredType('HeartbeatEnvironment', 'environmentId', 'a preview environment')],
-      description: 'In the order of the request.',
+      description: 'The answers, in the order of the request.',
     }),
   }),
 });

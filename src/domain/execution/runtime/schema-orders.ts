@@ -112,7 +112,7 @@ export const FinishedStep = builder.objectRef<StepAnswer>('FinishedStep').implem
     step: t.expose('step', {
       type: RunStepType,
       nullable: true,
-      description: 'The next step; null unless it is `next`.',
+      description: 'The next step; null unless `outcome` is `next`.',
     }),
     failure: t.exposeString('failure', {
       nullable: true,

@@ -66,7 +66,7 @@ const EnterpriseOffer = builder.objectRef<{ contactUrl: string | null; blurb: st
   fields: (t) => ({
     contactUrl: t.exposeString('contactUrl', {
       nullable: true,
-      description: 'The address at which to ask for it; null where the operator has set none.',
+      description: 'The address for requests of this plan; null when the operator has set none.',
     }),
     blurb: t.exposeString('blurb', { description: 'Summary of the offer, in one sentence.' }),
   }),

@@ -96,7 +96,7 @@ builder.mutationFields((t) => ({
     description:
       'Replaces the models that a connector of language models names. Agents of OpenCode may choose them. The prices apply ' +
       'to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any ' +
-      'longer wait, and their steps under way fail.',
+      'longer wait, and their running steps fail.',
     scope,
     tool: { name: 'set_integration_models', idempotent: true },
     type: IntegrationType,

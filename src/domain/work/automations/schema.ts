@@ -131,7 +131,7 @@ builder.mutationFields((t) => ({
       operations.change(caller, automationId, input, seen),
   }),
   deleteAutomation: t.field({
-    description: 'Deletes an automation and cancels its runs that wait; missions under way continue.',
+    description: 'Deletes an automation and cancels its runs that wait; running missions continue.',
     scope: 'automations:write',
     rest: 'DELETE /automations/{automationId}',
     tool: { name: 'delete_automation', destructive: true, idempotent: true },

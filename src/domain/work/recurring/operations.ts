@@ -183,7 +183,7 @@ async function lockRecurring(
   return found ? { ...found } : missions.refuse();
 }
 
-/** Deletes a recurring mission and cancels its waiting runs; missions under way continue, and the runs stay listed. */
+/** Deletes a recurring mission and cancels its waiting runs; running missions continue, and the runs stay listed. */
 export function removeRecurring(missions: Kind, caller: Caller, id: string): Promise<{ ok: true; id: string }> {
   return transaction(async (trx) => {
     await lockRecurring(trx, missions, caller, id);

@@ -139,7 +139,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { id, input, ifUpdatedAt: seen }, { caller }) => operations.change(caller, id, input, seen),
   }),
   deleteScheduledTask: t.field({
-    description: 'Deletes a scheduled task and cancels its runs that wait; missions under way continue.',
+    description: 'Deletes a scheduled task and cancels its runs that wait; running missions continue.',
     scope: 'scheduled-tasks:write',
     rest: 'DELETE /scheduled-tasks/{id}',
     tool: { name: 'delete_scheduled_task', destructive: true, idempotent: true },
