@@ -170,17 +170,23 @@ export async function openGitHub(token: string) {
       const issue = newIssue(`${path.owner}/${path.repo}`, issues, asked.body as Partial<GitHubIssue>);
       return { status: 201, body: issue };
     }
+    if (id === 'issues/update-comment') {
+      const comment = issues.flatMap(({ comments }) => comments)[Number(path.comment_id) - 1];
+      return comment ? { status: 200, body: withId(issues, Object.assign(comment, asked.body)) } : notFound;
+    }
     const pull = repository.pulls.find(({ number }) => number === Number(path.issue_number));
     if (id === 'issues/list-comments' && pull) return { status: 200, body: pull.comments.filter((one) => !one.path) };
     const issue = issues.find(({ number }) => number === Number(path.issue_number));
     if (!issue) return notFound;
-    if (id === 'issues/list-comments') return { status: 200, body: paged(issue.comments, query) };
+    if (id === 'issues/list-comments') {
+      return { status: 200, body: paged(issue.comments, query).map((one) => withId(issues, one)) };
+    }
     if (id === 'issues/get') return { status: 200, body: issue };
     if (id === 'issues/update') return { status: 200, body: Object.assign(issue, asked.body) };
     const { body } = asked.body as Comment;
     const html_url = `${issue.html_url}#issuecomment-${issue.comments.length + 1}`;
     issue.comments.push({ body, html_url, created_at: isoTime(present()) });
-    return { status: 201, body: issue.comments.at(-1) };
+    return { status: 201, body: withId(issues, issue.comments.at(-1)!) };
   }
 
   return {
@@ -209,6 +215,12 @@ function checkHeaders({ headers, body }: Asked, operation: string, violate: Viol
   if (!headers['user-agent']) violate('no user-agent');
   if (body !== undefined && headers['content-type'] !== 'application/json') violate('content-type');
 }
+
+/** Ids of comments count over all issues of a repository. */
+const withId = (issues: readonly GitHubIssue[], comment: Comment) => ({
+  ...comment,
+  id: issues.flatMap(({ comments }) => comments).indexOf(comment) + 1,
+});
 
 function newIssue(repository: string, issues: GitHubIssue[], given: Partial<GitHubIssue>): GitHubIssue {
   const number = issues.length + 1;

@@ -7,6 +7,7 @@ import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { sweepDeliveries } from '#domain/work/inbound/deliveries.ts';
 import { processDelivery } from '#domain/work/inbound/process.ts';
 import { deliveryRetentionMs } from '#domain/work/inbound-hooks/bounds.ts';
+import { finishIssue } from '#domain/work/runs/finish-issue.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Account, createCallers } from '../support/callers.ts';
@@ -167,6 +168,20 @@ describe('An issue that gets a label', () => {
     });
     expect(run.issueText).toContain('It takes 9 s.');
     expect(run.issueText).toContain('Since Monday.');
+
+    // One comment leads to the run, and has its outcome in the end.
+    const comments = () => github.repositories.get('acme/shop')!.issues[event.issue.number - 1]!.comments;
+    const page = `/console/o/${owner.organization.slug}/runs/${run.id}`;
+    expect(comments().map(({ body }) => body)).toEqual([
+      'Since Monday.',
+      expect.stringContaining(`Work: started\n\n${world.url}${page}`),
+    ]);
+    await world
+      .knex('runs')
+      .where({ id: run.id })
+      .update({ status: 'completed', finishedAt: present(), leaseUntil: null });
+    await finishIssue({ runId: run.id });
+    expect(comments().map(({ body }) => body)).toEqual(['Since Monday.', expect.stringContaining('Work: completed')]);
 
     // The same event by another hook of the organization, and the same delivery once more.
     const second = await newHook({ vendor: 'github' });

@@ -19,6 +19,7 @@ const Entry = z.object({
   html_url: z.url({ protocol: /^https?$/ }),
   created_at: z.iso.datetime({ offset: true }),
 });
+const CommentEntry = Entry.extend({ id: z.int() });
 const IssueEntry = Entry.extend({ number: z.int(), pull_request: z.unknown().optional() });
 
 const Person = z.object({ login: z.string() }).nullish();
@@ -67,12 +68,12 @@ export const githubTracker: Tracker = {
       if (!scmOwner || !scmRepo) throw conflict(`${issueId} is not an issue on GitHub.`);
       const path = `${repositoryPath({ scmOwner, scmRepo })}/issues/${number}`;
       const connection = await connectVendor(project, 'tracker', 'github');
-      const said = await findMarked(connection, `${path}/comments`, {}, Entry, runId);
-      if (!said) {
-        await fetchGitHub(connection, `${path}/comments`, Entry, {
-          method: 'POST',
-          json: { body: marked(comment, runId) },
-        });
+      const body = marked(comment, runId);
+      const said = await findMarked(connection, `${path}/comments`, {}, CommentEntry, runId);
+      if (!said) await fetchGitHub(connection, `${path}/comments`, CommentEntry, { method: 'POST', json: { body } });
+      else if (said.body !== body) {
+        const own = `${repositoryPath({ scmOwner, scmRepo })}/issues/comments/${said.id}`;
+        await fetchGitHub(connection, own, CommentEntry, { method: 'PATCH', json: { body } });
       }
       if (!closes) return;
       await fetchGitHub(connection, path, IssueEntry, {

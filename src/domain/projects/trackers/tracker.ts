@@ -21,7 +21,7 @@ export interface FoundIssue extends CreatedIssue {
   comments: { author: string; text: string }[];
 }
 
-/** The end of an issue's run. */
+/** The state of an issue's run: its end, or its start when an event has asked for it. */
 export interface IssueOutcome {
   runId: Id<'run'>;
   closes: boolean;
@@ -47,7 +47,7 @@ export interface Tracker {
    */
   findIssue(project: Row<Project>, reference: string): Promise<FoundIssue>;
   /**
-   * Writes one comment for the run and, when `closes` is set, closes the issue.
+   * Writes the one comment of the run, in place of an earlier one where the tracker can, and closes the issue when `closes` is set.
    * @throws a Problem: a retryable one may be retried.
    */
   finishIssue(project: Row<Project>, issueId: string, outcome: IssueOutcome): Promise<void>;

@@ -1,6 +1,7 @@
 // Processes a stored event: finds the scheduled tasks and automations whose triggers it fits, and starts their missions. The outcome is
 // written in the transaction that writes the runs: however often the job runs, an event starts each of them once.
 import { now } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -172,6 +173,8 @@ async function startOne(
       [recurringId, key, started.id],
       trx,
     );
+    // The answer where the person asked: a comment that leads to the run.
+    if (issue) await enqueue(trx, 'finish issue', { runId: started.id });
     return { ...outcome('started', null, started.id), run: started };
   }
   await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);

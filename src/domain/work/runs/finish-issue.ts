@@ -1,5 +1,5 @@
-// Reports the end of a run to its tracker, in the background: a comment with the outcome. The issue is closed when the run is
-// completed and its pull request, where it has one, is merged.
+// Reports a run to its tracker, in the background: one comment, which leads to a run that an event has started, and then has the outcome. The
+// issue is closed when the run is completed and its pull request, where it has one, is merged.
 
 import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -10,6 +10,7 @@ import { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/trackers/choose.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { Run } from './model.ts';
+import { isOpen } from './states.ts';
 
 // Appended, because the run may have an error of its own.
 const appendErrorSql = announcing(
@@ -22,7 +23,7 @@ const appendErrorSql = announcing(
  */
 export async function finishIssue({ runId }: { runId: string }): Promise<void> {
   const run = await Run.find({ id: runId });
-  if (!run?.issueId || (run.status !== 'completed' && run.status !== 'failed')) return;
+  if (!run?.issueId || run.status === 'skipped' || run.status === 'canceled') return;
   const project = await Project.find({ id: run.projectId });
   if (!project) return;
   const { id, issueId, status } = run;
@@ -38,7 +39,7 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
     if (!isFinal(error)) throw error;
     await sql(appendErrorSql, [
       id,
-      `The tracker could not be told that the run has ended: ${error.body.description}`,
+      `The tracker could not be told that the run has ${isOpen({ status }) ? 'started' : 'ended'}: ${error.body.description}`,
       now(),
     ]);
   }
@@ -48,6 +49,7 @@ function commentOf(
   { missionTitle, status, missionCostUsd, missionCostIncomplete, ...run }: Row<Run>,
   page: string,
 ): string {
+  if (isOpen({ status })) return `${missionTitle ?? 'Mission'}: started\n\n${page}`;
   const why = status === 'failed' ? (run.reason ?? run.lastError) : null;
   return [
     `${missionTitle ?? 'Mission'}: ${status}`,
