@@ -39,6 +39,7 @@ import './domain/work/template-uses/schema.ts';
 import './domain/work/allowed-hosts/schema.ts';
 import './domain/execution/checkpoints/schema.ts';
 import './domain/execution/mcp-servers/schema.ts';
+import './domain/execution/mcp-servers/schema-sandbox.ts';
 import './domain/lifecycle/setup/schema.ts';
 import './domain/lifecycle/notices/schema.ts';
 import './domain/execution/runtime/schema-model-calls.ts';

@@ -100,6 +100,7 @@ it('every root field of billing has its pinned route, scope, status and tool', (
 it('every root field without a route has its pinned scope and tool', () => {
   expect(linesOf(rootFields.filter(({ route }) => !route))).toMatchInlineSnapshot(`
     "
+    admitMcpCall           -                                                   runtime:report       -
     appendFragments        -                                                   runtime:report       -
     appendLog              -                                                   runtime:report       -
     checkIntegration       -                                                   integrations:write   -
@@ -127,6 +128,8 @@ it('every root field without a route has its pinned scope and tool', () => {
     reportCheckpoint       -                                                   runtime:report       -
     reportConnections      -                                                   runtime:report       -
     reportCost             -                                                   runtime:report       -
+    reportMcpCall          -                                                   runtime:report       -
+    reportMcpTools         -                                                   runtime:report       -
     reportModelRejected    -                                                   runtime:report       -
     reportPreparation      -                                                   runtime:report       -
     reportSession          -                                                   runtime:report       -
@@ -136,6 +139,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     revokeIntegration      -                                                   integrations:write   -
     revokeRuntimeToken     -                                                   integrations:write   -
     rotateIntegration      -                                                   integrations:write   -
+    runMcpCommands         -                                                   runtime:report       -
     runMcpServers          -                                                   runtime:report       -
     runModels              -                                                   runtime:report       -
     runUpdated             -                                                   missions:read        -

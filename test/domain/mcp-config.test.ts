@@ -82,7 +82,7 @@ describe('a declared server', () => {
         note: literal,
       },
     });
-    const shown = servers.map(({ headers: _, ...rest }) => rest);
+    const shown = servers.map(({ headers: _, launch: __, ...rest }) => rest);
     expect(JSON.stringify([shown, warnings])).not.toContain(literal);
     expect(servers[1]!.displayArgs).toEqual([
       'b@1.0.0',

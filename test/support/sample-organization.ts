@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Checkpoint } from '#domain/execution/checkpoints/model.ts';
+import { reportTools } from '#domain/execution/mcp-servers/sandbox.ts';
 import { claimRun } from '#domain/execution/runtime/claim.ts';
 import { reportConnections, reportPreparation } from '#domain/execution/runtime/environments.ts';
 import { SignIn } from '#domain/identity/oauth/sign-ins.ts';
@@ -151,6 +152,12 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   openOutbound({ allowLoopback: true });
   const server = `/mcp/projects/${project.id}/servers/issues`;
   await world.rest('PUT', server, { session, body: { roles: ['builder'] } });
+  const files = `/mcp/projects/${project.id}/servers/files`;
+  await world.rest('PUT', files, { session, body: { roles: [step.agent.role] } });
+  const tools = JSON.stringify([{ name: 'read', inputSchema: { type: 'object' } }]);
+  await reportTools(runner, { runId, leaseId, serverName: 'files', tools });
+  const approvedTools = [{ name: 'read', attestedReadOnly: true }];
+  await world.rest('PUT', files, { session, body: { roles: [step.agent.role], approvedTools } });
   const leaving = await make(`${server}/oauth/start`, {});
 
   const ofProject = {
@@ -350,6 +357,12 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
     contentKey: sample.ids.contentKey,
     commitSha: 'a'.repeat(40),
   }),
+  ReportMcpToolsRequest: (sample) => ({ ...held(sample), serverName: 'files', tools: '[]' }),
+  AdmitMcpCallRequest: (sample) => ({ ...held(sample), serverName: 'files', tool: 'read' }),
+  ReportMcpCallRequest: (sample) => ({
+    ...held(sample),
+    ...{ serverName: 'files', tool: 'read', outcome: 'ok', durationMs: 5 },
+  }),
   ReportConnectionsRequest: (sample) => ({
     ...held(sample),
     reportId: `report-${++asked}`,
@@ -423,7 +436,8 @@ const remote = openRemoteMcp();
 
 async function declaringRepository(): Promise<string> {
   const work = await mkdtemp(path.join(tmpdir(), 'aep-home-'));
-  await writeFile(path.join(work, 'service.yml'), `mcpServers: { issues: { url: "${(await remote).url}" } }`);
+  const servers = { issues: { url: (await remote).url }, files: { command: 'node', args: ['server.js'] } };
+  await writeFile(path.join(work, 'service.yml'), JSON.stringify({ mcpServers: servers }));
   const by = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@a', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@a' };
   const env = { ...process.env, ...by, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
   for (const args of [

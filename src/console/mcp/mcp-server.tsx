@@ -58,7 +58,7 @@ const List = ({ names }: { names: readonly string[] }) =>
 
 const places = {
   remote: 'remote server',
-  sandbox: 'in sandboxes; no runtime starts such servers yet',
+  sandbox: 'in the sandboxes of missions',
   refused: 'nowhere',
 } as const;
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type Document, isAlias, isMap, isNode, isScalar, Lexer, Parser, parseDocument, visit } from 'yaml';
 import { isPlainAddress } from '#foundation/http/addresses.ts';
-import { type Isolation, isolationOf, shownArguments } from './isolation.ts';
+import { type Isolation, isolationOf, type Launch, shownArguments } from './isolation.ts';
 
 /** Maximum per config file, and of the bindings of one project. */
 export const maxServers = 50;
@@ -31,6 +31,8 @@ export interface Declared {
   /** Not displayed: the whole address, and the headers as declared. */
   url: string | null;
   headers: Record<string, string>;
+  /** How a sandbox runs it, with the variables as declared; null: it does not. */
+  launch: (Launch & { env: Record<string, string> }) | null;
   /** SHA-256 of the declaration, for comparison with the bound one. */
   digest: string;
 }
@@ -135,7 +137,7 @@ function transportOf(at: string, server: Map<unknown, unknown>): Declared['trans
   return transport;
 }
 
-const nothing = { origin: null, path: null, command: null, url: null };
+const nothing = { origin: null, path: null, command: null, url: null, launch: null };
 const lists = { displayArgs: [], headerNames: [], envNames: [], headers: {} };
 
 function readRemote(name: string, at: string, server: Map<unknown, unknown>, warnings: string[]): Declared {
@@ -162,12 +164,14 @@ function readCommand(name: string, at: string, server: Map<unknown, unknown>, wa
   if (!Array.isArray(args) || args.some((one) => typeof one !== 'string'))
     invalid(`${at}.args: must be a list of strings.`);
   const env = texts(`${at}.env`, server.get('env'), warnings);
+  const { isolation, launch } = isolationOf(command, args);
   return {
     ...{ ...nothing, ...lists, name, transport: 'stdio', command },
     displayArgs: shownArguments(at, args, warnings),
     envNames: Object.keys(env),
     secretRefs: secretsOf(at, [...args, ...Object.values(env)]),
-    isolation: isolationOf(command, args),
+    isolation,
+    launch: launch && { ...launch, env },
     digest: digestOf({ command, args, env }),
   };
 }

@@ -36,7 +36,7 @@ export interface ServerOfRun {
 }
 
 /** The run while its lease is held and it is running: a canceled run makes no more calls. @throws 404, or 409 `lease_lost` */
-async function runningRun(caller: Caller, hold: LeaseHold): Promise<Row<Run>> {
+export async function runningRun(caller: Caller, hold: LeaseHold): Promise<Row<Run>> {
   const run = await transaction((trx) => lockHeldRun(trx, caller, hold));
   if (run.status !== 'running' || run.leaseUntil! <= now()) throw leaseIsLost();
   return run;
@@ -65,10 +65,15 @@ export async function serversOfRun(caller: Caller, hold: LeaseHold): Promise<Run
 }
 
 /** @throws 404 also for a server that the role of the run's agent may not use; 409 `lease_lost` */
-export async function serverOfRun(caller: Caller, hold: LeaseHold, serverName: string): Promise<ServerOfRun> {
+export async function serverOfRun(
+  caller: Caller,
+  hold: LeaseHold,
+  serverName: string,
+  transport: McpBinding['transport'] = 'remote',
+): Promise<ServerOfRun> {
   const run = await runningRun(caller, hold);
   const { projectId, agentRole: role } = run;
-  const binding = await McpBinding.find({ projectId, serverName, transport: 'remote' });
+  const binding = await McpBinding.find({ projectId, serverName, transport });
   if (!binding || !role || !binding.roles.includes(role)) throw notFound('MCP server for this run');
   return { run, role, binding };
 }
@@ -104,22 +109,9 @@ export async function callToolOfRun(
   toolArguments: Record<string, unknown> | undefined,
   questionId?: string | undefined,
 ): Promise<CallToolResult> {
-  const { binding, role } = server;
+  const { binding } = server;
   const recorded = recorder(server, name);
-  const isApproved = obstacleOf(binding) === null && toolsFor(binding, role).some((tool) => tool.name === name);
-  if (!isApproved) {
-    await recorded('refused');
-    refuseObstacle(binding);
-    throw notFound('tool that is approved for this run');
-  }
-  if (binding.approvedTools.find((tool) => tool.name === name)?.alwaysAsk) {
-    const approval = { runId: server.run.id, leaseId: server.run.leaseId!, tool: `${binding.serverName}.${name}` };
-    const given = JSON.stringify(toolArguments ?? {});
-    if (!questionId || !(await useApproval({ ...approval, questionId, arguments: given }))) {
-      await recorded('refused');
-      throw forbidden(`A person decides about each call of ${name}: nobody has approved this call.`);
-    }
-  }
+  await admitCall(server, name, JSON.stringify(toolArguments ?? {}), questionId);
   try {
     const result = await withRemote(binding, callTimeoutMs, (client, signal) =>
       client.request(
@@ -138,9 +130,38 @@ export async function callToolOfRun(
   }
 }
 
+/** Whether a person decides about each call of the tool. */
+export const needsPerson = ({ binding }: ServerOfRun, name: string): boolean =>
+  binding.approvedTools.find((tool) => tool.name === name)?.alwaysAsk ?? false;
+
+/**
+ * Records a refused call.
+ * @param given The arguments as JSON, as a person was shown them.
+ * @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used
+ */
+export async function admitCall(
+  server: ServerOfRun,
+  name: string,
+  given: string,
+  questionId: string | undefined,
+): Promise<void> {
+  const { binding, role, run } = server;
+  const recorded = recorder(server, name);
+  const isApproved = obstacleOf(binding) === null && toolsFor(binding, role).some((tool) => tool.name === name);
+  if (!isApproved) {
+    await recorded('refused');
+    refuseObstacle(binding);
+    throw notFound('tool that is approved for this run');
+  }
+  if (!needsPerson(server, name)) return;
+  const approval = { runId: run.id, leaseId: run.leaseId!, tool: `${binding.serverName}.${name}`, arguments: given };
+  if (questionId && (await useApproval({ ...approval, questionId }))) return;
+  await recorded('refused');
+  throw forbidden(`A person decides about each call of ${name}: nobody has approved this call.`);
+}
+
 /** Returns a function to call with the outcome of any kind. */
-function recorder({ run, binding }: ServerOfRun, tool: string) {
-  const createdAt = now();
+export function recorder({ run, binding }: ServerOfRun, tool: string, createdAt = now()) {
   return async (outcome: McpCall['outcome']): Promise<void> => {
     await McpCall.query().insert({
       ...{ id: newId('mcpCall'), orgId: run.orgId, projectId: run.projectId, runId: run.id },

@@ -4,6 +4,15 @@
 export const isolationKinds = ['remote', 'sandbox', 'refused'] as const;
 export const refusalReasons = ['python', 'unpinned', 'shell', 'unknown-command'] as const;
 
+/** Packages and program of a command that may run in a sandbox, with its arguments as declared. */
+export interface Launch {
+  /** Each `name@version`. */
+  packages: string[];
+  /** A program of the packages, or `node`; null: the only one, or the one that is named like the package. */
+  program: string | null;
+  args: string[];
+}
+
 export interface Isolation {
   kind: (typeof isolationKinds)[number];
   /** `name@version` of the package to run. */
@@ -12,41 +21,52 @@ export interface Isolation {
   reason: (typeof refusalReasons)[number] | null;
 }
 
-const refused = (reason: Isolation['reason']): Isolation => ({ kind: 'refused', packageSpec: null, reason });
-const sandbox = (packageSpec: string | null): Isolation => ({ kind: 'sandbox', packageSpec, reason: null });
-
 const pythons = /^(python[\d.]*|uvx?|pipx?[\d.]*|poetry|conda)$/;
 const shells = /^(ba|z|da|fi|k|c|tc)?sh$|^(cmd|powershell|pwsh)(\.exe)?$/;
 
-export function isolationOf(command: string, args: readonly string[]): Isolation {
+/** The launch is null when the command is refused. */
+export function isolationOf(command: string, args: readonly string[]): { isolation: Isolation; launch: Launch | null } {
+  const found = readCommand(command, args);
+  if (typeof found === 'string')
+    return { isolation: { kind: 'refused', packageSpec: null, reason: found }, launch: null };
+  return { isolation: { kind: 'sandbox', packageSpec: found.packages[0] ?? null, reason: null }, launch: found };
+}
+
+type Refusal = (typeof refusalReasons)[number];
+
+function readCommand(command: string, args: readonly string[]): Launch | Refusal {
   const program = command.split('/').at(-1)!;
-  if (pythons.test(program)) return refused('python');
-  if (shells.test(program)) return refused('shell');
+  if (pythons.test(program)) return 'python';
+  if (shells.test(program)) return 'shell';
   if (command === 'npx' || command === 'bunx') return ofPackage(args);
   if (command === 'node') return ofFile(args);
-  return refused('unknown-command');
+  return 'unknown-command';
 }
 
 /** An exact version: a range or a tag may resolve to another package later. */
 const pinned = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*@\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
 
-function ofPackage(args: readonly string[]): Isolation {
-  if (args.some((arg) => /^(-c|--call)(=|$)/.test(arg))) return refused('shell');
+function ofPackage(args: readonly string[]): Launch | Refusal {
+  if (args.some((arg) => /^(-c|--call)(=|$)/.test(arg))) return 'shell';
   const specs: string[] = [];
   let i = 0;
   for (; args[i]?.startsWith('-'); i++) {
     const [flag, value] = args[i]!.split('=', 2) as [string, string?];
     if (flag === '-p' || flag === '--package') specs.push(value ?? args[++i] ?? '');
-    else if (!['-y', '--yes', '-q', '--quiet', '--bun'].includes(flag)) return refused('unpinned');
+    else if (!['-y', '--yes', '-q', '--quiet', '--bun'].includes(flag)) return 'unpinned';
   }
-  if (specs.length === 0) specs.push(args[i] ?? '');
-  return specs.every((spec) => pinned.test(spec)) ? sandbox(specs[0]!) : refused('unpinned');
+  const named = args[i] ?? '';
+  const packages = specs.length > 0 ? specs : [named];
+  if (!packages.every((spec) => pinned.test(spec))) return 'unpinned';
+  return { packages, program: specs.length > 0 ? named || null : null, args: args.slice(i + 1) };
 }
 
 /** A file of the repository is pinned by its commit; code on the command line is equivalent to a shell. */
-function ofFile([file = '']: readonly string[]): Isolation {
-  if (file.startsWith('-') || file === '') return refused(/^(-e|-p|--eval|--print)/.test(file) ? 'shell' : 'unpinned');
-  return file.startsWith('/') || file.split('/').includes('..') ? refused('unpinned') : sandbox(null);
+function ofFile(args: readonly string[]): Launch | Refusal {
+  const [file = ''] = args;
+  if (file.startsWith('-') || file === '') return /^(-e|-p|--eval|--print)/.test(file) ? 'shell' : 'unpinned';
+  if (file.startsWith('/') || file.split('/').includes('..')) return 'unpinned';
+  return { packages: [], program: 'node', args: [...args] };
 }
 
 const secretName = /(token|secret|password|passwd|api[-_]?key|auth|credential|private[-_]?key)/i;

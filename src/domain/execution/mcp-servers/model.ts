@@ -47,6 +47,8 @@ export class McpBinding extends table('mcp_bindings', {
   /** The address at the time of binding: the only one that requests are sent to. */
   pinnedUrl: column<string | null>(),
   packageSpec: column<string | null>(),
+  /** Checksum of the package when it was first run; null: it was not, or is a file of the repository. */
+  packageIntegrity: column<string | null>(),
   /** Digest of the declaration at the time of binding; null: it was not declared. */
   declaredDigest: column<string | null>(),
   secretRefs: column<string[]>(),
@@ -97,13 +99,15 @@ const drifts: Record<Drift, [status: BindingStatus, detail: string]> = {
 
 type Facts = Pick<
   McpBinding,
-  'enabled' | 'drift' | 'secretRefs' | 'credentialFields' | 'needsAuthorization' | 'authKind'
+  'enabled' | 'transport' | 'drift' | 'secretRefs' | 'credentialFields' | 'needsAuthorization' | 'authKind'
 >;
 
 /** The obstacle to any use of the binding; null when there is none. */
 export function obstacleOf(binding: Facts): [status: BindingStatus, detail: string | null] | null {
   if (!binding.enabled) return ['disabled', null];
   if (binding.drift) return drifts[binding.drift];
+  // Secrets of the project serve too, which the runtime resolves.
+  if (binding.transport === 'sandbox') return null;
   const missing = binding.secretRefs.filter((name) => !binding.credentialFields.includes(name));
   if (missing.length > 0) return ['needs_auth', `Credentials are missing: ${missing.join(', ')}.`];
   if (!binding.needsAuthorization) return null;
@@ -116,6 +120,8 @@ export function statusOfServer(binding: Row<McpBinding>): { status: BindingStatu
   const obstacle = obstacleOf(binding);
   if (obstacle) return { status: obstacle[0], statusDetail: obstacle[1] };
   if (binding.lastError) return { status: 'error', statusDetail: binding.lastError };
+  if (binding.transport === 'sandbox' && binding.toolsRefreshedAt === null)
+    return { status: 'needs_review', statusDetail: 'Its tools are read when the next mission of its roles starts it.' };
   const news = binding.toolSnapshot.filter((tool) => !isReviewed(binding, tool)).map(({ name }) => name);
   if (news.length === 0) return { status: 'ready', statusDetail: null };
   const more = news.length > 5 ? ` and ${news.length - 5} more` : '';

@@ -159,6 +159,7 @@ function pinned(id: string, declared: Declared | null): Partial<McpBinding> {
     authKind: declared ? authKindOf(declared) : 'none',
     pinnedUrl: declared?.url ?? null,
     packageSpec: declared?.isolation.packageSpec ?? null,
+    packageIntegrity: null,
     declaredDigest: declared?.digest ?? null,
     secretRefs: declared?.secretRefs ?? [],
     sealedHeaders: declared ? seal(sealedFor(id, 'headers'), JSON.stringify(declared.headers)) : null,

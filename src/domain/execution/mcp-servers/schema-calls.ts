@@ -4,7 +4,7 @@ import { wordSet } from '#graph/scalars.ts';
 import { callOutcomes, McpCall } from './model.ts';
 import type { RecentCalls } from './review.ts';
 
-const CallOutcome = wordSet('McpCallOutcome', callOutcomes, 'Outcome of a tool call.', {
+export const CallOutcome = wordSet('McpCallOutcome', callOutcomes, 'Outcome of a tool call.', {
   ok: 'The tool returned a result.',
   tool_error: 'The tool returned an error.',
   refused: 'The gateway did not forward the call.',

@@ -46,7 +46,7 @@ const definition = z
 /** @throws McpServerError for too many tools, or one that violates the protocol */
 export async function listTools(client: Client, signal: AbortSignal): Promise<ToolDefinition[]> {
   if (!client.getServerCapabilities()?.tools) return [];
-  const tools = new Map<string, ToolDefinition>();
+  const listed: unknown[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < maxPages; page++) {
     const options = { signal, timeout: listTimeoutMs };
@@ -54,21 +54,32 @@ export async function listTools(client: Client, signal: AbortSignal): Promise<To
       { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
       options,
     );
-    for (const rawTool of answer.tools) {
-      const tool = definition.safeParse(rawTool);
-      if (!tool.success) throw new McpServerError(`The server returned an invalid definition of ${named(rawTool)}.`);
-      if (tools.has(tool.data.name)) throw new McpServerError(`The server defines ${named(rawTool)} twice.`);
-      tools.set(tool.data.name, tool.data);
-      if (tools.size > maxTools) throw new McpServerError(`The server has more than ${maxTools} tools.`);
-    }
+    listed.push(...answer.tools);
     cursor = answer.nextCursor;
-    if (cursor === undefined) return [...tools.values()];
+    if (cursor === undefined || listed.length > maxTools) return readTools(listed);
   }
   throw new McpServerError(`The list of tools has more than ${maxPages} pages.`);
 }
 
-const named = ({ name }: { name: string }): string =>
-  /^[\w.:/-]{1,128}$/.test(name) ? `the tool ${name}` : 'a tool with an unusual name';
+/** @throws McpServerError for too many tools, or one that violates the protocol */
+export function readTools(listed: readonly unknown[]): ToolDefinition[] {
+  if (listed.length > maxTools) throw new McpServerError(`The server has more than ${maxTools} tools.`);
+  const tools = new Map<string, ToolDefinition>();
+  for (const rawTool of listed) {
+    const tool = definition.safeParse(rawTool);
+    if (!tool.success) throw new McpServerError(`The server returned an invalid definition of ${named(rawTool)}.`);
+    if (tools.has(tool.data.name)) throw new McpServerError(`The server defines ${named(rawTool)} twice.`);
+    tools.set(tool.data.name, tool.data);
+  }
+  return [...tools.values()];
+}
+
+function named(tool: unknown): string {
+  const { name } = (tool ?? {}) as { name?: unknown };
+  return typeof name === 'string' && /^[\w.:/-]{1,128}$/.test(name)
+    ? `the tool ${name}`
+    : 'a tool with an unusual name';
+}
 
 /**
  * Reads the config file and, unless an obstacle prevents it, the tools of the server; the status shows the outcome.
@@ -79,7 +90,7 @@ export async function refreshTools(caller: Caller, projectId: string, serverName
   const { enabled, transport } = await McpBinding.get({ projectId, serverName });
   if (!enabled) throw conflict('The server is disabled: enable it to read its tools.');
   if (transport === 'sandbox')
-    throw conflict('The server runs in the sandboxes of missions: its tools cannot be read from here.');
+    throw conflict('The server runs in the sandboxes of missions: its tools are read when the next one starts it.');
   await releaseTransaction();
   await markDrift(projectId, await readConfigFile(project));
   return takeSnapshot(await McpBinding.get({ projectId, serverName }));
@@ -110,6 +121,18 @@ export async function noteFailure(binding: Row<McpBinding>, error: unknown): Pro
   }
   return note(binding, { lastError: failure.message });
 }
+
+/** Records that the server failed in a sandbox, or was not started there. */
+export const noteSandboxFailure = (binding: Row<McpBinding>, lastError: string): Promise<Row<McpBinding>> =>
+  note(binding, { lastError });
+
+/** Records tools that a sandbox has read. The checksum of the package stays as it was first recorded. */
+export const noteSandboxTools = (
+  binding: Row<McpBinding>,
+  toolSnapshot: ToolDefinition[],
+  packageIntegrity: string | null,
+): Promise<Row<McpBinding>> =>
+  note(binding, { toolSnapshot, packageIntegrity, toolsRefreshedAt: now(), lastError: null });
 
 /** Writes only while the binding refers to the same server; a binding that was replaced meanwhile is returned unchanged. */
 async function note(binding: Row<McpBinding>, patch: Partial<McpBinding>): Promise<Row<McpBinding>> {

@@ -1,0 +1,159 @@
+// MCP servers that run in the sandboxes of missions, for the runtime that holds a run: it starts them as declared, reports their tools,
+// and asks before each call. People approve tools of such a server as those of a remote one.
+import type { Caller } from '#access/principal.ts';
+import { now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { invalid } from '#foundation/problem.ts';
+import { Project } from '../../projects/projects/model.ts';
+import {
+  admitCall,
+  type LeaseHold,
+  needsPerson,
+  recorder,
+  runningRun,
+  type ServerOfRun,
+  serverOfRun,
+} from './gateway.ts';
+import type { Launch } from './isolation.ts';
+import { McpBinding, type McpCall, obstacleOf, toolsFor } from './model.ts';
+import { McpServerError, unsealed } from './remote.ts';
+import { noteSandboxFailure, noteSandboxTools, readTools } from './tools.ts';
+import { type ConfigFile, markDrift, readConfigFile } from './view.ts';
+
+interface Value {
+  name: string;
+  value: string;
+}
+
+export interface RunMcpCommand extends Launch {
+  serverName: string;
+  env: Value[];
+  /** Values of secrets, for `${secret:NAME}` in `args` and `env`. */
+  credentials: Value[];
+  /** Checksum that the first package must have; null: any. */
+  packageIntegrity: string | null;
+  /** Why it must not be started; null: it may be. */
+  refusal: string | null;
+}
+
+/** The servers that the runtime starts for the agent of the run. @throws 404, or 409 `lease_lost` */
+export async function commandsOfRun(caller: Caller, hold: LeaseHold): Promise<RunMcpCommand[]> {
+  const { projectId, agentRole } = await runningRun(caller, hold);
+  const filter = { projectId, transport: 'sandbox' as const, enabled: true };
+  const isOfRole = ({ roles }: Row<McpBinding>) => agentRole !== null && roles.includes(agentRole);
+  if (!(await McpBinding.findAll(filter)).some(isOfRole)) return [];
+  const file = await readConfigFile(await Project.get({ id: projectId }));
+  await markDrift(projectId, file);
+  const bindings = (await McpBinding.findAll(filter)).filter(isOfRole);
+  return Promise.all(bindings.map((binding) => commandOf(binding, file)));
+}
+
+async function commandOf(binding: Row<McpBinding>, file: ConfigFile): Promise<RunMcpCommand> {
+  const { serverName, packageIntegrity } = binding;
+  const launch = file.declared.find(({ name }) => name === serverName)?.launch;
+  const obstacle = obstacleOf(binding);
+  const refusal = obstacle ? obstacle[1] : launch ? null : `The config file cannot be read: ${file.configError}`;
+  if (refusal !== null || !launch)
+    return {
+      ...{ serverName, packageIntegrity, refusal },
+      packages: [],
+      program: null,
+      args: [],
+      env: [],
+      credentials: [],
+    };
+  const { credentials } = await unsealed(binding.id);
+  return {
+    ...launch,
+    serverName,
+    packageIntegrity,
+    refusal,
+    env: valuesOf(launch.env),
+    credentials: valuesOf(credentials),
+  };
+}
+
+const valuesOf = (values: Record<string, string>): Value[] =>
+  Object.entries(values).map(([name, value]) => ({ name, value }));
+
+interface OfServer extends LeaseHold {
+  serverName: string;
+}
+
+export interface ReportedTools extends OfServer {
+  packageIntegrity?: string | null | undefined;
+  /** JSON of the tools that the server lists. */
+  tools?: string | null | undefined;
+  error?: string | null | undefined;
+}
+
+export interface UsableTools {
+  /** Names of the tools that the agent of the run may use. */
+  tools: string[];
+  /** Why it may use none. */
+  refusal: string | null;
+}
+
+/** Records the tools of a server that was started, or why it was not. @throws 400, 404, or 409 `lease_lost` */
+export async function reportTools(caller: Caller, report: ReportedTools): Promise<UsableTools> {
+  const { serverName, packageIntegrity: reported = null, tools, error } = report;
+  const { binding, role } = await serverOfRun(caller, report, serverName, 'sandbox');
+  if (error) return refused(binding, error);
+  const pinned = binding.packageIntegrity ?? reported;
+  if (pinned !== reported) return refused(binding, 'The package has another checksum than when it was first run.');
+  try {
+    const noted = await noteSandboxTools(binding, readTools(listOf(tools)), pinned);
+    const obstacle = obstacleOf(noted);
+    if (obstacle) return { tools: [], refusal: obstacle[1] };
+    return { tools: toolsFor(noted, role).map(({ name }) => name), refusal: null };
+  } catch (failure) {
+    if (!(failure instanceof McpServerError)) throw failure;
+    return refused(binding, failure.message);
+  }
+}
+
+async function refused(binding: Row<McpBinding>, refusal: string): Promise<UsableTools> {
+  await noteSandboxFailure(binding, refusal);
+  return { tools: [], refusal };
+}
+
+function listOf(json: string | null | undefined): unknown[] {
+  try {
+    const list: unknown = JSON.parse(json ?? '');
+    if (Array.isArray(list)) return list;
+  } catch {
+    // Not JSON.
+  }
+  throw invalid.field('tools', 'must be a list in JSON');
+}
+
+export interface AskedCall extends OfServer {
+  tool: string;
+  /** JSON of the arguments; absent for a call that has no decision yet. */
+  arguments?: string | null | undefined;
+  questionId?: string | null | undefined;
+}
+
+/**
+ * Admits the call of a tool, unless a person has to decide about it first.
+ * @throws 403 for a decision that is not about this call, 404 for a tool that is not approved, 409
+ */
+export async function admitSandboxCall(caller: Caller, call: AskedCall): Promise<{ needsPerson: boolean }> {
+  const server: ServerOfRun = await serverOfRun(caller, call, call.serverName, 'sandbox');
+  if (!call.questionId && needsPerson(server, call.tool)) return { needsPerson: true };
+  await admitCall(server, call.tool, call.arguments ?? '{}', call.questionId ?? undefined);
+  return { needsPerson: false };
+}
+
+export interface ReportedCall extends OfServer {
+  tool: string;
+  outcome: McpCall['outcome'];
+  durationMs: number;
+}
+
+/** Records a call that was made. @throws 404, or 409 `lease_lost` */
+export async function reportSandboxCall(caller: Caller, report: ReportedCall): Promise<{ ok: true }> {
+  const server = await serverOfRun(caller, report, report.serverName, 'sandbox');
+  await recorder(server, report.tool, now() - report.durationMs)(report.outcome);
+  return { ok: true };
+}

@@ -1,0 +1,159 @@
+// MCP servers in sandboxes, for the runtime that holds a run.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { pathId, request } from '#graph/input.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { ReportAcknowledgement } from '../runtime/schema-answers.ts';
+import { ofRun } from '../runtime/schema-runs.ts';
+import type { RunMcpCommand, UsableTools } from './sandbox.ts';
+import * as operations from './sandbox.ts';
+import { CallOutcome } from './schema-calls.ts';
+
+/** Bounds of reports. */
+const most = { tools: 1_000_000, error: 500, integrity: 200, durationMs: 24 * 60 * 60_000 } as const;
+
+const Value = builder.objectRef<RunMcpCommand['env'][number]>('RunMcpValue').implement({
+  description: 'A variable of an MCP server, or the value of a secret.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'As the config file names it.' }),
+    value: t.exposeString('value', { description: 'One line or more of text.' }),
+  }),
+});
+
+const RunCommand = builder.objectRef<RunMcpCommand>('RunMcpCommand').implement({
+  description: 'An MCP server that the runtime starts beside the agent of a run, in its sandbox.',
+  fields: (t) => ({
+    serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
+    packages: t.exposeStringList('packages', {
+      description: 'npm packages to install, each `name@version`; empty: the server is a file of the repository.',
+    }),
+    program: t.exposeString('program', {
+      nullable: true,
+      description: 'A program of the packages, or `node`; null: the only one, or the one named like the first package.',
+    }),
+    args: t.exposeStringList('args', { description: 'As declared, with `${secret:NAME}` as written.' }),
+    env: t.expose('env', { type: [Value], description: 'Variables as declared, with `${secret:NAME}` as written.' }),
+    credentials: t.expose('credentials', {
+      type: [Value],
+      description: 'Values of secrets that the binding has. Others are those of the environment of the step.',
+    }),
+    packageIntegrity: t.exposeString('packageIntegrity', {
+      nullable: true,
+      description: 'Checksum that the first package must have, as in lock files of npm; null: any.',
+    }),
+    refusal: t.exposeString('refusal', {
+      nullable: true,
+      description: 'Why it must not be started; null: it may be.',
+    }),
+  }),
+});
+
+const RunTools = builder.objectRef<UsableTools>('RunMcpTools').implement({
+  description: 'The tools that the agent of a run may use.',
+  fields: (t) => ({
+    tools: t.exposeStringList('tools', { description: 'Their names: approved, and unchanged since.' }),
+    refusal: t.exposeString('refusal', {
+      nullable: true,
+      description: 'Why it may use none of the server; null: it may.',
+    }),
+  }),
+});
+
+const Admission = builder.objectRef<{ needsPerson: boolean }>('McpCallAdmission').implement({
+  description: 'Whether a call may be made.',
+  fields: (t) => ({
+    needsPerson: t.exposeBoolean('needsPerson', {
+      description:
+        'Whether a person has to decide first. The runtime asks as for a remote server, then asks here again.',
+    }),
+  }),
+});
+
+const tool = boundedText(text.mcpToolName).describe('As the server names it.');
+const ofServer = {
+  ...ofRun,
+  serverName: boundedText(text.mcpServerName).describe('From the answer of `runMcpCommands`.'),
+};
+
+const ReportMcpToolsRequest = request(
+  'ReportMcpToolsRequest',
+  z
+    .object({
+      ...ofServer,
+      packageIntegrity: boundedText({ min: 1, max: most.integrity })
+        .nullish()
+        .describe('Checksum of the first package, as in lock files of npm; absent for a file of the repository.'),
+      tools: boundedText({ min: 2, max: most.tools })
+        .nullish()
+        .describe('JSON of the list of tools; absent with `error`.'),
+      error: boundedText({ min: 1, max: most.error })
+        .nullish()
+        .describe('Why the server was not started; absent when it was.'),
+    })
+    .describe('The tools of a server that was started, or why it was not.'),
+);
+
+const AdmitMcpCallRequest = request(
+  'AdmitMcpCallRequest',
+  z
+    .object({
+      ...ofServer,
+      tool,
+      arguments: boundedText(text.fragmentBody)
+        .nullish()
+        .describe('JSON of the arguments, as the person was shown them; absent without a question.'),
+      questionId: boundedText(text.fragmentWord)
+        .nullish()
+        .describe('`toolUseId` of the question that a person has approved; absent: none was asked.'),
+    })
+    .describe('A call that the agent of a run wants to make.'),
+);
+
+const ReportMcpCallRequest = request(
+  'ReportMcpCallRequest',
+  z
+    .object({
+      ...ofServer,
+      tool,
+      outcome: CallOutcome.zod.describe('Outcome of the call.'),
+      durationMs: z.int().min(0).max(most.durationMs).describe('Milliseconds from its start to its end.'),
+    })
+    .describe('A call that was made.'),
+);
+
+const scope = 'runtime:report';
+
+builder.queryField('runMcpCommands', (t) =>
+  t.field({
+    description: 'The MCP servers that the runtime starts in the sandbox of a run, beside its agent.',
+    scope,
+    type: [RunCommand],
+    args: { runId: t.arg.string(pathId), leaseId: t.arg.string(pathId) },
+    resolve: (_, hold, { caller }) => operations.commandsOfRun(caller, hold),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  reportMcpTools: t.field({
+    description: 'Records the tools of an MCP server in a sandbox, for the review by people.',
+    scope,
+    type: RunTools,
+    args: { input: t.arg({ type: ReportMcpToolsRequest, required: true, description: 'The tools.' }) },
+    resolve: (_, { input }, { caller }) => operations.reportTools(caller, input),
+  }),
+  admitMcpCall: t.field({
+    description: 'Asks whether the agent may call a tool of an MCP server in its sandbox. An approval is used up.',
+    scope,
+    type: Admission,
+    args: { input: t.arg({ type: AdmitMcpCallRequest, required: true, description: 'The call.' }) },
+    resolve: (_, { input }, { caller }) => operations.admitSandboxCall(caller, input),
+  }),
+  reportMcpCall: t.field({
+    description: 'Records a call of a tool of an MCP server in a sandbox.',
+    scope,
+    type: ReportAcknowledgement,
+    args: { input: t.arg({ type: ReportMcpCallRequest, required: true, description: 'The call.' }) },
+    resolve: (_, { input }, { caller }) => operations.reportSandboxCall(caller, input),
+  }),
+}));
