@@ -9,6 +9,7 @@ import { hasEgress } from './isolation/isolation.ts';
 import { type Gateway, openGateway } from './protocol/gateway.ts';
 import { type Meter, openMeter } from './protocol/meter.ts';
 import { openModels } from './protocol/models.ts';
+import { peopleServer } from './protocol/people-server.ts';
 import { openQuestions, type Questions } from './protocol/questions.ts';
 import type { Upstreams } from './protocol/upstreams.ts';
 import { type RunPlace, type RunPlaces, variablesOf } from './run-place.ts';
@@ -122,7 +123,7 @@ async function connectServers(
   );
   // A server of the project may have the usual name.
   const people = upstreams.mcp.people ? 'people-of-the-mission' : 'people';
-  upstreams.mcp[people] = { questions };
+  upstreams.mcp[people] = { own: peopleServer(questions) };
   const mcp = Object.fromEntries(Object.keys(upstreams.mcp).map((name) => [name, `${url}/mcp/${name}`]));
   return { gateway: { url, key }, mcp };
 }

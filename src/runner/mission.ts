@@ -15,7 +15,7 @@ import { openRunWorkspace } from './run-workspace.ts';
 import { type Outcome, work } from './step.ts';
 import type { RunnerCapabilities } from './step-context.ts';
 import { reportConnectionsOf, runnerStopped } from './step-setup.ts';
-import { clip, createMask } from './text.ts';
+import { clip } from './text.ts';
 
 /** Characters of the outcome of a session on the platform. */
 const longestOutcome = 100;
@@ -32,14 +32,11 @@ export async function executeRun(
   stopping: AbortSignal,
 ): Promise<void> {
   const lease = { runId: run.runId, leaseId: run.leaseId };
-  const secrets = new Set<string>();
-  let mask = createMask([]);
-  const platform = masked(unmasked, (text) => mask(text));
+  const platform = masked(unmasked);
   const workspace = openRunWorkspace(platform, capabilities, lease, run, pace);
   try {
     for (let step: Step | null = run.step; step; ) {
-      for (const { value } of step.environment.secrets) secrets.add(value);
-      mask = createMask([...secrets]);
+      platform.conceal(step.environment.secrets.map(({ value }) => value));
       const context = await keepLease(platform, lease, pace, workspace.prepare(step, run.maxTurns));
       try {
         const done = await work(platform, run, step, context, pace, stopping);

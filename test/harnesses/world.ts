@@ -12,6 +12,7 @@ import { openContainer } from '../../src/runner/isolation/container.ts';
 import { chooseIsolation, launchOf } from '../../src/runner/isolation/isolation.ts';
 import { makePlace, type Place } from '../../src/runner/isolation/place.ts';
 import { openGateway } from '../../src/runner/protocol/gateway.ts';
+import { peopleServer } from '../../src/runner/protocol/people-server.ts';
 import { openQuestions } from '../../src/runner/protocol/questions.ts';
 import { begin } from '../support/harness-turns.ts';
 import { startMcp } from '../support/stand-in-mcp.ts';
@@ -97,7 +98,7 @@ export async function openWorld() {
             isNeeded: async (tool: string) => guarded.has(tool),
           },
         },
-        people: { questions },
+        people: { own: peopleServer(questions) },
       },
     };
     const gateway = await openGateway(upstreams, isCell ? socketsOf(place).gateway : null);

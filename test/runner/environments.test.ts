@@ -162,7 +162,8 @@ async function run(capabilities: RunnerCapabilities, environment: Environment, s
     };
   };
   const unmasked = { url: 'http://localhost:1', mutate } as unknown as Platform;
-  const platform = masked(unmasked, createMask(environment.secrets.map(({ value }) => value)));
+  const platform = masked(unmasked);
+  platform.conceal(environment.secrets.map(({ value }) => value));
   const lease = { runId: `run_${count}`, leaseId: 'lease' };
   const workspace = openRunWorkspace(platform, capabilities, lease, { orgId, memoryMb: 1_024 } as Claimed, pace);
   const agent = {

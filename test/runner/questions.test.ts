@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Fragment } from '../../src/runner/contract.ts';
 import type { Json } from '../../src/runner/harness/fragments.ts';
 import { type Gateway, openGateway } from '../../src/runner/protocol/gateway.ts';
+import { peopleServer } from '../../src/runner/protocol/people-server.ts';
 import { mostQuestions, openQuestions } from '../../src/runner/protocol/questions.ts';
 import { timeUp } from '../../src/runner/step-time.ts';
 import { createMask } from '../../src/runner/text.ts';
@@ -34,7 +35,10 @@ beforeAll(async () => {
   const base = `http://127.0.0.1:${(platform.address() as AddressInfo).port}`;
   const approval = { questions, server: 'ci', isNeeded: async (tool: string) => tool === 'deploy', mask };
   const ci = { base, headers: { 'x-lease-id': 'lease' }, approval };
-  gateway = await openGateway({ anthropic: null, openai: null, mcp: { people: { questions }, ci } }, null);
+  gateway = await openGateway(
+    { anthropic: null, openai: null, mcp: { people: { own: peopleServer(questions) }, ci } },
+    null,
+  );
   questions.begin({ show: (fragment) => void shown.push(fragment) });
 });
 afterAll(async () => {

@@ -1,6 +1,6 @@
 // The platform for reports of a mission with secrets: texts that people read are masked. Ids, and words that the platform decides by,
 // are not: a value could be one of them.
-import type { Mask } from '../text.ts';
+import { createMask, type Mask } from '../text.ts';
 import type { Connection, Platform } from './platform.ts';
 
 /** Fields of reports that contain text from a mission. */
@@ -18,11 +18,20 @@ const texts = [
 ];
 const endings = ['outcome', 'terminationReason'];
 
-export const masked = (platform: Connection, mask: Mask): Platform => ({
-  ...platform,
-  mask,
-  mutate: (operation, input, once) => platform.mutate(operation, maskTexts(input, mask), once),
-});
+export function masked(platform: Connection): Platform {
+  const secrets = new Set<string>();
+  let maskAll = createMask([]);
+  const mask: Mask = (text) => maskAll(text);
+  return {
+    ...platform,
+    mask,
+    conceal(values) {
+      for (const value of values) secrets.add(value);
+      maskAll = createMask([...secrets]);
+    },
+    mutate: (operation, input, once) => platform.mutate(operation, maskTexts(input, mask), once),
+  };
+}
 
 function maskTexts<T>(value: T, mask: Mask): T {
   if (Array.isArray(value)) return value.map((one) => maskTexts(one, mask)) as T;

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json } from '../harness/fragments.ts';
 import { most, parsed } from '../harness/fragments.ts';
-import { send, servePeople, stream, textResult } from './people-server.ts';
+import { send, serveTools, stream, textResult } from './tool-server.ts';
 import type { Approval, McpServer, Upstream } from './upstreams.ts';
 
 /** @param forward Sends a request on unchanged. @param body Null: a request without one. */
@@ -15,37 +15,42 @@ export async function serveMcp(
   forward: (upstream: Upstream) => void,
 ): Promise<void> {
   const message = body && parsed(body.toString());
-  if (server.questions) return body ? servePeople(message, to, server.questions) : send(to, 405);
+  if (server.own) return body ? serveTools(message, to, server.own) : send(to, 405);
   const { approval } = server;
   const tool = message?.method === 'tools/call' ? message.params?.name : undefined;
   if (!approval || typeof tool !== 'string' || !(await approval.isNeeded(tool))) return forward(server);
-  await stream(to, message!, (left) => decideCall(from, server, approval, message!, body!, left));
+  const { id, params } = message!;
+  await stream(to, message!, async (left) => {
+    const decision = await decideCall(approval, tool, JSON.stringify(params.arguments ?? {}), left);
+    if (!decision) return null;
+    if ('denial' in decision) return { jsonrpc: '2.0', id, result: textResult(decision.denial, true) };
+    return call(from, server, { 'x-question-id': decision.questionId }, body!, id, left);
+  });
 }
 
-async function decideCall(
-  from: IncomingMessage,
-  upstream: Upstream,
-  { server, questions, mask }: Approval,
-  { id, params }: Json,
-  body: Buffer,
+/**
+ * Asks a person whether a tool may be called.
+ * @param given The arguments as JSON.
+ * @returns why not, or the question that was approved; null when the agent waits no longer
+ */
+export async function decideCall(
+  { server, questions, mask }: Omit<Approval, 'isNeeded'>,
+  tool: string,
+  given: string,
   left: AbortSignal,
-): Promise<Json | null> {
-  const result = (text: string) => ({ jsonrpc: '2.0', id, result: textResult(text, true) });
-  const parameter = JSON.stringify(params.arguments ?? {});
-  if (parameter.length > most.body)
-    return result(`This tool needs a person, who is shown at most ${most.body} characters of arguments.`);
+): Promise<{ denial: string } | { questionId: string } | null> {
+  if (given.length > most.body)
+    return { denial: `This tool needs a person, who is shown at most ${most.body} characters of arguments.` };
   // The approval is for the arguments that the person is shown.
-  if (mask(parameter) !== parameter)
-    return result('This tool needs a person, who cannot be shown these arguments: they hold the value of a secret.');
-  const question = {
-    body: `May I call ${params.name} of the MCP server ${server}?`,
-    action: `${server}.${params.name}`,
-    parameter,
-  };
-  const answer = await questions.ask(question, left);
+  if (mask(given) !== given)
+    return {
+      denial: 'This tool needs a person, who cannot be shown these arguments: they hold the value of a secret.',
+    };
+  const body = `May I call ${tool} of the MCP server ${server}?`;
+  const answer = await questions.ask({ body, action: `${server}.${tool}`, parameter: given }, left);
   if (!answer) return null;
-  if (!answer.approved) return result(`${answer.author} denied this call${answer.text ? `: ${answer.text}` : '.'}`);
-  return call(from, upstream, { 'x-question-id': answer.questionId }, body, id, left);
+  const { approved, author, text, questionId } = answer;
+  return approved ? { questionId } : { denial: `${author} denied this call${text ? `: ${text}` : '.'}` };
 }
 
 const passed = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];

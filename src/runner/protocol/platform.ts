@@ -40,7 +40,11 @@ export type Connector = RunModelsQuery['answer']['connectors'][number];
 
 export type Connection = ReturnType<typeof connect>;
 /** The platform for the reports of a mission, with the mask of its secrets. */
-export type Platform = Connection & { mask: Mask };
+export interface Platform extends Connection {
+  mask: Mask;
+  /** Adds values that are masked from now on. */
+  conceal(values: readonly string[]): void;
+}
 
 interface Clock {
   now(): number;

@@ -3,6 +3,7 @@ import type { Agent } from 'node:http';
 import type { Vendor } from '../contract.ts';
 import type { Mask } from '../text.ts';
 import type { Questions } from './questions.ts';
+import type { ToolServer } from './tool-server.ts';
 
 /** Destination of requests, with credentials. */
 export interface Upstream {
@@ -21,11 +22,12 @@ export interface Upstream {
 
 /** Treatment of requests to an MCP server by the gateway. */
 export type McpServer =
-  /** The server for questions to people. */
-  { questions: Questions } | (Upstream & { questions?: undefined; approval?: Approval });
+  /** A server of the runner. */
+  { own: ToolServer } | (Upstream & { own?: undefined; approval?: Approval });
 
 export interface Approval {
   questions: Questions;
+  /** Name of the server. */
   server: string;
   /** Whether each call of the tool needs a person, as the project says now. */
   isNeeded(tool: string): Promise<boolean>;
