@@ -1,6 +1,7 @@
 // Contexts of a run's agent steps: they share one place, with its gateway and its checkout.
 import type { Step } from './contract.ts';
 import { setUp } from './environment-setup.ts';
+import type { Found } from './harness/discovery.ts';
 import { drivers } from './harness/drivers.ts';
 import type { Task } from './harness/port.ts';
 import { isolate } from './isolated-step.ts';
@@ -10,10 +11,12 @@ import { type Gateway, openGateway } from './protocol/gateway.ts';
 import { type Meter, openMeter } from './protocol/meter.ts';
 import { openModels } from './protocol/models.ts';
 import { peopleServer } from './protocol/people-server.ts';
+import type { McpCommand } from './protocol/platform.ts';
 import { openQuestions, type Questions } from './protocol/questions.ts';
-import type { Upstreams } from './protocol/upstreams.ts';
+import type { McpServer, Upstreams } from './protocol/upstreams.ts';
 import { type RunPlace, type RunPlaces, variablesOf } from './run-place.ts';
-import type { RunSettings, StepContext } from './step-context.ts';
+import type { RunnerCapabilities, RunSettings, StepContext } from './step-context.ts';
+import { openStepServers } from './step-servers.ts';
 import { openCheckpoints } from './workspace/checkpoint-upload.ts';
 import { systemParts, systemPrompt, turnParts } from './workspace/instructions.ts';
 import { installSkills, type Skills } from './workspace/skills.ts';
@@ -36,8 +39,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
 
   async function prepare(step: Step, maxCalls: number): Promise<StepContext> {
     const { harness, skillRepos, userPrompt, isReadOnly } = step.agent;
-    const found = capabilities.found.find((one) => one.harness === harness);
-    if (!found) throw new Error(`This runner has no ${harness}.`);
+    const found = findHarness(capabilities, harness);
     const runPlace = await places.of(step);
     const { place, account, checkout, limits, connections } = runPlace;
     const { gateway, sessions } = await share(runPlace);
@@ -48,19 +50,18 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
     const resume = step.resumeSessionId && sessions.has(step.resumeSessionId) ? step.resumeSessionId : null;
     const turn = turnParts(step, resume !== null);
     session = resume;
+    const { commands, add, ...connected } = await connectServers(settings, upstreams, gateway, questions);
+    const servers = openStepServers(settings, runPlace, isolated, isReadOnly, questions);
     const task: Task = {
       ...launch,
-      ...requestOf(step),
-      ...(await connectServers(settings, upstreams, gateway, questions)),
+      ...requestOf(step, maxCalls),
+      ...connected,
       env: { ...launch.env, ...variablesOf(runPlace), ARTIFACTS: place.artifacts, RUN_ID: lease.runId },
       program: found.program,
       home: place.home,
       prompt: turn.map(({ text }) => text).join('\n\n'),
       instructions: systemPrompt(found.harness, userPrompt, checkout.instructions, skills.text),
       resume,
-      readOnly: isReadOnly,
-      maxCalls: step.environment.stepModelCalls ?? maxCalls,
-      maxTokens: step.environment.stepTokens,
     };
     return {
       place,
@@ -69,8 +70,9 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       version: found.version,
       ...{ limits, enclosure, processOf, connections, meter, questions },
       models: await models.begin(),
-      setUp: (report) => setUp(settings, runPlace, isolated, report),
-      start: (on) => drivers[found.harness](task, on),
+      setUp: async (report) =>
+        (await setUp(settings, runPlace, isolated, report)) || servers.start(commands, report, add),
+      start: (on) => servers.endWith(drivers[found.harness](task, on)),
       remember: (begun) => {
         sessions.add(begun);
         session = begun;
@@ -78,11 +80,17 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       // Nothing that a read-only agent leaves in the checkout outlives the mission.
       save: isReadOnly ? async () => {} : () => upload(step, isolated.runScript, place, checkout.base, () => session),
       deliver: isReadOnly ? async () => {} : checkout.deliver,
-      clear: isolated.close,
+      clear: () => servers.end().then(isolated.close),
     };
   }
 
   return { prepare };
+}
+
+function findHarness({ found }: RunnerCapabilities, harness: string): Found {
+  const one = found.find((program) => program.harness === harness);
+  if (!one) throw new Error(`This runner has no ${harness}.`);
+  return one;
 }
 
 const describe = ({ isolation, caps, checkout }: RunPlace, skills: Skills): string =>
@@ -107,29 +115,37 @@ async function connectServers(
   upstreams: Upstreams,
   { key, port }: Gateway,
   questions: Questions,
-): Promise<Pick<Task, 'gateway' | 'mcp'>> {
+): Promise<Pick<Task, 'gateway' | 'mcp'> & { commands: McpCommand[]; add(name: string, server: McpServer): void }> {
   const url = `http://127.0.0.1:${port || ports.gateway}`;
-  const servers = await platform.mcpServers(lease);
+  const [servers, commands] = await Promise.all([platform.mcpServers(lease), platform.mcpCommands(lease)]);
   const headers = { authorization: platform.authorization, 'x-lease-id': lease.leaseId };
   const isNeeded = async (server: string, tool: string): Promise<boolean> => {
     const current = (await platform.mcpServers(lease)).find(({ serverName }) => serverName === server);
     return current?.alwaysAsk.includes(tool) ?? false;
   };
-  upstreams.mcp = Object.fromEntries(
-    servers.map(({ serverName: server, url: base }) => {
-      const approval = { questions, server, isNeeded: (tool: string) => isNeeded(server, tool), mask: platform.mask };
-      return [server, { base, headers, approval }];
-    }),
-  );
+  upstreams.mcp = {};
+  const mcp: Task['mcp'] = {};
+  const add = (name: string, server: McpServer) => {
+    upstreams.mcp[name] = server;
+    mcp[name] = `${url}/mcp/${name}`;
+  };
+  for (const { serverName: server, url: base } of servers) {
+    const approval = { questions, server, isNeeded: (tool: string) => isNeeded(server, tool), mask: platform.mask };
+    add(server, { base, headers, approval });
+  }
   // A server of the project may have the usual name.
-  const people = upstreams.mcp.people ? 'people-of-the-mission' : 'people';
-  upstreams.mcp[people] = { own: peopleServer(questions) };
-  const mcp = Object.fromEntries(Object.keys(upstreams.mcp).map((name) => [name, `${url}/mcp/${name}`]));
-  return { gateway: { url, key }, mcp };
+  const isTaken = [...servers, ...commands].some(({ serverName }) => serverName === 'people');
+  add(isTaken ? 'people-of-the-mission' : 'people', { own: peopleServer(questions) });
+  return { gateway: { url, key }, mcp, commands, add };
 }
 
-const requestOf = ({ agent: { model, effort }, outputSchema }: Step): Pick<Task, 'model' | 'effort' | 'schema'> => ({
-  model,
-  effort: effort?.toLowerCase() ?? null,
+type Request = Pick<Task, 'model' | 'effort' | 'schema' | 'readOnly' | 'maxCalls' | 'maxTokens'>;
+
+const requestOf = ({ agent, environment, outputSchema }: Step, maxCalls: number): Request => ({
+  model: agent.model,
+  effort: agent.effort?.toLowerCase() ?? null,
   schema: outputSchema === null ? null : JSON.parse(outputSchema),
+  readOnly: agent.isReadOnly,
+  maxCalls: environment.stepModelCalls ?? maxCalls,
+  maxTokens: environment.stepTokens,
 });

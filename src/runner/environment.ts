@@ -50,7 +50,7 @@ export async function planOf(template: Environment, checkout: string): Promise<P
 /** The linker and the shells that start a cell read these before they are inside it. */
 const actsOutside = /^(PATH|ENV|IFS|PS4|SHELLOPTS|GCONV_PATH|LOCPATH|NLSPATH|(LD|DYLD|BASH|GLIBC|MALLOC)_?\w*)$/;
 
-const withoutRefused = (variables: Record<string, string>): Record<string, string> =>
+export const withoutRefused = (variables: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(variables).filter(([name]) => !actsOutside.test(name)));
 
 const valuesOf = (entries: { name: string; value: string }[]): Record<string, string> =>

@@ -3,6 +3,7 @@ import type { Step } from './contract.ts';
 import { prefixOf } from './isolation/caps.ts';
 import { openContainer, watchdogArguments } from './isolation/container.ts';
 import { launchOf, scriptIn } from './isolation/isolation.ts';
+import type { Place } from './isolation/place.ts';
 import type { HarnessLaunch } from './isolation/process.ts';
 import type { RunPlace } from './run-place.ts';
 import { inGroup, openGroup, type StepContext } from './step-context.ts';
@@ -15,12 +16,13 @@ export function isolate(runPlace: RunPlace, step: Step, graceMs: number) {
   const group = openGroup(caps, step, limits);
   const prefix = prefixOf(caps, limits);
 
-  /** Opens the isolation for one program: each program gets its own container. */
+  /** Opens the isolation for one program: each program gets its own container. @param other Folders in the place of those of the mission. */
   function open(
     isServer = false,
     isReadOnly = false,
+    other: Partial<Place> = {},
   ): { launch: HarnessLaunch; enclosure: StepContext['enclosure']; processOf: StepContext['processOf'] } {
-    const its = { ...place, isReadOnly };
+    const its = { ...place, ...other, isReadOnly };
     const container = containers && openContainer(containers, its, account, limits, isServer);
     const launch = launchOf(level, its, account, graceMs, isServer, prefix, container);
     return {

@@ -1,8 +1,9 @@
 // An agent's mission on a repository, from its checkout to its push, for each user that a runner may have and each isolation of its
 // agents. Nothing is simulated: a level is skipped with the reason where the machine does not offer it.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { pinned, programIn } from '../../src/runner/harness/pinned.ts';
@@ -19,6 +20,7 @@ interface User {
   missing: string | null;
 }
 
+const standInServer = fileURLToPath(new URL('../support/stand-in-stdio-mcp.mjs', import.meta.url));
 const isRoot = process.getuid?.() === 0;
 /** `nobody`, by its usual number. */
 const nobody = { uid: 65_534, gid: 65_534 };
@@ -95,6 +97,9 @@ describe.each(combinations)('a runner of $user.name with the isolation $level', 
       );
     git('init', '-q', '-b', 'main', name);
     writeFileSync(path.join(folder, name, 'a.txt'), 'old\n');
+    copyFileSync(standInServer, path.join(folder, name, 'server.mjs'));
+    const declared = { own: { command: 'node', args: ['server.mjs'], env: { TOKEN: 'of-the-server' } } };
+    writeFileSync(path.join(folder, name, 'service.yml'), JSON.stringify({ mcpServers: declared }));
     git('-C', name, 'add', '.');
     git('-C', name, 'commit', '-qm', 'first');
     const own = path.join(folder, path.basename(name));
@@ -113,6 +118,9 @@ describe.each(combinations)('a runner of $user.name with the isolation $level', 
       user.account,
     );
 
+    const bind = (body: object) =>
+      world.rest('PUT', `/mcp/projects/${projectId}/servers/own`, { token: alice.token, body });
+    await bind({ roles: ['builder'] });
     const first = await missions.mission('[commit] [draft]', projectId);
     expect(await missions.ended(first), runner.output).toMatchObject({ status: 'completed', lastError: null });
     if (program) expect(runner.output).toContain(`opencode ${testedVersions.opencode[0]}: ${program}`);
@@ -120,13 +128,19 @@ describe.each(combinations)('a runner of $user.name with the isolation $level', 
     expect(git('-C', name, 'show', '--format=%an: %s', '--name-only', headSha.trim())).toBe(
       'builder: Say new\n\na.txt\n',
     );
+    await bind({ roles: ['builder'], approvedTools: [{ name: 'look', attestedReadOnly: true }] });
     const go = 'mutation ($r: String!, $p: String!) { continueRun(runId: $r, prompt: $p) { id } }';
     const { id: next } = await missions.graphql(go, {
       r: first,
-      p: '[run]\ngit add draft.txt && git commit -qm Draft',
+      p: '[use:own.look {}] [run]\ngit add draft.txt && git commit -qm Draft; grep -al of-the-server /proc/[0-9]*/environ > "$ARTIFACTS/seen.txt"',
     });
     expect(await missions.ended(next), runner.output).toMatchObject({ status: 'completed', lastError: null });
     const log = git('-C', name, 'log', '--format=%s', `main..mission/${next}`);
+    // The agent sees what its server of MCP answers, and not its variables.
+    expect((await missions.shown(next)).join('\n')).toContain('own:  token of-the-server key none in ');
+    const { body: kept } = await world.rest('GET', `/artifacts?projectId=${projectId}`, { token: alice.token });
+    const seen = kept.data.find(({ caption }: { caption: string }) => caption === 'seen.txt');
+    if (level !== 'none') expect(await (await fetch(seen.url)).text()).toBe('');
     expect(log).toBe('Draft\nSay new\n');
     expect(await missions.log(next, 'system')).toContain('It begins from the checkpoint');
 

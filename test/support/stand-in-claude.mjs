@@ -2,7 +2,8 @@
 // A stand-in for Claude Code that speaks its protocol and calls its model once a turn, through the gateway. Its prompt controls it:
 // `[stall]` calls no model and does not end; `[run]` executes the rest as a command; `[once:FILE]` applies the rest only while FILE
 // is missing; `[commit]` commits a change; `[draft]` leaves one uncommitted; `[look]` prints its folder; `[told]` prints its system
-// prompt; `[plan]` and `[half]` show a plan; `[ask]` asks a person; `[wait]` waits for a message, an interruption or its end; otherwise it answers at once, in the requested shape.
+// prompt; `[plan]` and `[half]` show a plan; `[ask]` asks a person; `[use:SERVER]` names the tools
+// of an MCP server and `[use:SERVER.TOOL JSON]` calls one; `[wait]` waits for a message, an interruption or its end; otherwise it answers at once, in the requested shape.
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -52,15 +53,22 @@ const plan = (...statuses) => {
   tell({ type: 'assistant', message: { model: option('--model'), content } });
 };
 
-/** Asks a person by the tool of the runner, and returns the answer. */
-async function ask() {
-  const { url } = JSON.parse(option('--mcp-config')).mcpServers.people;
-  const params = { name: 'ask_person', arguments: { question: 'Which colour?', choices: ['Red', 'Blue'] } };
+/** Sends a request to an MCP server, and returns the answer. */
+async function toServer(server, method, params) {
+  const url = JSON.parse(option('--mcp-config')).mcpServers[server]?.url;
+  if (!url) return { error: { message: `there is no ${server}` } };
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${process.env.GATEWAY_KEY}` };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   const answer = await (await fetch(url, { method: 'POST', headers, body })).text();
-  return JSON.parse(answer.split('data: ').at(-1)).result.content[0].text;
+  return JSON.parse(answer.split('data: ').at(-1));
 }
+async function use(server, name, args) {
+  const { result, error } = await toServer(server, 'tools/call', { name, arguments: args });
+  return error ? `error: ${error.message}` : result.content[0].text;
+}
+
+/** Asks a person by the tool of the runner, and returns the answer. */
+const ask = () => use('people', 'ask_person', { question: 'Which colour?', choices: ['Red', 'Blue'] });
 
 /** Output of the role; a reviewer requests changes the first time. */
 function output() {
@@ -108,6 +116,10 @@ async function take({ type, message }) {
     say(`I see ${read.sort().join(' ')} after ${remembered()} messages`);
   }
   if (text.includes('[ask]')) say(`I was answered: ${await ask()}`);
+  for (const [, server, name, args] of text.matchAll(/\[use:([\w-]+)(?:\.(\w+) ([^\]]*))?\]/g)) {
+    const listed = async () => (await toServer(server, 'tools/list')).result?.tools.map((tool) => tool.name).join(',');
+    say(`${server}: ${name ? await use(server, name, JSON.parse(args)) : await listed()}`);
+  }
   if (text.includes('[plan]')) plan('in_progress', 'pending');
   if (text.includes('[half]')) plan('completed', 'in_progress');
   isWaiting = text.includes('[wait]');

@@ -36,6 +36,22 @@ export type Scalars = {
   True: { input: true; output: true; }
 };
 
+/** A call that the agent of a run wants to make. */
+export type AdmitMcpCallRequest = {
+  /** JSON of the arguments, as the person was shown them; absent without a question. */
+  arguments?: InputMaybe<Scalars['String']['input']>;
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** `toolUseId` of the question that a person has approved; absent: none was asked. */
+  questionId?: InputMaybe<Scalars['String']['input']>;
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** From the answer of `runMcpCommands`. */
+  serverName: Scalars['String']['input'];
+  /** As the server names it. */
+  tool: Scalars['String']['input'];
+};
+
 /** Limit on the model’s reasoning effort. */
 export type AgentEffort =
   /** Slowest and most careful. */
@@ -326,6 +342,17 @@ export type HeartbeatRequestSandboxesMetrics = {
   t: Scalars['EpochMs']['input'];
 };
 
+/** Outcome of a tool call. */
+export type McpCallOutcome =
+  /** The server could not be reached or returned an invalid response. */
+  | 'failed'
+  /** The tool returned a result. */
+  | 'ok'
+  /** The gateway did not forward the call. */
+  | 'refused'
+  /** The tool returned an error. */
+  | 'tool_error';
+
 /** The vendor of a language model. */
 export type ModelVendor =
   /** The Claude models. */
@@ -523,6 +550,38 @@ export type ReportCostRequest = {
   sessionId?: InputMaybe<Scalars['String']['input']>;
   /** US dollars, rounded to a millionth. */
   usd: Scalars['Float']['input'];
+};
+
+/** A call that was made. */
+export type ReportMcpCallRequest = {
+  /** Milliseconds from its start to its end. */
+  durationMs: Scalars['Int']['input'];
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** Outcome of the call. */
+  outcome: McpCallOutcome;
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** From the answer of `runMcpCommands`. */
+  serverName: Scalars['String']['input'];
+  /** As the server names it. */
+  tool: Scalars['String']['input'];
+};
+
+/** The tools of a server that was started, or why it was not. */
+export type ReportMcpToolsRequest = {
+  /** Why the server was not started; absent when it was. */
+  error?: InputMaybe<Scalars['String']['input']>;
+  /** From the answer of `claimRun`. */
+  leaseId: Scalars['String']['input'];
+  /** Checksum of the first package, as in lock files of npm; absent for a file of the repository. */
+  packageIntegrity?: InputMaybe<Scalars['String']['input']>;
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** From the answer of `runMcpCommands`. */
+  serverName: Scalars['String']['input'];
+  /** JSON of the list of tools; absent with `error`. */
+  tools?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** A model connector whose credentials the vendor rejects. */
@@ -866,6 +925,35 @@ export type HarnessDemandQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type HarnessDemandQuery = { answer: { modelVendors: Array<ModelVendor>, harnesses: Array<string> } };
 
+export type RunMcpCommandsQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+  leaseId: Scalars['String']['input'];
+}>;
+
+
+export type RunMcpCommandsQuery = { answer: Array<{ serverName: string, packages: Array<string>, program: string | null, args: Array<string>, packageIntegrity: string | null, refusal: string | null, env: Array<{ name: string, value: string }>, credentials: Array<{ name: string, value: string }> }> };
+
+export type ReportMcpToolsMutationVariables = Exact<{
+  input: ReportMcpToolsRequest;
+}>;
+
+
+export type ReportMcpToolsMutation = { answer: { tools: Array<string>, refusal: string | null } };
+
+export type AdmitMcpCallMutationVariables = Exact<{
+  input: AdmitMcpCallRequest;
+}>;
+
+
+export type AdmitMcpCallMutation = { answer: { needsPerson: boolean } };
+
+export type ReportMcpCallMutationVariables = Exact<{
+  input: ReportMcpCallRequest;
+}>;
+
+
+export type ReportMcpCallMutation = { answer: { ok: true } };
+
 export const claimRun: Operation<ClaimRunMutation, ClaimRunMutationVariables> = {
   text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle instanceType memoryMb stepTimeoutMs answerTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
 };
@@ -968,4 +1056,20 @@ export const runModels: Operation<RunModelsQuery, RunModelsQueryVariables> = {
 
 export const harnessDemand: Operation<HarnessDemandQuery, HarnessDemandQueryVariables> = {
   text: 'query HarnessDemand{answer:harnessDemand{modelVendors harnesses}}',
+};
+
+export const runMcpCommands: Operation<RunMcpCommandsQuery, RunMcpCommandsQueryVariables> = {
+  text: 'query RunMcpCommands($runId:String!$leaseId:String!){answer:runMcpCommands(runId:$runId leaseId:$leaseId){serverName packages program args env{name value}credentials{name value}packageIntegrity refusal}}',
+};
+
+export const reportMcpTools: Operation<ReportMcpToolsMutation, ReportMcpToolsMutationVariables> = {
+  text: 'mutation ReportMcpTools($input:ReportMcpToolsRequest!){answer:reportMcpTools(input:$input){tools refusal}}',
+};
+
+export const admitMcpCall: Operation<AdmitMcpCallMutation, AdmitMcpCallMutationVariables> = {
+  text: 'mutation AdmitMcpCall($input:AdmitMcpCallRequest!){answer:admitMcpCall(input:$input){needsPerson}}',
+};
+
+export const reportMcpCall: Operation<ReportMcpCallMutation, ReportMcpCallMutationVariables> = {
+  text: 'mutation ReportMcpCall($input:ReportMcpCallRequest!){answer:reportMcpCall(input:$input){ok}}',
 };

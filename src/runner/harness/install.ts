@@ -103,7 +103,7 @@ async function download({ pinned, progress, signal, env }: Installation, cwd: st
     const { stderr = '', message, killed } = error as Error & { stderr?: string; killed?: boolean };
     if (signal.aborted) throw error;
     if (killed) throw new InstallFailed(`it took longer than ${timeoutMs / 60_000} minutes`);
-    throw failure(/npm error code (\w+)/.exec(stderr)?.[1], stderr || message);
+    throw failure(codeIn(stderr), stderr || message);
   } finally {
     clearInterval(watching);
   }
@@ -127,11 +127,14 @@ const causes: [RegExp, string][] = [
   [/^E40[13]$/, 'the package registry refuses this machine'],
   [/^(EACCES|EPERM|EROFS|ENOTDIR)$/, 'its folder cannot be written'],
 ];
-const failure = (code = '', detail: string) =>
-  new InstallFailed(
-    `${causes.find(([codes]) => codes.test(code))?.[1] ?? 'npm failed'}${code && ` (${code})`}`,
-    detail.trim().slice(-2_000),
-  );
+const causeOf = (code = ''): string =>
+  `${causes.find(([codes]) => codes.test(code))?.[1] ?? 'npm failed'}${code && ` (${code})`}`;
+const failure = (code: string | undefined, detail: string) =>
+  new InstallFailed(causeOf(code), detail.trim().slice(-2_000));
+
+/** The cause in what npm has written. */
+export const causeIn = (output: string): string => causeOf(codeIn(output));
+const codeIn = (output: string): string | undefined => /npm error code (\w+)/.exec(output)?.[1];
 
 /** Does the work while no other runner works in this folder. */
 async function inTurn<T>(folder: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {

@@ -11,7 +11,9 @@ import {
   createArtifactUpload,
   harnessDemand,
   type Operation,
+  type RunMcpCommandsQuery,
   type RunModelsQuery,
+  runMcpCommands,
   runMcpServers,
   runModels,
 } from '../generated/operations.ts';
@@ -37,6 +39,9 @@ const retryMs = { usual: 9 * 60_000, stopping: 2_000 };
 
 /** A model connector of an organization. */
 export type Connector = RunModelsQuery['answer']['connectors'][number];
+
+/** An MCP server that the runner starts. */
+export type McpCommand = RunMcpCommandsQuery['answer'][number];
 
 export type Connection = ReturnType<typeof connect>;
 /** The platform for the reports of a mission, with the mask of its secrets. */
@@ -64,6 +69,8 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
 
   /** The MCP servers for the agent of the current step, with their credentials. */
   const mcpServers = (lease: RunLease) => ask(runMcpServers, lease);
+  /** The MCP servers that run beside the agent of the current step, with their credentials. */
+  const mcpCommands = (lease: RunLease) => ask(runMcpCommands, lease);
   /** The model connectors of the organization, with their keys: only for the gateway. */
   const models = (lease: RunLease) => ask(runModels, lease);
   /** Harnesses that missions need, for a runner that installs them. */
@@ -96,13 +103,18 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
     again(false, async () => {
       const response = await fetch(address, { signal: AbortSignal.timeout(10 * 60_000) });
       if ([403, 404].includes(response.status)) return false;
-      if (!response.ok || !response.body) throw new Error(`the platform answered ${response.status}`);
-      await rm(file, { force: true });
-      await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(file, { flags: 'wx' }));
+      await save(response, file);
       return true;
     });
 
-  return { url, isAway, mutate, upload, download, mcpServers, models, demand, authorization: headers.authorization };
+  const { authorization } = headers;
+  return { url, isAway, mutate, upload, download, mcpServers, mcpCommands, models, demand, authorization };
+}
+
+async function save(response: Response, file: string): Promise<void> {
+  if (!response.ok || !response.body) throw new Error(`the platform answered ${response.status}`);
+  await rm(file, { force: true });
+  await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(file, { flags: 'wx' }));
 }
 
 /** @throws RequestRejected unless a later try may succeed */

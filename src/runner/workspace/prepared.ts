@@ -119,6 +119,8 @@ export function openPrepared(settings: PreparedSettings) {
       );
       return bytes;
     },
+    /** Keeps a tree whose downloads no later setup needs. */
+    keepTree: (orgId: string, key: string, from: Workplace, setup: Setup) => keep(entryOf(orgId, key), from, setup),
     sweep: () => sweep(settings),
     /** Serialized per key, also among several runners on this machine. */
     alone: <T>(orgId: string, key: string, work: () => Promise<T>): Promise<T> => inTurn(entryOf(orgId, key), work),
