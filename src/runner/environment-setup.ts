@@ -137,7 +137,7 @@ async function untracked({ place }: RunPlace, { runScript }: IsolatedStep): Prom
     .map((name) => path.normalize(name).replace(/\/$/, ''));
 }
 
-/** The image of the containers, then the services. @returns an error; empty on success */
+/** Makes the image of the containers available, then starts the services. @returns an error; empty on success */
 async function openContainers(
   settings: RunSettings,
   runPlace: RunPlace,

@@ -28,7 +28,7 @@ const outcome = async (more?: Claims, pen?: Pen) => {
   return [status, body.error];
 };
 
-describe('the first time', () => {
+describe('the first assertion of a user', () => {
   it('401 · interaction_required: a claim for the email address that the provider vouches for', async () => {
     const answer = await show({ email: 'Someone@Example.com' });
     const end = isoTime(present() + hours(24));

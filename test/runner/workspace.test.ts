@@ -328,6 +328,6 @@ describe('a checkout that was tampered with', () => {
     write(other, 'secret.txt', 'secret');
     const { checkout, deliver } = await open();
     tamper(path.join(checkout, '.git'), path.join(other, '.git'));
-    await expect(deliver()).rejects.toThrow('no longer a repository of its own');
+    await expect(deliver()).rejects.toThrow('no longer its own git repository');
   });
 });

@@ -602,7 +602,7 @@ const maxLinesOfFunctions = 60;
 
 /** The functions of a file and their lines. Blocks end at the indentation of their first line, because the formatter wrote it. */
 function functionsOf(text: string): { name: string; lines: number }[] {
-  // A table of declarations, `=> ({`, is no block; what a component returns is markup, which reads like such a table.
+  // Tables of declarations (`=> ({`) and the markup that a component returns do not count as lines of a function.
   const lines = text.replace(/^( *)return \(\n[\s\S]*?^\1\);$/gm, '$1return markup;').split('\n');
   return lines.flatMap((line, start) => {
     if (!/(=>|\)(: [^=]+)?) \{$/.test(line) || /^\s*(\} )?(else|for|if|while|switch|catch)\b/.test(line)) return [];

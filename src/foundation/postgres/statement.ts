@@ -67,7 +67,7 @@ class Message {
   name: string;
   text: string;
   private readonly statements: readonly Named[];
-  /** Replaced by pg, which measures the time. */
+  /** A callback that pg replaces with its own, to measure the time. */
   callback: (error: Error | null, rows: unknown[][]) => void;
   private makers: Map<string, RowMaker> | undefined;
   private make: RowMaker | undefined;

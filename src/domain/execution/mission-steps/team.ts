@@ -12,7 +12,7 @@ import type { Run, RunAgent } from '../../work/runs/model.ts';
 
 const order: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
 
-/** In the order of their first steps; a single one for a run that names its agent, and for the shell. */
+/** The agents in the order of their first steps: a single one for a run that names its agent, and for the shell. */
 export async function chooseTeam(
   trx: Transaction,
   run: Run,

@@ -74,7 +74,7 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
     }),
     resumeSessionId: t.exposeString('resumeSessionId', {
       nullable: true,
-      description: 'The session of the harness to continue; null, or where that session is lost: a new one.',
+      description: 'The session of the harness to continue. A new one begins when it is null or the session is lost.',
     }),
     resumePrompt: t.exposeString('resumePrompt', {
       nullable: true,
