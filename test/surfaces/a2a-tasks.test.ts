@@ -262,7 +262,7 @@ describe('a stream', () => {
     });
     expect(stateOf(events.at(-1)!)).toBe(TaskState.TASK_STATE_CANCELED);
     const [code, words] = await caught(all(client.resubscribeTask(subscription)));
-    expect([code, words]).toEqual([-32602, expect.stringMatching(/^id: the task is final/)]);
+    expect([code, words]).toEqual([-32602, expect.stringMatching(/^id: the task has ended/)]);
     expect((await caught(all(stranger.resubscribeTask(subscription))))[0]).toBe(-32001);
   });
 });
