@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 // biome-ignore lint/suspicious/noTemplateCurlyInString: as in config files
 const env = { TOKEN: '${secret:TOKEN}' };

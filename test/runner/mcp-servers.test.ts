@@ -13,7 +13,7 @@ import { createProject } from '../support/callers.ts';
 import { openMissionWorld } from '../support/mission-world.ts';
 import { startRegistry } from '../support/stand-in-registry.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 const standIn = fileURLToPath(new URL('../support/stand-in-stdio-mcp.mjs', import.meta.url));
 

@@ -16,7 +16,7 @@ const most = { tools: 1_000_000, error: 500, integrity: 200, durationMs: 24 * 60
 const Value = builder.objectRef<RunMcpCommand['env'][number]>('RunMcpValue').implement({
   description: 'A variable of an MCP server, or the value of a secret.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'As the config file names it.' }),
+    name: t.exposeString('name', { description: 'Name of the server in the config file.' }),
     value: t.exposeString('value', { description: 'One line or more of text.' }),
   }),
 });
@@ -24,7 +24,7 @@ const Value = builder.objectRef<RunMcpCommand['env'][number]>('RunMcpValue').imp
 const RunCommand = builder.objectRef<RunMcpCommand>('RunMcpCommand').implement({
   description: 'An MCP server that the runtime starts beside the agent of a run, in its sandbox.',
   fields: (t) => ({
-    serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
+    serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
     packages: t.exposeStringList('packages', {
       description: 'npm packages to install, each `name@version`; empty: the server is a file of the repository.',
     }),
