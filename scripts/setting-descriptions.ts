@@ -122,6 +122,10 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   ],
   CONTAINER_PROGRAM: ['`docker` or `podman` in `PATH`', 'the engine of `ISOLATION=container`'],
   CONTAINER_IMAGE: ['`node:22-bookworm`', 'Linux with Node.js, git, a shell and what missions need'],
+  CONTAINER_RUNTIME: [
+    'the engine’s own',
+    'runtime of the containers of missions, which the engine knows, such as `runsc` (gVisor); without it no agent runs',
+  ],
   CONTAINER_BUILD_NETWORK: [
     '`none`',
     'network of the engine in which Dockerfiles of environments are built; one that reaches hosts is bound by no policy',

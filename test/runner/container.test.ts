@@ -99,6 +99,11 @@ describe('containers', () => {
     await expect(asked({ CONTAINER_PROGRAM: docker, CONTAINER_IMAGE: 'nowhere' })).rejects.toThrow(
       "Unable to find image 'nowhere'",
     );
+    const none = asked({ CONTAINER_PROGRAM: docker, CONTAINER_RUNTIME: 'runsc' });
+    await expect(none).rejects.toThrow(/with CONTAINER_RUNTIME runsc: .*unknown or invalid runtime name: runsc$/);
+    await expect(asked({ CONTAINER_PROGRAM: docker, CONTAINER_RUNTIME: '--x' })).rejects.toThrow(
+      'CONTAINER_RUNTIME: must',
+    );
     delete process.env.DOCKER_HOST;
   });
 

@@ -40,6 +40,7 @@ const withValue = [
   'memory-swap',
   'pids-limit',
   'user',
+  'runtime',
 ];
 withValue.push('stop-timeout', 'hostname', 'tmpfs', 'workdir', 'mount', 'entrypoint');
 const without = ['interactive', 'read-only'];
@@ -64,6 +65,8 @@ function run({ options, image, args }) {
     if (options[name]?.[0] !== value) refuse(`--${name} must be ${value}`);
   for (const name of ['memory', 'memory-swap', 'pids-limit', 'user', 'workdir'])
     if (!options[name]) refuse(`--${name} is missing`);
+  const runtime = options.runtime?.[0] ?? 'runc';
+  if (runtime !== 'runc') refuse(`Error response from daemon: unknown or invalid runtime name: ${runtime}`);
   if (!image || image === 'nowhere') refuse(`Unable to find image '${image}'`);
   const mounts = options.mount.map((text) => Object.fromEntries(text.split(',').map((one) => one.split('='))));
   for (const { type, source } of mounts) {

@@ -38,7 +38,10 @@ export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Container
   const containers = containersFrom(env);
   // Writes in the folder of an agent.
   const script = `require('fs').writeFileSync('probe', ''); console.log(process.version)`;
-  const version = await askIn(containers, 'node', ['-e', script]);
+  const version = await askIn(containers, 'node', ['-e', script]).catch((error) => {
+    if (!containers.runtime) throw error;
+    throw new Error(`with CONTAINER_RUNTIME ${containers.runtime}: ${error.message.trim().split('\n').at(-1)}`);
+  });
   if (!/^v\d+\./.test(version)) throw new Error(`${containers.image} has no Node.js`);
   return { ...containers, advice: await adviceFor(containers.program) };
 }
@@ -96,7 +99,8 @@ export function openContainer(
       writeFileSync(variables, lines.join(''), { mode: 0o600 });
       const options = optionsOf(containers, place, account, limits, program);
       const command = bounded(limits, withSocketProxy('node', place, program, args, isServer, !!containers.network));
-      const run = ['run', '--interactive', '--name', name, '--env-file', variables, ...options];
+      const runtime = containers.runtime ? ['--runtime', containers.runtime] : [];
+      const run = ['run', ...runtime, '--interactive', '--name', name, '--env-file', variables, ...options];
       return [
         engine,
         [...run, '--entrypoint', command[0]!, containers.image, ...command.slice(1)],

@@ -9,6 +9,8 @@ export interface Containers {
   program: string;
   /** An image with Node.js, git and a shell. */
   image: string;
+  /** The engine's runtime of containers, such as gVisor's `runsc`; absent: its own choice. */
+  runtime?: string | undefined;
   /** Network of containers, with services; absent: none. */
   network?: string | undefined;
   /** Advice about the engine's settings; empty without any. */
@@ -43,9 +45,13 @@ export async function adviceFor(program: string): Promise<string> {
 }
 
 /** @throws when no engine is found */
-export function containersFrom({ CONTAINER_PROGRAM, CONTAINER_IMAGE, PATH } = process.env): Containers {
+export function containersFrom(
+  { CONTAINER_PROGRAM, CONTAINER_IMAGE, CONTAINER_RUNTIME, PATH } = process.env,
+): Containers {
   const program = CONTAINER_PROGRAM || inPath('docker', PATH) || inPath('podman', PATH);
   if (!program) throw new Error('there is neither docker nor podman in PATH, and CONTAINER_PROGRAM is not set');
   if (/\s/.test(program)) throw new Error('CONTAINER_PROGRAM: must have no blanks');
-  return { program, image: CONTAINER_IMAGE || 'node:22-bookworm' };
+  if (CONTAINER_RUNTIME && !/^[\w/.][\w/.-]*$/.test(CONTAINER_RUNTIME))
+    throw new Error('CONTAINER_RUNTIME: must be the name or path of a runtime, such as runsc');
+  return { program, image: CONTAINER_IMAGE || 'node:22-bookworm', runtime: CONTAINER_RUNTIME || undefined };
 }
