@@ -140,6 +140,8 @@ switch (command) {
     else if (pidOf(rest[2])) console.log(existsSync(path.join(state, `${rest[2]}.oom`)));
     break;
   case 'rm':
+    // Like Docker's and Podman's `rm --force`, which does not fail for a container that is gone.
+    if (rest.includes('--force') && !existsSync(fileOf(rest.at(-1)))) break;
     signal(-pidOf(rest.at(-1)), 'SIGKILL');
     rmSync(fileOf(rest.at(-1)));
     break;
