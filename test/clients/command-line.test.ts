@@ -249,8 +249,9 @@ describe('records', () => {
     ]);
     await budgets('set', '60.5', '--project', 'web-shop', '--each', 'month');
     expect((await budgets('set', '5', '--person', 'me', '--each', 'day')).code).toBe(0);
-    const rows = JSON.parse((await budgets('list', '--json')).stdout);
-    expect(rows).toMatchObject([
+    // Both were set within one millisecond of the test's clock.
+    const rows: { id: string; subject: string }[] = JSON.parse((await budgets('list', '--json')).stdout);
+    expect(rows.toSorted((a, b) => a.subject.localeCompare(b.subject))).toMatchObject([
       { subject: 'person', subjectName: expect.any(String), period: 'day', amountUsd: 5 },
       { subject: 'project', subjectName: 'Web shop', period: 'month', amountUsd: 60.5 },
     ]);

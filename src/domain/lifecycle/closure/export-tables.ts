@@ -30,6 +30,8 @@ import { Artifact, StoredContent } from '../../work/artifacts/model.ts';
 import { Budget } from '../../work/budgets/model.ts';
 import { Connection } from '../../work/connections/model.ts';
 import { Environment } from '../../work/environments/model.ts';
+import { InboundDelivery } from '../../work/inbound/model.ts';
+import { InboundHook } from '../../work/inbound-hooks/model.ts';
 import { MissionCost } from '../../work/mission-costs/model.ts';
 import { Orchestrator } from '../../work/orchestrator/model.ts';
 import { Preparation } from '../../work/preparations/model.ts';
@@ -57,6 +59,8 @@ const ofOrganization: readonly Model[] = [
     Agent,
     SandboxTemplate,
     Secret,
+    InboundHook,
+    InboundDelivery,
     RecurringMission,
     Issue,
   ],
