@@ -380,9 +380,10 @@ const both: Surface[] = ['REST', 'GraphQL'];
 
 /** All invalid values of a record's member, and of its own members. */
 function wrongs(names: string[], property: Property, right: unknown): Wrong[] {
+  const array = choices(property).find(({ type }) => type === 'array');
   const list = wrongValues(property).map((value): Wrong => {
     // GraphQL coerces a single value to a list (October 2021, section 3.11).
-    const single = property.type === 'array' && value !== null && !wrongValues(property.items!).includes(value);
+    const single = array && value !== null && !wrongValues(array.items!).includes(value);
     return { names, value, surfaces: single ? ['REST'] : both };
   });
   const add = (...values: unknown[]) => list.push(...values.map((value) => ({ names, value, surfaces: both })));

@@ -166,7 +166,7 @@ describe('the start', () => {
       remote.json(res, 200, { resource: 'https://other.example/', authorization_servers: [remote.origin] });
       return true;
     };
-    expect((await start(project)).body.description).toContain('of another resource');
+    expect((await start(project)).body.description).toContain('another resource');
     expect((await start(await bound('http://127.0.0.1:9/mcp'))).status).toBe(502);
     expect((await start(await world.project())).status).toBe(404);
   });

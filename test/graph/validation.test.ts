@@ -70,6 +70,8 @@ describe('every input that is a name follows the rule', () => {
   const names = [...requestRecords].flatMap(([record, { zod }]) =>
     Object.entries(zod.shape as Record<string, z.ZodType>)
       .filter(([field]) => /(^n|N)ame$|^runtime$/.test(field) && !/^(repoFullName|workerName)$/.test(field))
+      // A declared server's name, as a runtime sends it back.
+      .filter(([field]) => field !== 'serverName')
       // The name of an environment variable.
       .filter(([field]) => !(record === 'CreateSecretRequest' && field === 'name'))
       .map(([field, type]) => [record, field, type] as const),
