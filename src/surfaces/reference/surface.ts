@@ -26,7 +26,7 @@ window.addEventListener('DOMContentLoaded', () => {
   const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
   dark.addEventListener('change', follow);
   follow();
-  SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, filter: true, validatorUrl: null });
+  SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none', filter: true, validatorUrl: null });
 });
 `;
 
