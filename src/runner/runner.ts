@@ -10,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { type Claimed, type Limits, type Pace, vendors } from './contract.ts';
 import { claimRun } from './generated/operations.ts';
-import { discover, searched } from './harness/discovery.ts';
+import { describe, discover, type Found, notOffered, type Probe } from './harness/discovery.ts';
 import { runInstall, usage } from './harness/install-command.ts';
 import { installationFolder, startInstaller } from './harness/installer.ts';
 import { type Caps, cappedByContainers, chooseCaps } from './isolation/caps.ts';
@@ -30,6 +30,7 @@ import { executeRun } from './mission.ts';
 import { readRoutes } from './network/dialer.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
 import { modelsFrom } from './protocol/upstreams.ts';
+import { openSelfTest } from './self-test.ts';
 import type { RunnerCapabilities } from './step-context.ts';
 import { openPrepared } from './workspace/prepared.ts';
 import { sweep } from './workspace/retention.ts';
@@ -37,7 +38,7 @@ import { sweep } from './workspace/retention.ts';
 // V8 would optimize the parser of fetch (WebAssembly) after a few requests: that costs a tenth of a second of CPU at every start.
 setFlagsFromString('--wasm-tiering-budget=100000000');
 closeInheritedDescriptors();
-const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT, HARNESS_INSTALL } = process.env;
+const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT } = process.env;
 /** Planned memory of a mission, bytes. */
 const memoryOfMission = 1024 ** 3;
 const placesByMemory = Math.max(1, Math.floor(process.availableMemory() / memoryOfMission));
@@ -78,11 +79,12 @@ const token = await new Promise<string>((resolve) => {
 if (EXIT_WITH_PARENT) input.once('close', () => stopping.abort());
 if (!token.trim()) quit('A service token is required on standard input; the page Runtimes of the console creates one.');
 const platform = connect(PLATFORM_URL, token.trim(), stopping.signal);
-/** Findings on this machine, for the log. */
-const notes: string[] = [];
+/** Longest time that tests of harnesses delay the first claim, milliseconds: scripts are taken while a program hangs. */
+const searchMs = 20_000;
 /** Clones of customers' repositories are removed at the end. */
 const ownMirrors = process.env.MIRRORS_DIR ? null : await makeTemporaryFolder('mirrors-');
-const { capabilities, folder, obstacle } = await findCapabilities().catch((error) => quit(error.message));
+const machine = await findCapabilities().catch((error) => quit(error.message));
+const { capabilities, folder, probe, noAgents, searching } = machine;
 const { scripts, isolation, found, caps } = capabilities;
 
 const runtime = `local-runner ${hostname()}:${process.pid}`;
@@ -92,23 +94,13 @@ let claimId = randomUUID();
 console.log(
   `${runtime} takes runs from ${PLATFORM_URL}, at most ${runsAtOnce} at once. ${scripts.description} ${caps.scripts.description}`,
 );
-if (isolation && isolation !== scripts && found.length > 0)
-  console.log(`${isolation.description} ${caps.agents.description}`);
 if (isolation?.containers?.advice) console.log(isolation.containers.advice);
-for (const line of notes) console.log(line);
 const ownVendors = vendors.filter((vendor) => capabilities.models[vendor]);
-const installer = isInstalling()
-  ? startInstaller({
-      env: process.env,
-      folder,
-      ask: askIn(isolation),
-      signal: stopping.signal,
-      log: console.log,
-      demand: platform.demand,
-      own: ownVendors,
-      found,
-    })
-  : null;
+const isInstalling = isolation !== null && isOn('HARNESS_INSTALL', isLoopback(PLATFORM_URL));
+let installer: ReturnType<typeof startInstaller> | null = null;
+/** Why a harness is not offered; null: all are. */
+let obstacle: string | null = noAgents ?? 'The harnesses of this machine are being tested.';
+await Promise.race([searching.then(searchEnded), wait(searchMs, undefined, stopping).catch(() => {})]);
 while (!stopping.signal.aborted) {
   const run = hasRoom() ? await claim() : null;
   if (run) {
@@ -123,7 +115,7 @@ while (!stopping.signal.aborted) {
     underWay.add(mission);
   } else await wait(poll, undefined, { signal: stopping.signal }).catch(() => {});
 }
-await Promise.all([...underWay, installer?.ended]);
+await Promise.all([...underWay, (installer as ReturnType<typeof startInstaller> | null)?.ended]);
 await ownMirrors?.remove();
 process.exit();
 
@@ -137,9 +129,18 @@ function hasRoom(): boolean {
   return working < runsAtOnce && hasMemory;
 }
 
-function isInstalling(): boolean {
-  if (HARNESS_INSTALL && !['on', 'off'].includes(HARNESS_INSTALL)) quit('HARNESS_INSTALL: must be on or off.');
-  return isolation !== null && (HARNESS_INSTALL || (isLoopback(PLATFORM_URL) ? 'on' : 'off')) === 'on';
+/** Reports the harnesses of this machine, and begins to install others. */
+function searchEnded({ found: offered, missing }: Awaited<typeof searching>): void {
+  if (isolation && isolation !== scripts && offered.length > 0)
+    console.log(`${isolation.description} ${caps.agents.description}`);
+  for (const line of describe(offered, missing, (vendor) => capabilities.models[vendor] !== null)) console.log(line);
+  if (noAgents) console.log(noAgents);
+  const refused = missing.filter(({ isRefused }) => isRefused);
+  obstacle = noAgents ?? (refused.map(notOffered).join(' ') || null);
+  if (!isInstalling) return;
+  const { signal } = stopping;
+  const around = { env: process.env, folder, probe, signal, log: console.log };
+  installer = startInstaller({ ...around, demand: platform.demand, own: ownVendors, found });
 }
 
 /** Harnesses of this runner now: more are installed while it works. */
@@ -153,7 +154,7 @@ function offer() {
     isolation: `${hasAgents ? isolation?.level : scripts.level}, ${(hasAgents ? caps.agents : caps.scripts).label}`,
     places: runsAtOnce,
     modelVendors: ownVendors,
-    notice: (obstacle ?? installer?.notice())?.slice(0, 300),
+    notice: (installer?.notice() ?? obstacle)?.slice(0, 300),
   };
 }
 
@@ -177,7 +178,10 @@ async function claim(): Promise<Claimed | null> {
 async function findCapabilities(): Promise<{
   capabilities: RunnerCapabilities;
   folder: string;
-  obstacle: string | null;
+  probe: Probe;
+  /** Why agents are refused; null: they are not. */
+  noAgents: string | null;
+  searching: ReturnType<typeof discover>;
 }> {
   const { CONFINEMENT, ISOLATION, WORKSPACES_DIR, MIRRORS_DIR = '', DATA_DIR, NODE_EXTRA_CA_CERTS } = process.env;
   const models = modelsFrom(process.env);
@@ -191,25 +195,20 @@ async function findCapabilities(): Promise<{
       ? scriptCaps
       : await capsOf(isolation, scripts.containers ? undefined : async () => scriptCaps.cgroups);
   const folder = await installationFolder(process.env, isolation?.level === 'cell');
-  const { found, missing } = await discover(process.env, askIn(isolation), folder);
-  for (const { harness, version, program } of found) {
-    notes.push(`${harness} ${version}: ${program}`);
-    const needed = searched[harness].vendors;
-    if (needed.some((vendor) => models[vendor])) continue;
-    const keys = needed.map((vendor) => `${vendor.toUpperCase()}_API_KEY`).join(' or ');
-    notes.push(`${harness} is offered to organizations that have connected a model: ${keys} is not set.`);
-  }
-  for (const { harness, why } of missing) notes.push(`${harness} is not offered: ${why}.`);
-  const obstacle = isolation
+  const dataFolder = path.resolve(DATA_DIR || '.data');
+  const selfTest = isolation && isOn('HARNESS_TEST', true) ? openSelfTest(isolation, limits, dataFolder) : undefined;
+  const probe: Probe = { ask: askIn(isolation), selfTest };
+  const found: Found[] = [];
+  const searching = discover(process.env, probe, folder, (one) => isolation && found.push(one));
+  const noAgents = isolation
     ? null
     : `No agent is taken: ${await obstacleToCells()}. ISOLATION=none takes them without a cell.`;
-  if (obstacle) notes.push(obstacle);
   const retention = WORKSPACES_DIR
     ? { folder: path.resolve(WORKSPACES_DIR), keepMs: setting('KEEP_WORKSPACES_MS', 24 * 60 * 60_000) }
     : null;
   if (retention) await sweep(retention);
   const prepared = openPrepared({
-    folder: path.resolve(DATA_DIR || '.data', 'environments'),
+    folder: path.join(dataFolder, 'environments'),
     keepMs: setting('KEEP_ENVIRONMENTS_MS', 7 * 24 * 60 * 60_000),
     maxBytes: setting('ENVIRONMENTS_MB', 20_480) * 1024 ** 2,
   });
@@ -219,7 +218,7 @@ async function findCapabilities(): Promise<{
     caps: { scripts: scriptCaps, agents: agentCaps },
     limits,
     isolation,
-    found: isolation ? found : [],
+    found,
     models,
     mirrors: ownMirrors?.folder ?? MIRRORS_DIR,
     retention,
@@ -230,7 +229,13 @@ async function findCapabilities(): Promise<{
     setupTimeoutMs: setting('SETUP_TIMEOUT_MS', 20 * 60_000),
     buildNetwork: process.env.CONTAINER_BUILD_NETWORK || 'none',
   };
-  return { capabilities, folder, obstacle };
+  return { capabilities, folder, probe, noAgents, searching };
+}
+
+function isOn(name: string, usual: boolean): boolean {
+  const value = process.env[name];
+  if (value && !['on', 'off'].includes(value)) quit(`${name}: must be on or off.`);
+  return value ? value === 'on' : usual;
 }
 
 function setting(name: string, usual: number): number {

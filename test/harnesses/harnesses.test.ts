@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { harnesses } from '../../src/domain/projects/agents/catalog.ts';
 import type { AgentHarness } from '../../src/runner/harness/port.ts';
 import { scripted } from '../support/harness-turns.ts';
-import { fileOf, isolation, openWorld, programs, whyMissing } from './world.ts';
+import { fileOf, isolation, openWorld, programs, selfTest, whyMissing } from './world.ts';
 
 const table: Record<string, Record<string, string>> = {};
 const columns = ['start', 'stream', 'cost', 'steer', 'interrupt', 'resume', 'MCP', 'structured answer'];
@@ -144,6 +144,11 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
   });
 
   if (mode) return;
+
+  it('passes the self-test of the runner', async ({ skip }) => {
+    skip(whyMissing(name) !== null, whyMissing(name) ?? '');
+    expect(await selfTest(name)).toBeNull();
+  });
 
   it('asks a person and waits for the answer; the call of a tool waits for a decision', async ({ skip }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');

@@ -1,6 +1,7 @@
 // The real programs with stand-in models: their paths, and a place to work in like the runner's.
 import { execFileSync } from 'node:child_process';
-import { chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Fragment } from '../../src/runner/contract.ts';
@@ -14,6 +15,7 @@ import { makePlace, type Place } from '../../src/runner/isolation/place.ts';
 import { openGateway } from '../../src/runner/protocol/gateway.ts';
 import { peopleServer } from '../../src/runner/protocol/people-server.ts';
 import { openQuestions } from '../../src/runner/protocol/questions.ts';
+import { openSelfTest } from '../../src/runner/self-test.ts';
 import { begin } from '../support/harness-turns.ts';
 import { startMcp } from '../support/stand-in-mcp.ts';
 import { startModels } from '../support/stand-in-models.ts';
@@ -67,6 +69,20 @@ const caps = isolation.containers
   : await chooseCaps(isolation.level === 'cell' ? 'bubblewrap' : 'none');
 /** Limits of a mission. */
 const planned = { memoryBytes: 1024 ** 3, processes: 1_024, diskBytes: 10 * 1024 ** 3 };
+
+/** @returns why the program is not offered, whatever its release */
+export async function selfTest(harness: AgentHarness): Promise<string | null> {
+  const data = mkdtempSync(path.join(tmpdir(), 'self-test-'));
+  try {
+    return await openSelfTest(
+      isolation,
+      planned,
+      data,
+    )({ harness, program: programs[harness], version: 'this release' });
+  } finally {
+    rmSync(data, { recursive: true });
+  }
+}
 
 export async function openWorld() {
   const [models, mcp] = await Promise.all([startModels(), startMcp('platform-token')]);

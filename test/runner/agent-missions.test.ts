@@ -9,7 +9,7 @@ import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { hours } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import { testedVersions } from '../../src/runner/harness/versions.ts';
+import { pinned } from '../../src/runner/harness/pinned.ts';
 import { createProject } from '../support/callers.ts';
 import { openMissionWorld } from '../support/mission-world.ts';
 import { startRegistry } from '../support/stand-in-registry.ts';
@@ -371,7 +371,8 @@ describe('missions of agents', () => {
     await missions.killRunners();
     missions.turn(hours(1));
     const registry = await startRegistry();
-    const version = testedVersions.opencode[0]!;
+    const linux = pinned('opencode', { name: 'linux-x64', isMusl: false, hasAvx2: true });
+    const { version } = linux as Exclude<typeof linux, string>;
     // A pinned package with other content for each kind of machine.
     for (const variant of ['', '-baseline']) {
       registry.publish(

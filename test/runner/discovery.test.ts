@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { discover } from '../../src/runner/harness/discovery.ts';
-import { testedVersions } from '../../src/runner/harness/versions.ts';
+import { isTested, rangeOf, testedVersions } from '../../src/runner/harness/versions.ts';
 import { chooseIsolation } from '../../src/runner/isolation/isolation.ts';
 import { askDirectly } from '../../src/runner/isolation/programs.ts';
 
@@ -22,22 +22,32 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the harnesses of a machine', () => {
   it('are programs in PATH or named by a setting, of a tested version', async () => {
-    const claude = put('claude', `echo "${testedVersions['claude-code'][0]} (Claude Code)"`);
-    const elsewhere = put('my-codex', `echo "codex-cli ${testedVersions.codex[0]}"`);
+    const claude = put('claude', `echo "${testedVersions['claude-code'].from} (Claude Code)"`);
+    const elsewhere = put('my-codex', `echo "codex-cli ${testedVersions.codex.from}"`);
     put('opencode', 'echo 1.0.0');
-    const { found, missing } = await discover({ PATH: `/nowhere:${folder}`, CODEX_PROGRAM: elsewhere }, askDirectly);
+    const { found, missing } = await discover(
+      { PATH: `/nowhere:${folder}`, CODEX_PROGRAM: elsewhere },
+      { ask: askDirectly },
+    );
     expect(found).toEqual([
-      { harness: 'claude-code', program: claude, version: testedVersions['claude-code'][0] },
-      { harness: 'codex', program: elsewhere, version: testedVersions.codex[0] },
+      { harness: 'claude-code', program: claude, version: testedVersions['claude-code'].from },
+      { harness: 'codex', program: elsewhere, version: testedVersions.codex.from },
     ]);
     expect(missing).toEqual([
-      { harness: 'opencode', why: `1.0.0 is not one of the tested versions: ${testedVersions.opencode.join(', ')}` },
+      { harness: 'opencode', why: `1.0.0 is outside of the tested releases: ${rangeOf('opencode')}`, isRefused: true },
+    ]);
+  });
+
+  it('are of a range of releases', () => {
+    const { from, below } = testedVersions.codex;
+    expect([from, below, '0.99.0', '0.167.12', '1.0.0'].map((version) => isTested('codex', version))).toEqual([
+      ...[true, false, false, true, false],
     ]);
   });
 
   it('have a writable home while they are probed', async () => {
-    const writing = put('writing', `mkdir "$HOME/.cache" && echo ${testedVersions.opencode[0]}`);
-    const { found } = await discover({ PATH: '/nowhere', OPENCODE_PROGRAM: writing }, askDirectly);
+    const writing = put('writing', `mkdir "$HOME/.cache" && echo ${testedVersions.opencode.from}`);
+    const { found } = await discover({ PATH: '/nowhere', OPENCODE_PROGRAM: writing }, { ask: askDirectly });
     expect(found.map(({ program }) => program)).toEqual([writing]);
   });
 
@@ -45,13 +55,13 @@ describe('the harnesses of a machine', () => {
     const broken = put('broken', 'echo "no such library" >&2; exit 1');
     const silent = put('silent', 'true');
     const env = { PATH: '/nowhere', CODEX_PROGRAM: '/nowhere/codex', OPENCODE_PROGRAM: silent };
-    const { missing } = await discover(env, askDirectly);
+    const { missing } = await discover(env, { ask: askDirectly });
     expect(missing.map(({ why }) => why)).toEqual([
       'there is no claude in PATH, and CLAUDE_CODE_PROGRAM is not set',
       'CODEX_PROGRAM: /nowhere/codex is not a program',
       `${silent} does not say its version`,
     ]);
-    const failing = await discover({ CLAUDE_CODE_PROGRAM: broken }, askDirectly);
+    const failing = await discover({ CLAUDE_CODE_PROGRAM: broken }, { ask: askDirectly });
     expect(failing.missing[0]!.why).toBe(`${broken} cannot be run: no such library`);
   });
 });

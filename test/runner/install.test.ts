@@ -26,13 +26,14 @@ import {
   programIn,
   thisMachine,
 } from '../../src/runner/harness/pinned.ts';
-import { testedVersions } from '../../src/runner/harness/versions.ts';
+import { isTested, rangeOf, testedVersions } from '../../src/runner/harness/versions.ts';
 import { askDirectly } from '../../src/runner/isolation/programs.ts';
 import { projectFolder } from '../support/processes.ts';
 import { startRegistry } from '../support/stand-in-registry.ts';
 
 const machine: Machine = { name: 'test-x64', isMusl: false, hasAvx2: true };
-const version = testedVersions.opencode[0]!;
+const version = testedVersions.opencode.from;
+const codexVersion = (pinned('codex', { name: 'linux-x64', isMusl: false, hasAvx2: true }) as Pinned).version;
 let registry: Awaited<ReturnType<typeof startRegistry>>;
 let home: string;
 let folder: string;
@@ -65,7 +66,7 @@ const environment = (more: Record<string, string> = {}) => ({
   ...more,
 });
 const check = async (program: string): Promise<void> => {
-  const tried = await tryProgram('opencode', program, askDirectly);
+  const tried = await tryProgram('opencode', program, { ask: askDirectly });
   if ('why' in tried) throw new Error(tried.why);
 };
 const run = (more: Partial<Parameters<typeof install>[0]> = {}) =>
@@ -90,19 +91,21 @@ describe('the pinned harnesses', () => {
     const linux = { name: 'linux-x64', isMusl: false, hasAvx2: true };
     for (const harness of ['opencode', 'codex'] as const) {
       const { version: own, files } = pinned(harness, linux) as Pinned;
-      expect(testedVersions[harness]).toContain(own);
+      expect(isTested(harness, own)).toBe(true);
       expect(files['package-lock.json']).not.toMatch(/https?:/);
     }
     expect(pinned('opencode', { ...linux, hasAvx2: false })).toMatchObject({
       program: 'node_modules/opencode-linux-x64-baseline/bin/opencode',
     });
     expect(pinned('opencode', { ...linux, name: 'darwin-arm64' })).toBe(
-      `OpenCode has no checksum here for darwin-arm64: run npm install --prefix ~/agents opencode-darwin-arm64@${version}, and set ` +
+      `OpenCode has no checksum here for darwin-arm64: run npm install --prefix ~/agents 'opencode-darwin-arm64@${rangeOf('opencode')}', and set ` +
         'OPENCODE_PROGRAM=~/agents/node_modules/opencode-darwin-arm64/bin/opencode',
     );
-    expect(pinned('opencode', { ...linux, isMusl: true })).toContain(`opencode-linux-x64-musl@${version}, and set`);
+    expect(pinned('opencode', { ...linux, isMusl: true })).toContain(
+      `opencode-linux-x64-musl@${rangeOf('opencode')}', and set`,
+    );
     for (const name of ['linux-arm64', 'darwin-arm64', 'darwin-x64'])
-      expect(pinned('codex', { ...linux, name })).toMatchObject({ version: testedVersions.codex[0] });
+      expect(pinned('codex', { ...linux, name })).toMatchObject({ version: codexVersion });
   });
 
   it('are wanted when a model they can call is connected: one for built-in agents, others where an agent names them', () => {
@@ -144,7 +147,7 @@ describe('an installation', () => {
   });
 
   it('leaves out packages for other machines', async () => {
-    const codex = testedVersions.codex[0]!;
+    const codex = codexVersion;
     const os = ['none'];
     const platforms = Object.fromEntries(
       ['test-x64', 'other-x64'].map((name) => [`@openai/codex-${name}`, `npm:@openai/codex@${codex}-${name}`]),
@@ -203,7 +206,7 @@ describe('the command of the runner', () => {
   it('installs a harness from the registry, prints its path or the error, and lists the harnesses', async () => {
     const there = programIn(folder, pinned('codex', { ...thisMachine(), name: 'linux-x64' }) as Pinned);
     mkdirSync(path.dirname(there), { recursive: true });
-    const codex = testedVersions.codex[0]!;
+    const codex = codexVersion;
     writeFileSync(there, `#!/bin/sh\necho codex-cli ${codex}\n`, { mode: 0o755 });
     expect(await command('install', 'codex')).toEqual({
       code: 0,
@@ -261,7 +264,7 @@ it('a harness in PATH or named by a setting wins over an installed one', async (
   mkdirSync(path.dirname(program), { recursive: true });
   writeFileSync(program, `#!/bin/sh\necho ${version}\n`);
   chmodSync(program, 0o755);
-  const look = async (env: Record<string, string>) => (await discover(env, askDirectly, folder)).found;
+  const look = async (env: Record<string, string>) => (await discover(env, { ask: askDirectly }, folder)).found;
   expect(await look({ PATH: '/nowhere' })).toEqual([{ harness: 'opencode', program, version }]);
   expect(await look({ PATH: '/nowhere', OPENCODE_PROGRAM: '/nowhere/opencode' })).toEqual([]);
 });

@@ -109,7 +109,7 @@ describe.each(combinations)('a runner of $user.name with the isolation $level', 
     const program = typeof installed === 'object' ? programIn(path.join(own, 'harnesses'), installed) : null;
     if (program) {
       mkdirSync(path.dirname(program), { recursive: true });
-      writeFileSync(program, `#!/bin/sh\necho ${testedVersions.opencode[0]}\n`, { mode: 0o755 });
+      writeFileSync(program, `#!/bin/sh\necho ${testedVersions.opencode.from}\n`, { mode: 0o755 });
     }
     if (user.account) execFileSync('chown', ['-R', `${user.account.uid}`, own, path.join(folder, name)]);
     const projectId = await createProject(world, alice, name, { repoFullName: name });
@@ -123,7 +123,7 @@ describe.each(combinations)('a runner of $user.name with the isolation $level', 
     await bind({ roles: ['builder'] });
     const first = await missions.mission('[commit] [draft]', projectId);
     expect(await missions.ended(first), runner.output).toMatchObject({ status: 'completed', lastError: null });
-    if (program) expect(runner.output).toContain(`opencode ${testedVersions.opencode[0]}: ${program}`);
+    if (program) expect(runner.output).toContain(`opencode ${testedVersions.opencode.from}: ${program}`);
     const headSha = git('-C', name, 'rev-parse', `mission/${first}`);
     expect(git('-C', name, 'show', '--format=%an: %s', '--name-only', headSha.trim())).toBe(
       'builder: Say new\n\na.txt\n',

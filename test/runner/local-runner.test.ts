@@ -65,6 +65,7 @@ function startRunner(token = service, more: Record<string, string> = {}) {
     // Most scripts here wait for files, and their processes are inspected.
     CONFINEMENT: 'none',
     HARNESS_INSTALL: 'off',
+    HARNESS_TEST: 'off',
     ...pace,
     ...more,
   };

@@ -146,7 +146,13 @@ export async function openMissionWorld() {
         ANTHROPIC_API_KEY: 'real-key',
         ANTHROPIC_BASE_URL: models.url,
       };
-      const levels = { CONFINEMENT: 'none', ISOLATION: 'none', HARNESS_INSTALL: 'off', PLATFORM_URL: world.url };
+      const levels = {
+        CONFINEMENT: 'none',
+        ISOLATION: 'none',
+        HARNESS_INSTALL: 'off',
+        HARNESS_TEST: 'off',
+        PLATFORM_URL: world.url,
+      };
       const env = { PATH: process.env.PATH, TMPDIR: folder, ...levels, ...agents, ...pace, ...more };
       const [program, ...args] = [...launcher, process.execPath, compiled('runner/runner')];
       const child = spawn(program!, args, { ...account, cwd: projectFolder, env });

@@ -50,6 +50,7 @@ export const namesOfRunnerSettings = [
   'CODEX_PROGRAM',
   'OPENCODE_PROGRAM',
   'HARNESS_INSTALL',
+  'HARNESS_TEST',
   'HARNESSES_DIR',
   'npm_config_registry',
   'npm_config_userconfig',

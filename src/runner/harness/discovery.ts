@@ -1,10 +1,11 @@
-// Finds the harnesses of this machine: programs named by a setting or in PATH, of a release that the drivers were tested with.
+// Finds the harnesses of this machine: programs named by a setting or in PATH, of a release in the range that the drivers were tested
+// with, which pass a self-test.
 import path from 'node:path';
 import type { Vendor } from '../contract.ts';
 import { type Ask, askDirectly, inPath, isProgram } from '../isolation/programs.ts';
 import { installable, pinned, programIn } from './pinned.ts';
 import type { AgentHarness } from './port.ts';
-import { testedVersions } from './versions.ts';
+import { isTested, rangeOf } from './versions.ts';
 
 export interface Found {
   harness: AgentHarness;
@@ -14,6 +15,18 @@ export interface Found {
 export interface Missing {
   harness: AgentHarness;
   why: string;
+  /** Whether there is a program, which is refused. */
+  isRefused?: true;
+}
+
+/** @returns why the program cannot be used; null: it can */
+export type SelfTest = (program: Found) => Promise<string | null>;
+
+/** How programs are examined. */
+export interface Probe {
+  ask: Ask;
+  /** Absent: programs are offered by their release alone. */
+  selfTest?: SelfTest | undefined;
 }
 
 /** The setting with the path of the program, its name in PATH, and the vendors whose models it supports. */
@@ -23,14 +36,22 @@ export const searched: Record<AgentHarness, { setting: string; name: string; ven
   opencode: { setting: 'OPENCODE_PROGRAM', name: 'opencode', vendors: ['anthropic', 'openai'] },
 };
 
-/** Every harness, found or with the reason why not. @param installed Folder of harnesses that the runner has installed. */
+/**
+ * Every harness, found or with the reason why not. @param installed Folder of harnesses that the runner has installed.
+ * @param add Called with each program as soon as it is found
+ */
 export async function discover(
   env: NodeJS.ProcessEnv,
-  ask: Ask = askDirectly,
+  probe: Probe = { ask: askDirectly },
   installed?: string,
+  add: (one: Found) => unknown = () => {},
 ): Promise<{ found: Found[]; missing: Missing[] }> {
   const looked = await Promise.all(
-    (Object.keys(searched) as AgentHarness[]).map((harness) => look(harness, env, ask, installed)),
+    (Object.keys(searched) as AgentHarness[]).map(async (harness) => {
+      const one = await look(harness, env, probe, installed);
+      if ('program' in one) add(one);
+      return one;
+    }),
   );
   return {
     found: looked.filter((one): one is Found => 'program' in one),
@@ -38,11 +59,28 @@ export async function discover(
   };
 }
 
+export const notOffered = ({ harness, why }: Missing): string => `${harness} is not offered: ${why}.`;
+
+/** Lines for the log. @param hasModel Whether the runner has credentials for the models of a vendor. */
+export function describe(
+  found: readonly Found[],
+  missing: readonly Missing[],
+  hasModel: (vendor: Vendor) => boolean,
+): string[] {
+  const usable = found.flatMap(({ harness, version, program }) => {
+    const { vendors } = searched[harness];
+    const keys = vendors.map((vendor) => `${vendor.toUpperCase()}_API_KEY`).join(' or ');
+    const needed = `${harness} is offered to organizations that have connected a model: ${keys} is not set.`;
+    return [`${harness} ${version}: ${program}`, ...(vendors.some(hasModel) ? [] : [needed])];
+  });
+  return [...usable, ...missing.map(notOffered)];
+}
+
 /** A program named by its setting is the only candidate; an installed one follows one in PATH. */
 async function look(
   harness: AgentHarness,
   env: NodeJS.ProcessEnv,
-  ask: Ask,
+  probe: Probe,
   installed?: string,
 ): Promise<Found | Missing> {
   const { setting, name } = searched[harness];
@@ -51,11 +89,11 @@ async function look(
   const first: Found | Missing = !program
     ? { harness, why: `there is no ${name} in PATH, and ${setting} is not set` }
     : isProgram(program)
-      ? await tryProgram(harness, program, ask)
+      ? await tryProgram(harness, program, probe)
       : { harness, why: `${setting}: ${program} is not a program` };
   const own = installed && installedProgram(harness, installed);
   if ('program' in first || configured || !own) return first;
-  return tryProgram(harness, own, ask);
+  return tryProgram(harness, own, probe);
 }
 
 function installedProgram(harness: AgentHarness, folder: string): string | undefined {
@@ -65,14 +103,23 @@ function installedProgram(harness: AgentHarness, folder: string): string | undef
   return isProgram(program) ? program : undefined;
 }
 
-/** Runs the program to read its version. */
-export async function tryProgram(harness: AgentHarness, program: string, ask: Ask): Promise<Found | Missing> {
+/** Reads the version of the program, and tests it. */
+export async function tryProgram(
+  harness: AgentHarness,
+  file: string,
+  { ask, selfTest }: Probe,
+): Promise<Found | Missing> {
+  const program = path.resolve(file);
+  const refused = (why: string): Missing => ({ harness, why, isRefused: true });
   try {
-    const version = /\d+\.\d+\.\d+/.exec(await ask(path.resolve(program), ['--version']))?.[0];
-    if (!version) return { harness, why: `${program} does not say its version` };
-    if (testedVersions[harness].includes(version)) return { harness, program: path.resolve(program), version };
-    return { harness, why: `${version} is not one of the tested versions: ${testedVersions[harness].join(', ')}` };
+    const version = /\d+\.\d+\.\d+/.exec(await ask(program, ['--version']))?.[0];
+    if (!version) return refused(`${file} does not say its version`);
+    if (!isTested(harness, version))
+      return refused(`${version} is outside of the tested releases: ${rangeOf(harness)}`);
+    const found = { harness, program, version };
+    const failure = await selfTest?.(found);
+    return failure ? refused(failure) : found;
   } catch (error) {
-    return { harness, why: `${program} cannot be run: ${(error as Error).message.trim().split('\n').at(-1)}` };
+    return refused(`${file} cannot be run: ${(error as Error).message.trim().split('\n').at(-1)}`);
   }
 }

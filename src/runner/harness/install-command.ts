@@ -14,7 +14,7 @@ export async function runInstall(names: readonly string[], platformUrl: string, 
   const { env } = process;
   const isolation = await chooseIsolation(env.ISOLATION || undefined, platformUrl);
   const folder = await installationFolder(env, isolation?.level === 'cell');
-  const around = { env, folder, ask: askIn(isolation), signal, log: console.log };
+  const around = { env, folder, probe: { ask: askIn(isolation) }, signal, log: console.log };
   for (const name of wanted) {
     const { harness, version, program } = await installOne(name as Installable, around, () => {});
     console.log(`${harness} ${version}: ${program}`);

@@ -3,8 +3,7 @@ import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Vendor, vendors } from '../contract.ts';
-import type { Ask } from '../isolation/programs.ts';
-import { type Found, searched, tryProgram } from './discovery.ts';
+import { type Found, type Probe, searched, tryProgram } from './discovery.ts';
 import { InstallFailed, install } from './install.ts';
 import { type Installable, installable, pinned } from './pinned.ts';
 import type { AgentHarness } from './port.ts';
@@ -21,7 +20,7 @@ export interface Surroundings {
   env: NodeJS.ProcessEnv;
   /** Folder of the installed harnesses. */
   folder: string;
-  ask: Ask;
+  probe: Probe;
   signal: AbortSignal;
   log(line: string): void;
 }
@@ -127,7 +126,7 @@ export function startInstaller({ demand, own, found, pause = pauseMs, ...around 
 /** @throws InstallFailed, with the name of the harness */
 export async function installOne(
   harness: Installable,
-  { env, folder, ask, signal, log }: Surroundings,
+  { env, folder, probe, signal, log }: Surroundings,
   tell: (notice: string) => void,
 ): Promise<Found> {
   const one = pinned(harness);
@@ -141,13 +140,14 @@ export async function installOne(
     log(`Installing ${one.title}: ${percent} %`);
   };
   progress(0);
-  const check = async (program: string): Promise<Found> => {
-    const result = await tryProgram(harness, program, ask);
+  const check = async (program: string, by: Probe): Promise<Found> => {
+    const result = await tryProgram(harness, program, by);
     if ('program' in result) return result;
     throw new Error(result.why);
   };
+  const isRelease = (program: string) => check(program, { ask: probe.ask });
   try {
-    return await check(await install({ env, folder, pinned: one, signal, check, progress }));
+    return await check(await install({ env, folder, pinned: one, signal, check: isRelease, progress }), probe);
   } catch (error) {
     if (!(error instanceof InstallFailed)) throw error;
     throw new InstallFailed(`${one.title} is not installed: ${error.message}`, error.detail);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import lockFile from './packages/package-lock.json' with { type: 'json' };
 import type { AgentHarness } from './port.ts';
-import { testedVersions } from './versions.ts';
+import { rangeOf } from './versions.ts';
 
 export const installable = ['opencode', 'codex'] as const satisfies readonly AgentHarness[];
 export type Installable = (typeof installable)[number];
@@ -79,11 +79,11 @@ export function pinned(
   const names = packages(machine);
   const [main] = names.map((name) => lock.packages[`node_modules/${name}`]);
   if (!names.every((name) => `node_modules/${name}` in lock.packages)) {
-    const [package_, release] = [names[0]!, testedVersions[harness][0]];
+    const package_ = names[0]!;
     const own = `~/agents/node_modules/${package_}/${program}`;
     return (
       `${label} has no checksum here for ${machine.name}${machine.isMusl ? ' with musl' : ''}: run npm install --prefix ~/agents ` +
-      `${package_}@${release}, and set ${harness.toUpperCase()}_PROGRAM=${own}`
+      `'${package_}@${rangeOf(harness)}', and set ${harness.toUpperCase()}_PROGRAM=${own}`
     );
   }
   const { version } = main!;

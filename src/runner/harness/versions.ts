@@ -1,9 +1,22 @@
-// The releases that the drivers were tested with (`npm run test:harnesses`). Tools, events and defaults change between releases, so that
-// no other is used: add a release here and in test/harnesses/package.json once the tests pass with it.
+// The releases that the drivers were tested with (`npm run test:harnesses`), as ranges whose ends were tried. Tools, events and defaults
+// change between releases, so that no other is used, and a runner tests each program itself (../self-test.ts). Extend a range here and in
+// docs/local-runner.md once the tests pass with its new end.
 import type { AgentHarness } from './port.ts';
 
-export const testedVersions: Record<AgentHarness, readonly string[]> = {
-  'claude-code': ['2.1.330'],
-  codex: ['0.169.0'],
-  opencode: ['1.18.33'],
+export const testedVersions: Record<AgentHarness, { from: string; below: string }> = {
+  'claude-code': { from: '2.1.327', below: '2.1.331' },
+  codex: { from: '0.166.0', below: '0.170.0' },
+  opencode: { from: '1.18.31', below: '1.18.35' },
 };
+
+/** In the notation of npm. */
+export const rangeOf = (harness: AgentHarness): string =>
+  `>=${testedVersions[harness].from} <${testedVersions[harness].below}`;
+
+/** @param version Three numbers. */
+export function isTested(harness: AgentHarness, version: string): boolean {
+  const { from, below } = testedVersions[harness];
+  return compare(version, from) >= 0 && compare(version, below) < 0;
+}
+
+const compare = (one: string, other: string): number => one.localeCompare(other, 'en', { numeric: true });

@@ -1,0 +1,132 @@
+// The test of a program before it is offered: one turn with its driver in the isolation of agents, against a scripted model. A program
+// that has passed is not tested again until its file changes.
+import { mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Limits } from './contract.ts';
+import type { Found, SelfTest } from './harness/discovery.ts';
+import { drivers } from './harness/drivers.ts';
+import { parsed } from './harness/fragments.ts';
+import type { AgentHarness, HarnessEvent, Task } from './harness/port.ts';
+import { script, startScriptedModel } from './harness/scripted-model.ts';
+import { ports, socketsOf } from './isolation/cell.ts';
+import { newAccount } from './isolation/confinement.ts';
+import { openContainer } from './isolation/container.ts';
+import { hasEgress, type Isolation, launchOf } from './isolation/isolation.ts';
+import { makePlace } from './isolation/place.ts';
+import { openGateway } from './protocol/gateway.ts';
+
+/** A cold start takes five seconds, much longer on a busy machine. */
+const usualTimeoutMs = 120_000;
+
+const models: Record<AgentHarness, string> = {
+  'claude-code': 'claude-sonnet-4-5',
+  codex: 'gpt-5.5',
+  opencode: 'messages/self-test',
+};
+
+/** @param folder Folder of the runner's data, where programs that have passed are recorded. */
+export function openSelfTest(
+  isolation: Isolation,
+  limits: Limits,
+  folder: string,
+  timeoutMs = usualTimeoutMs,
+): SelfTest {
+  const file = path.join(folder, 'harness-tests.json');
+  const read = async () => parsed(await readFile(file, 'utf8').catch(() => '')) ?? {};
+  return async (found) => {
+    const { harness, program, version } = found;
+    const { mtimeMs } = await stat(await realpath(program));
+    const key = `${isolation.level} ${harness} ${program}`;
+    const state = `${version} ${mtimeMs}`;
+    if ((await read())[key] === state) return null;
+    const failure = await test(found, isolation, limits, timeoutMs).catch((error: Error) => error.message);
+    if (failure !== null) return `${version} failed its self-test: ${failure}`;
+    // Programs are tested at the same time, and a record that is lost is written again after the next test.
+    const draft = `${file}.${harness}.${process.pid}`;
+    await mkdir(folder, { recursive: true });
+    await writeFile(draft, JSON.stringify({ ...(await read()), [key]: state }));
+    await rename(draft, file);
+    return null;
+  };
+}
+
+async function test(found: Found, isolation: Isolation, limits: Limits, timeoutMs: number): Promise<string | null> {
+  const { level, containers } = isolation;
+  const isCell = hasEgress(level);
+  const account = isCell ? await newAccount() : undefined;
+  const [place, model] = await Promise.all([makePlace('', account), startScriptedModel()]);
+  const headers = {};
+  const upstreams = { anthropic: { base: model.url, headers }, openai: { base: `${model.url}/v1`, headers }, mcp: {} };
+  const gateway = await openGateway(upstreams, isCell ? socketsOf(place).gateway : null);
+  const isServer = found.harness === 'opencode';
+  const container = containers && openContainer(containers, place, account, limits, isServer);
+  const ended = new AbortController();
+  try {
+    const task = {
+      ...launchOf(level, place, account, 1_000, isServer, [], container),
+      home: place.home,
+      gateway: { url: `http://127.0.0.1:${gateway.port || ports.gateway}`, key: gateway.key },
+    };
+    const late = wait(timeoutMs, `it did not end within ${timeoutMs / 1_000} seconds`, { signal: ended.signal });
+    // A runner that stops meanwhile leaves no process. The place of a container ends it already.
+    const began = (pid: number) => container || place.guard(pid);
+    return await Promise.race([runOnce(found, task, began), late]).then(
+      async (failure) => failure ?? (await whyUndone(path.join(place.work, script.file))),
+    );
+  } finally {
+    ended.abort();
+    await gateway.close();
+    await place.remove();
+    await model.close();
+  }
+}
+
+/** One turn of the harness. @returns why it failed */
+async function runOnce(
+  { harness, program }: Found,
+  task: Omit<Task, keyof typeof plainly | 'program' | 'model' | 'prompt'>,
+  began: (pid: number) => void,
+): Promise<string | null> {
+  const events: HarnessEvent[] = [];
+  let take: (event: HarnessEvent) => void = () => {};
+  const over = new Promise<HarnessEvent>((resolve) => {
+    take = (event) => {
+      events.push(event);
+      if ('turn' in event) resolve(event);
+    };
+  });
+  const prompt = `Run the command: ${script.command}`;
+  const started = drivers[harness]({ ...plainly, ...task, program, model: models[harness], prompt }, (event) =>
+    take(event),
+  );
+  began(started.pid);
+  try {
+    const event = await Promise.race([over, started.ready.then(() => over)]);
+    if (!('turn' in event)) return null;
+    if (event.turn.status !== 'completed') return event.turn.error ?? event.turn.status;
+    if (event.turn.text.trim() !== script.answer)
+      return `its answer was not understood: ${event.turn.text.slice(0, 200)}`;
+    if (!events.some((one) => 'session' in one)) return 'it named no session';
+    return events.some((one) => 'usage' in one && one.usage.inputTokens > 0) ? null : 'it reported no tokens';
+  } finally {
+    await started.end();
+  }
+}
+
+const plainly = {
+  instructions: null,
+  effort: null,
+  schema: null,
+  resume: null,
+  readOnly: false,
+  maxCalls: null,
+  maxTokens: null,
+  mcp: {},
+};
+
+const whyUndone = (file: string): Promise<string | null> =>
+  stat(file).then(
+    () => null,
+    () => 'it did not run the command of the model',
+  );
