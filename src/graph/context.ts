@@ -9,7 +9,7 @@ export interface Context {
   loaders: Map<unknown, DataLoader<string, unknown>>;
   /** Set by a resolver whose record has no member for the cursor of the next page; REST sends it in a `Link` header. */
   nextCursor: string | null;
-  /** For subscriptions; throws on a surface without them. */
+  /** Follows records for a subscription; throws on a surface without subscriptions. */
   follow: Follow;
 }
 

@@ -51,7 +51,7 @@ export interface RootExposure {
 interface RootOptions {
   /** The required authority, checked before the resolver on every surface. */
   scope: Rule;
-  /** The route in the REST API. Absent: no route. */
+  /** The route in the REST API. Absent means no route. */
   rest?: Route | RestExposure;
   /** The name as an MCP tool, with annotations where the defaults (an addition inside this service) are wrong. */
   tool?: string | ToolExposure;

@@ -78,7 +78,7 @@ export const pathId = {
   description: 'An id that is unknown, or of another organization, is a 404.',
   validate: { schema: boundedText(text.pathId) },
 } as const;
-/** For an update in the graph and in tools; the contract's routes have no such condition. */
+/** The condition `ifUpdatedAt` of an update in the graph and in tools; the contract's routes have none. */
 export const ifUpdatedAt = {
   description:
     'The `updatedAt` of the record as the caller read it: if the record has changed since, the response is a 409 and nothing changes.',

@@ -61,5 +61,8 @@ const ListOrder = wordSet(
 /** `order`, for a list whose index can be read both ways. */
 export const orderArgument = () =>
   builder.args((t) => ({
-    order: t.field({ type: ListOrder.type, description: 'Newest first when absent. It belongs to the cursor.' }),
+    order: t.field({
+      type: ListOrder.type,
+      description: 'Order of the list, newest first when absent. A cursor is valid for one order only.',
+    }),
   }));

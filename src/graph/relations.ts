@@ -30,7 +30,7 @@ interface RelationOptions {
   type?: object;
 }
 interface ManyOptions extends RelationOptions {
-  /** The maximum number, newest first; absent: all, in the model's order. */
+  /** The maximum number, newest first; absent means all, in the model's order. */
   limit?: number;
 }
 
@@ -44,7 +44,7 @@ declare global {
     interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind> {
       /** The record referred to by a column; null when the column is null, or the caller cannot reach the record. */
       belongsTo(relation: string, options: RelationOptions): FieldRef<Types, unknown, Kind>;
-      /** The same for a type that is not a model's: the record of that type whose id is in `column`. */
+      /** The record of a type that is not a model's, whose id is in `column`. */
       byId(type: object, column: string, options: RelationOptions): FieldRef<Types, unknown, Kind>;
       /** The records that refer to this one by a column. */
       hasMany(relation: string, options: ManyOptions): FieldRef<Types, unknown, Kind>;

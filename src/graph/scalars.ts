@@ -58,7 +58,7 @@ builder.addScalarType(
     accepts: (value) => Number.isSafeInteger(value),
   }),
 );
-/** Such a whole number of at least 0 in a request record. */
+/** A SafeInt of at least 0 in a request record. */
 export const safeInt = (max: number) => z.number().int().min(0).max(max).meta({ id: 'SafeInt' });
 builder.addScalarType(
   'IsoTime',

@@ -40,7 +40,7 @@ export const fieldErrorsOf = (error: z.ZodError): FieldError[] =>
     message,
   }));
 
-/** The same as text, for protocols whose errors have no fields. */
+/** The errors of all fields as one text, for protocols whose errors have no fields. */
 export const describeIssues = (error: z.ZodError): string => describeFields(fieldErrorsOf(error));
 
 /** Text without NUL, which PostgreSQL cannot store, and without lone surrogates, which are not UTF-8. */

@@ -15,7 +15,7 @@ export interface Agent {
   harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
   /** One of the models of the harness, as the catalog lists them. */
   model: string;
-  /** Null: the harness decides. */
+  /** Reasoning effort of the model; null means the harness decides. */
   effort: 'low' | 'medium' | 'high' | null;
   /** Id of its sandbox template; `standard`: the project’s template is used. */
   sandboxTemplateId: string;
@@ -46,7 +46,7 @@ export interface AgentCatalog {
 export interface CatalogRole {
   /** Value for `role` of an agent. */
   key: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
-  /** Shown to people; programs use the id. */
+  /** Name for people; programs use the id. */
   name: string;
   /** Short label for display. */
   roleLabel: string;
@@ -57,7 +57,7 @@ export interface CatalogRole {
 export interface CatalogHarness {
   /** Value for `harness` of an agent. */
   id: 'claude-code' | 'codex' | 'opencode' | 'shell';
-  /** Shown to people; programs use the id. */
+  /** Name for people; programs use the id. */
   label: string;
   /** Whether missions may be given to agents that use it. */
   executable: boolean;
@@ -68,14 +68,14 @@ export interface CatalogHarness {
 export interface CatalogModel {
   /** Value for `model` of an agent. */
   id: string;
-  /** Shown to people; programs use the id. */
+  /** Name for people; programs use the id. */
   label: string;
 }
 /** An agent that exists in every organization. */
 export interface CatalogAgent {
   /** Its agent id is `agn_builtin_` and this key. */
   key: string;
-  /** Shown to people; programs use the id. */
+  /** Name for people; programs use the id. */
   name: string;
   /** The part it plays in a mission. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
@@ -94,7 +94,7 @@ export interface CatalogAgent {
 export interface CatalogSandboxTemplate {
   /** A value for `sandbox.templateId` of a new agent. */
   key: string;
-  /** Shown to people; programs use the id. */
+  /** Name for people; programs use the id. */
   name: string;
   /** The Dockerfile of the image. */
   dockerfile: string;
@@ -103,13 +103,13 @@ export interface CatalogSandboxTemplate {
 export interface CatalogInstanceType {
   /** Value for `instanceType` of a sandbox. */
   id: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
-  /** Shown to people; programs use the id. */
+  /** Name for people; programs use the id. */
   label: string;
   /** Virtual CPU cores. */
   vcpu: number;
-  /** MiB. */
+  /** Memory in MiB. */
   memory: number;
-  /** GB. */
+  /** Disk space in GB. */
   disk: number;
 }
 /** One page of a list of Agent records. */
@@ -232,7 +232,7 @@ export interface ArtifactsParameters {
   sandboxId?: string;
   /** Only artifacts of this kind. */
   kind?: 'screenshot' | 'video' | 'trace' | 'log' | 'report' | 'file';
-  /** Newest first when absent. It belongs to the cursor. */
+  /** Order of the list, newest first when absent. A cursor is valid for one order only. */
   order?: 'oldest' | 'newest';
   /** Rows per page: 1 to 2000. */
   limit?: number;
@@ -284,7 +284,7 @@ export interface Schedule {
   time: string;
   /** An IANA time zone such as Europe/Berlin. */
   timezone: string;
-  /** Present when `interval` is weekly. */
+  /** Day of the week; present when `interval` is weekly. */
   weekday?: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
   /** 1 to 31; present when `interval` is monthly. */
   dayOfMonth?: number;
@@ -372,9 +372,9 @@ export interface BillingLedgerParameters {
 export interface BillingOffer {
   /** Always `pack`. */
   id: string;
-  /** The `offer` of its checkout session. */
+  /** The value for `offer` of a checkout session. */
   kind: 'pack' | 'team';
-  /** Shown to people, in English. */
+  /** Name for people, in English. */
   name: string;
   /** Whole credits. */
   credits: number;
@@ -404,7 +404,7 @@ export interface BillingOrder {
 export interface BillingProjects {
   /** All projects, archived ones included. */
   used: number;
-  /** Limit of the plan; null: unlimited. */
+  /** Limit of the plan; null means unlimited. */
   limit: number | null;
 }
 /** Whether and how credits can be bought. */
@@ -428,7 +428,7 @@ export interface BillingSummary {
   mode: 'prepaid' | 'subscription' | 'invoice';
   /** Whole credits, rounded down; credits that running missions have reserved are included. */
   balance: number;
-  /** Ordered by expiry, earliest first. */
+  /** Sources of credits, the one that expires first at the top. */
   sources: CreditSource[];
   /** Whether fewer than 10 credits are left. */
   low: boolean;
@@ -440,7 +440,7 @@ export interface BillingSummary {
   coveredByShip: boolean;
   /** The most credits that one mission may cost. */
   missionCeiling: number;
-  /** Missions that may be open at once; null: as many as there are credits for. */
+  /** Missions that may be open at once; null means as many as there are credits for. */
   sandboxLimit: number | null;
   projects: BillingProjects;
   /** The authors whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker. */
@@ -451,7 +451,7 @@ export interface BillingSummary {
   /** The recipients of requests for credits. */
   creditRequestsGoTo: 'owners';
   purchase: BillingPurchaseState;
-  /** Null without one. */
+  /** The subscription; null without one. */
   subscription: TeamSubscription | null;
   /** A plan that would cost less; null when there is none. */
   advice: PlanAdvice | null;
@@ -463,9 +463,9 @@ export interface CreditSource {
   kind: 'trial' | 'pack' | 'subscription' | 'grant';
   /** Remaining credits, to a millionth; reserved ones included. */
   credits: number;
-  /** When the credits can first be spent; null: at once. */
+  /** When the credits can first be spent; null means at once. */
   startsAt: number | null;
-  /** When the credits expire; null: never. Credits that expire first are spent first. */
+  /** When the credits expire; null means never. Credits that expire first are spent first. */
   expiresAt: number | null;
 }
 /** Usage of missions in the current period. */
@@ -474,7 +474,7 @@ export interface BillingUsage {
   periodStart: number;
   /** Missions that were settled in the period. */
   missions: number;
-  /** To a millionth. */
+  /** Credits that missions spent in the period, to a millionth. */
   creditsSpent: number;
 }
 /** An open request for credits. */
@@ -499,13 +499,13 @@ export interface CreditMessage {
 export interface TeamSubscription {
   /** The plan of the current period. */
   plan: 'team-5' | 'team-20';
-  /** Whether it renews. */
+  /** State of the subscription, which says whether it renews. */
   status: 'active' | 'canceling' | 'canceled';
-  /** When it renews or ends. */
+  /** When the subscription renews or ends. */
   currentPeriodEnd: number;
   /** Whether the subscription ends when its period ends. */
   cancelAtPeriodEnd: boolean;
-  /** The plan from the next period on; null: the same. */
+  /** The plan from the next period on; null means the same. */
   nextPlan: 'team-5' | 'team-20' | null;
 }
 /** A plan that would cost less than this month’s usage. */
@@ -519,9 +519,9 @@ export interface PlanAdvice {
 export interface BillingTrialState {
   /** Whole credits; 0 when the founder had the trial in another organization. */
   granted: number;
-  /** To a millionth; 0 once they have expired. */
+  /** Remaining trial credits, to a millionth; 0 once they have expired. */
   remaining: number;
-  /** When they expire; null: never. */
+  /** When they expire; null means never. */
   endsAt: number | null;
 }
 /** The most that the missions of an organization, a project or a person may cost in a day or month. */
@@ -530,11 +530,11 @@ export interface Budget {
   id: string;
   /** The organization it belongs to. */
   orgId: string;
-  /** The missions that it is for. */
+  /** The missions that the budget is for. */
   subject: 'organization' | 'project' | 'person';
-  /** Project, with the subject `project`; null otherwise. */
+  /** The project, if the subject is `project`; null otherwise. */
   projectId: string | null;
-  /** Person, with the subject `person`; null otherwise. */
+  /** The person, if the subject is `person`; null otherwise. */
   userId: string | null;
   /** Name of the project or person; null with the subject `organization`. */
   subjectName: string | null;
@@ -598,13 +598,13 @@ export interface CheckoutSessionResponse {
 export interface CheckoutSessionStatus {
   /** Starts with `chk_`. */
   checkoutId: string;
-  /** Complete once it is paid. */
+  /** State of the checkout session; `complete` once it is paid. */
   status: 'open' | 'complete' | 'expired';
   /** The selected offer. */
   offer: 'pack' | 'team';
-  /** Total of all packs, or of one period of the plan. */
+  /** Total credits of all packs, or of one period of the plan. */
   credits: number;
-  /** Null for packs. */
+  /** The team plan; null for packs. */
   teamPlan: CheckoutTeamPlan | null;
 }
 /** The team plan of a checkout session. */
@@ -658,21 +658,21 @@ export interface ConnectIntegrationParameters {
 export interface Connection {
   /** The id of the run. */
   runId: string;
-  /** The sandbox template of the step that asked for it first. */
+  /** The sandbox template of the first step that asked for the connection. */
   templateId: string;
   /** The host that was asked for; `*` stands for hosts beyond the first 500. */
   host: string;
   /** The port; 0 with the host `*`. */
   port: number;
-  /** The phase in which it was asked for. */
+  /** The phase in which the connection was asked for. */
   phase: 'setup' | 'agent';
   /** Result: allowed, or why it was refused. */
   verdict: 'allowed' | 'blocked' | 'not_public' | 'unknown_host' | 'failed';
   /** Number of connections. */
   count: number;
-  /** Sent to the host. */
+  /** Bytes sent to the host. */
   sentBytes: number;
-  /** Received from the host. */
+  /** Bytes received from the host. */
   receivedBytes: number;
   /** When it was first reported. */
   createdAt: number;
@@ -693,9 +693,9 @@ export interface ContinueRunParameters {
 export interface ContinueRunRequest {
   /** The next task: 1 to 20000 characters. */
   prompt: string;
-  /** The step whose checkpoint it begins from; absent: the newest checkpoint of the run. */
+  /** The step whose checkpoint it begins from; absent means the newest checkpoint of the run. */
   stepId?: string | null;
-  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: limited by the credits only. */
+  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit it. */
   budgetUsd?: number | null;
 }
 /** A new agent of the organization. */
@@ -715,7 +715,7 @@ export interface CreateAgentRequest {
     /** A sandbox template of the organization, or `standard` to use the project’s template. */
     templateId: string;
   };
-  /** Reasoning effort of the model; null: the harness decides. */
+  /** Reasoning effort of the model; null means the harness decides. */
   effort?: ('low' | 'medium' | 'high') | null;
   /** Instructions in addition to the issue: at most 20,000 characters. */
   userPrompt?: string | null;
@@ -728,7 +728,7 @@ export interface CreateAgentRequest {
 }
 /** A new budget. A subject has at most one for each period. */
 export interface CreateBudgetRequest {
-  /** The missions that it is for. */
+  /** The missions that the budget is for. */
   subject: 'organization' | 'project' | 'person';
   /** Required with the subject `project`. */
   projectId?: string | null;
@@ -769,14 +769,14 @@ export interface CreateInboundHookRequest {
   signature?: 'github' | 'standard' | 'header';
   /** The header with the signature; required with the signature `header`. */
   signatureHeader?: string | null;
-  /** A secret that the sender has chosen, 16 to 200 characters. Absent: a new one. */
+  /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: string;
 }
 /** A new invite, which is mailed to the address. */
 export interface CreateInviteRequest {
   /** An email address; case-insensitive. */
   email: string;
-  /** Not above the caller’s own. */
+  /** A role that is not above the caller’s own. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
 }
 /** The parameters of `createMembership`. */
@@ -788,7 +788,7 @@ export interface CreateMembershipParameters {
 export interface CreateMembershipRequest {
   /** The account of the person. A person without one is invited instead. */
   userId: string;
-  /** Not above the caller’s own. */
+  /** A role that is not above the caller’s own. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
 }
 /** A new organization. Without a slug it gets one derived from its name. */
@@ -868,17 +868,17 @@ export interface CreateSandboxTemplateRequest {
       /** At most 4000 characters. */
       value: string;
     }[];
-    /** Arguments in place of those of the image; null: those of the image. */
+    /** Arguments in place of those of the image; null means those of the image. */
     command?: string[] | null;
-    /** Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running. */
+    /** Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running. */
     healthCheck?: string | null;
   }[];
-  /** While the environment is prepared. */
+  /** The network policy while the environment is prepared. */
   setupNetwork?: {
     /** Set of hosts that it allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
-     * Own hosts, with `custom` and `packages` alone: at most 100.
+     * Hosts that a policy `custom` or `packages` adds: at most 100.
      *
      * @maxItems 100
      *
@@ -886,12 +886,12 @@ export interface CreateSandboxTemplateRequest {
      */
     hosts?: string[];
   };
-  /** While agents and scripts work. */
+  /** The network policy while agents and scripts work. */
   agentNetwork?: {
     /** Set of hosts that it allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
-     * Own hosts, with `custom` and `packages` alone: at most 100.
+     * Hosts that a policy `custom` or `packages` adds: at most 100.
      *
      * @maxItems 100
      *
@@ -899,17 +899,17 @@ export interface CreateSandboxTemplateRequest {
      */
     hosts?: string[];
   };
-  /** Memory of a mission in MiB: 64 to 262,144; null: no bound of its own. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
   memoryMb?: number | null;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null: no bound of its own. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound of its own. */
   diskMb?: number | null;
-  /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
+  /** Processes of a mission: 16 to 32,768; null means no bound of its own. */
   processes?: number | null;
-  /** Minutes of a step: 1 to 1,440; null: no bound of its own. */
+  /** Minutes of a step: 1 to 1,440; null means no bound of its own. */
   stepMinutes?: number | null;
-  /** Model calls of a step: 1 to 1,000; null: no bound of its own. */
+  /** Model calls of a step: 1 to 1,000; null means no bound of its own. */
   stepModelCalls?: number | null;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null: no bound of its own. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
   stepTokens?: number | null;
 }
 /** A new scheduled task or automation. */
@@ -962,7 +962,7 @@ export interface CreateScheduledTaskRequest {
    * @maxItems 20
    */
   labels?: string[];
-  /** Whether an open run makes an occurrence skipped. */
+  /** Whether an occurrence is skipped while an earlier run is open. */
   skipIfPreviousOpen?: boolean;
   /** Whether the schedule is active. */
   enabled?: boolean;
@@ -1184,11 +1184,11 @@ export interface Environment {
   prNumber: number | null;
   /** The name of the deployment at the platform that runs it. */
   workerName: string | null;
-  /** `destroying` and `failed` can follow at any time. */
+  /** Status of the environment; `destroying` and `failed` can follow at any time. */
   status: 'provisioning' | 'active' | 'destroying' | 'destroyed' | 'failed';
   /** When the runtime registered it. */
   createdAt: number;
-  /** When the environment is destroyed automatically; null: never. */
+  /** When the environment is destroyed automatically; null means never. */
   expiresAt: number | null;
   /** When the environment was destroyed; null until then. */
   destroyedAt: number | null;
@@ -1228,13 +1228,13 @@ export interface ErrorBody {
   category: 'auth' | 'rate_limit' | 'timeout' | 'validation' | 'infrastructure' | 'agent' | 'unknown';
   /** A short name, the same for every problem with this code. */
   title: string;
-  /** Names each field and what it must be. */
+  /** A text that names each wrong field and what it must be. */
   description: string;
   /** Whether the same call may succeed later. */
   retryable: boolean;
-  /** Stable; what programs should test. /reference/errors explains each. */
+  /** A stable code, which programs should test. /reference/errors explains each. */
   code?: string;
-  /** Only on the conflict of two projects on one repository. */
+  /** Id of the project that uses the repository already; present only in that conflict. */
   conflictingProjectId?: string;
 }
 /** The parameters of `inboundDeliveries`. */
@@ -1264,7 +1264,7 @@ export interface InboundDelivery {
   title: string | null;
   /** The state of the delivery. */
   status: 'received' | 'started' | 'waiting' | 'ignored' | 'failed';
-  /** Why it has started nothing; null otherwise. */
+  /** Why the event has started nothing; null otherwise. */
   reason: string | null;
   /** The effects on scheduled tasks and automations. */
   outcomes: InboundOutcome[];
@@ -1364,7 +1364,7 @@ export interface Integration {
   vendorKind: 'tracker' | 'scm' | 'llm';
   /** The organization, workspace or account at the vendor; null when unknown. */
   externalOrgId: string | null;
-  /** Shown to people; programs use the id. */
+  /** Name for people; programs use the id. */
   displayName: string;
   /** When it was connected. */
   createdAt: number;
@@ -1450,7 +1450,7 @@ export interface IssuesParameters {
   limit?: number;
   /** The `nextCursor` of the previous page. */
   cursor?: string;
-  /** Newest first when absent. It belongs to the cursor. */
+  /** Order of the list, newest first when absent. A cursor is valid for one order only. */
   order?: 'oldest' | 'newest';
   /** Only the records that have this value. */
   projectId?: string;
@@ -1531,20 +1531,20 @@ export interface ListOffersResponse {
 }
 /** The team plans. */
 export interface TeamPlanOffer {
-  /** The smallest first. */
+  /** Team plans, the smallest first. */
   plans: TeamPlan[];
 }
 /** A plan that is paid by the month. */
 export interface TeamPlan {
-  /** The `teamPlan` of its checkout session. */
+  /** The value for `teamPlan` of a checkout session. */
   plan: 'team-5' | 'team-20';
-  /** Shown to people, in English. */
+  /** Name for people, in English. */
   name: string;
   /** The price of a month in US dollars. */
   monthlyUsd: number;
   /** Whole credits; unused ones expire when the period ends. */
   creditsPerMonth: number;
-  /** Null: unlimited. */
+  /** Number of projects; null means unlimited. */
   projects: number | null;
   /** Missions that may be open at once. */
   agentsAtOnce: number | null;
@@ -1556,7 +1556,7 @@ export interface OfferLimits {
 }
 /** The limits of a plan. */
 export interface PlanLimits {
-  /** Null: unlimited. */
+  /** Number of projects; null means unlimited. */
   projects: number | null;
   /** Missions that may be open at once. */
   agentsAtOnce: number | null;
@@ -1587,7 +1587,7 @@ export interface McpBinding {
    * Items: Role of an agent in a mission.
    */
   roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
-  /** Follows from the declaration and the credentials. */
+  /** The authentication method, which follows from the declaration and the credentials. */
   authKind: 'none' | 'bearer' | 'headers' | 'oauth';
   /** The address when it was bound: the only one that anything is sent to. */
   pinnedUrl: string | null;
@@ -1595,13 +1595,13 @@ export interface McpBinding {
   packageSpec: string | null;
   /** Hosts that may get requests besides that of `pinnedUrl`. */
   allowedEgressHosts: string[];
-  /** Names of the credentials it has. */
+  /** Names of the credentials that the binding has. */
   credentialFields: string[];
   /** The tools as they were last read from the server. */
   toolSnapshot: McpTool[];
   /** The tools that agents may use; no others are offered. */
   approvedTools: McpApprovedTool[];
-  /** When the tools were last read; null: never. */
+  /** When the tools were last read; null means never. */
   toolsRefreshedAt: number | null;
   effectiveToolCounts: McpToolCounts;
   /** When it was bound. */
@@ -1622,7 +1622,7 @@ export interface McpTool {
   /** Whether the tool may destroy data; true unless the server denies it for a tool that changes something. */
   destructiveHint: boolean;
 }
-/** Number of tools for an agent of each role: approved, and unchanged since. */
+/** Number of tools for an agent of each role that are approved and have not changed since. */
 export interface McpToolCounts {
   /** For an agent in the role planner. */
   planner: number;
@@ -1658,9 +1658,9 @@ export interface McpBindingListItem {
    * Items: Role of an agent in a mission.
    */
   roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
-  /** Follows from the declaration and the credentials. */
+  /** The authentication method, which follows from the declaration and the credentials. */
   authKind: 'none' | 'bearer' | 'headers' | 'oauth';
-  /** Names of the credentials it has. */
+  /** Names of the credentials that the binding has. */
   credentialFields: string[];
   /** When a person last changed it. */
   updatedAt: number;
@@ -1712,7 +1712,7 @@ export interface McpOAuthCompleteResponse {
 }
 /** The page on which the person signs in to the server. */
 export interface McpOAuthStartResponse {
-  /** To be opened in the browser of the person. */
+  /** Address to open in the browser of the person. */
   authorizeUrl: string;
   /** The time until which the person can finish signing in. */
   expiresAt: number;
@@ -1723,7 +1723,7 @@ export interface McpReviewedTool {
   name: string;
   /** The change since the last approval. */
   change: 'new' | 'changed' | 'removed' | 'none';
-  /** The digest of the definition, which changes with any part of it. Null: removed. */
+  /** The digest of the definition, which changes with any part of it. Null means removed. */
   digest: string | null;
   /** The present definition, or the last one of a removed tool; null when it was not stored. */
   tool: McpTool | null;
@@ -1750,7 +1750,7 @@ export interface McpServer {
 /** The tools of a bound server, compared with the approved ones. */
 export interface McpToolReview {
   binding: McpBinding;
-  /** In the order of the server, removed ones last. */
+  /** The tools in the order of the server, removed ones last. */
   tools: McpReviewedTool[];
 }
 /** The parameters of `mcpToolReview`. */
@@ -1760,7 +1760,7 @@ export interface McpToolReviewParameters {
   /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
   /**
-   * Only these tools, at most 50, with their definitions. Absent: all tools, without definitions.
+   * Only these tools, at most 50, with their definitions. Absent means all tools, without definitions.
    *
    * @maxItems 50
    */
@@ -1838,17 +1838,17 @@ export interface MissionStep {
   output: {
     [k: string]: unknown | undefined;
   };
-  /** Why it failed; null when it did not. */
+  /** Why the step failed; null when it did not. */
   error: string | null;
   /** Turns of the model; null until they are known. */
   turns: number | null;
   /** US dollars, the sum of its reported costs. */
   costUsd: number;
-  /** Without those read from or written to a cache. */
+  /** Input tokens, without those read from or written to a cache. */
   inputTokens: number;
-  /** Read from the vendor’s cache. */
+  /** Input tokens read from the vendor’s cache. */
   cachedInputTokens: number;
-  /** Written to the vendor’s cache. */
+  /** Input tokens written to the vendor’s cache. */
   cacheWriteTokens: number;
   /** Output tokens, including those of reasoning. */
   outputTokens: number;
@@ -1872,10 +1872,10 @@ export interface ModelsByVendor {
 export interface NetworkPolicy {
   /** Set of hosts that it allows. */
   mode: 'none' | 'packages' | 'custom' | 'open';
-  /** Own hosts, of `custom` and `packages`: `host` or `*.host`, each with `:port` for that port alone. */
+  /** Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, each with `:port` for that port alone. */
   hosts: string[];
 }
-/** Confirms that a person does not see a notice any longer. */
+/** Confirms that a person no longer sees a notice. */
 export interface NoticeDismissal {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
@@ -1888,7 +1888,7 @@ export interface NoticeDismissal {
 export interface Orchestrator {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
-  /** Shown to people; programs use the id. */
+  /** Name for people; programs use the id. */
   name: string;
   /** Description for display. */
   blurb: string;
@@ -1997,9 +1997,9 @@ export interface Preparation {
   status: 'preparing' | 'ready' | 'failed';
   /** The last lines of its log; null while there are none. */
   lastLines: string | null;
-  /** Duration; 0 when the environment was there already; null until it is known. */
+  /** Duration in seconds: 0 when the environment was there already, null until it is known. */
   seconds: number | null;
-  /** On the disk of the runtime; null: unknown. */
+  /** Bytes on the disk of the runtime; null when unknown. */
   bytes: number | null;
   /** When it was first reported. */
   createdAt: number;
@@ -2008,7 +2008,7 @@ export interface Preparation {
 }
 /** The preparations of a run. */
 export interface PreparationList {
-  /** In the order in which they began; 50 at most. */
+  /** The preparations in the order in which they began, 50 at most. */
   data: Preparation[];
 }
 /** A tracker, a repository and a language model that missions work with. */
@@ -2043,7 +2043,7 @@ export interface Project {
   autoMerge: boolean;
   /** The prefix of issue keys. */
   issueCode: string | null;
-  /** The sandbox template for agents whose own template is `standard`; null: `standard`. */
+  /** The sandbox template for agents whose own template is `standard`; null means `standard`. */
   defaultSandboxTemplateId: string | null;
   /** When it was created. */
   createdAt: number;
@@ -2134,7 +2134,7 @@ export interface PutMcpBindingRequest {
    */
   roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
   /**
-   * Absent: unchanged. Present, it also states that all tools were reviewed in their present form.
+   * The approved tools; absent means no change. A list also states that all tools were reviewed in their present form.
    *
    * @maxItems 500
    *
@@ -2145,7 +2145,7 @@ export interface PutMcpBindingRequest {
     name: string;
     /** Whether a person attests that it changes nothing. Roles other than `builder` get only such tools. */
     attestedReadOnly?: boolean;
-    /** Whether a person decides about each call, with its arguments. Absent: unchanged, and false for a new tool. */
+    /** Whether a person decides about each call, with its arguments. Absent means unchanged, and false for a new tool. */
     alwaysAsk?: boolean;
   }[];
   /** Values of the declared secrets by name; never returned. Null deletes one, an absent one is kept. */
@@ -2182,7 +2182,7 @@ export interface ReplaceInboundHookSecretParameters {
 }
 /** The new secret. */
 export interface ReplaceInboundHookSecretRequest {
-  /** A secret that the sender has chosen, 16 to 200 characters. Absent: a new one. */
+  /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: string;
 }
 /** The parameters of `resumeRun`. */
@@ -2223,9 +2223,9 @@ export interface Run {
   id: string;
   /** The organization it belongs to. */
   orgId: string;
-  /** Null for a run of an automation, for one without either, and once the scheduled task is deleted. */
+  /** The scheduled task of the run; null for a run without one, and once it is deleted. */
   scheduledTaskId: string | null;
-  /** Null for a run of a scheduled task, for one without either, and once the automation is deleted. */
+  /** The automation of the run; null for a run without one, and once it is deleted. */
   automationId: string | null;
   /** The project in whose repository it works. */
   projectId: string;
@@ -2257,13 +2257,13 @@ export interface Run {
   missionTitle: string | null;
   /** The task that it was started with; null for a run of a scheduled task or an automation. */
   prompt: string | null;
-  /** The only agent that may work on it; null: one that a connected runtime offers. */
+  /** The only agent that may work on it; null means one that a connected runtime offers. */
   agentId: string | null;
   /** Whether the plan waits for a person to approve it. */
   awaitsApproval: boolean;
   /** When a person interrupted its agent; null while it is not interrupted. */
   interruptedAt: number | null;
-  /** Budget of the mission: it ends at this cost in US dollars; null: limited by the credits only. */
+  /** Budget of the mission: it ends at this cost in US dollars; null means that only the credits limit it. */
   budgetUsd: number | null;
   /** Whether costs are known to be missing from the sum. */
   missionCostIncomplete: boolean;
@@ -2422,7 +2422,7 @@ export interface RunsParameters {
   createdFrom?: number;
   /** Only runs that were created before this time, to the year 9999. */
   createdBefore?: number;
-  /** Newest first when absent. It belongs to the cursor. */
+  /** Order of the list, newest first when absent. A cursor is valid for one order only. */
   order?: 'oldest' | 'newest';
   /** Rows per page: 1 to 200. */
   limit?: number;
@@ -2498,7 +2498,7 @@ export interface Sandbox {
   runId: string | null;
   /** `stale` is a running sandbox that has stopped sending heartbeats. */
   status: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
-  /** Reason, such as `killed`. */
+  /** Reason of the end, such as `killed`. */
   terminationReason: string | null;
   /** The machine that it runs on. */
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
@@ -2528,7 +2528,7 @@ export interface SandboxDetail {
   metrics: SandboxMetric[];
   /** Oldest first. */
   sessions: SandboxSession[];
-  /** The last 200, the newest last; in GraphQL `fragments` pages through all. */
+  /** The last 200 fragments, the newest last; in GraphQL `fragments` pages through all. */
   liveFragments: SandboxLiveFragment[];
 }
 /** Use of the machine by a sandbox: the mean over an interval that ends at `t`. */
@@ -2554,9 +2554,9 @@ export interface SandboxSession {
   ts: string;
   /** Outcome; null while it is open. */
   outcome: string | null;
-  /** Name of its log; null while that is empty. */
+  /** Name of the log; null while the log is empty. */
   logKey: string | null;
-  /** Name of its system log; null likewise. */
+  /** Name of the system log; null while empty. */
   systemKey: string | null;
   /** Model costs so far, US dollars. */
   totalCostUsd: number;
@@ -2597,7 +2597,7 @@ export interface SandboxLog {
   sessionId: string;
   /** Which log of the session this is. */
   part: 'session' | 'system' | 'prompt';
-  /** At most 1048576 bytes: the newest, or by `cursor` older ones. */
+  /** The newest content, or an older piece by `cursor`: at most 1,048,576 bytes. */
   content: string;
   /** Length of the whole part, not only of `content`. */
   bytes: number;
@@ -2655,17 +2655,17 @@ export interface SandboxTemplate {
   services: TemplateService[];
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
-  /** The memory that a mission may take, MiB; null: that of the instance type. */
+  /** The memory that a mission may take, MiB; null means that of the instance type. */
   memoryMb: number | null;
-  /** The disk space that a mission may take, MiB; null: as much as the runtime allows. */
+  /** The disk space that a mission may take, MiB; null means the limit of the runtime. */
   diskMb: number | null;
-  /** Maximum number of processes of a mission; null: as many as the runtime allows. */
+  /** Maximum number of processes of a mission; null means the limit of the runtime. */
   processes: number | null;
-  /** Time limit of a step in minutes; null: that of the service. */
+  /** Time limit of a step in minutes; null means that of the service. */
   stepMinutes: number | null;
-  /** Maximum model calls of a step; null: that of the service. */
+  /** Maximum model calls of a step; null means that of the service. */
   stepModelCalls: number | null;
-  /** Maximum tokens of a step, read and written, cached ones included; null: no bound. */
+  /** Maximum tokens of a step, read and written, cached ones included; null means no bound. */
   stepTokens: number | null;
   /** Whether it is part of the service: every organization has it, and nobody can change or delete it. */
   isBuiltin: boolean;
@@ -2689,9 +2689,9 @@ export interface TemplateService {
   image: string;
   /** Environment variables of the service alone. They are no secrets. */
   variables: TemplateVariable[];
-  /** Arguments in place of those of the image; null: those of the image. */
+  /** Arguments in place of those of the image; null means those of the image. */
   command: string[] | null;
-  /** Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running. */
+  /** Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running. */
   healthCheck: string | null;
 }
 /** One page of a list of SandboxTemplate records. */
@@ -2900,9 +2900,9 @@ export interface Secret {
   orgId: string;
   /** The missions that get it. */
   scope: 'organization' | 'project' | 'template';
-  /** Project, in the scope `project`; null otherwise. */
+  /** The project, if the scope is `project`; null otherwise. */
   projectId: string | null;
-  /** Sandbox template, in the scope `template`; null otherwise. */
+  /** The sandbox template, if the scope is `template`; null otherwise. */
   templateId: string | null;
   /** Kind of value: an environment variable or a secret. */
   kind: 'variable' | 'secret';
@@ -2933,11 +2933,11 @@ export interface SecretParameters {
 }
 /** The parameters of `secrets`. */
 export interface SecretsParameters {
-  /** Only those of this scope. */
+  /** Only secrets and variables of this scope. */
   scope?: 'organization' | 'project' | 'template';
-  /** Only those of this project. */
+  /** Only secrets and variables of this project. */
   projectId?: string;
-  /** Only those of this sandbox template. */
+  /** Only secrets and variables of this sandbox template. */
   templateId?: string;
   /** Rows per page: 1 to 200. */
   limit?: number;
@@ -2980,9 +2980,9 @@ export interface SetIntegrationModelsParameters {
         input: number;
         /** For tokens of output: US dollars per million, 0 to 10,000. */
         output: number;
-        /** For tokens read from the cache: US dollars per million, 0 to 10,000. Absent: as input. */
+        /** For tokens read from the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
         cacheRead?: number | null;
-        /** For tokens written to the cache: US dollars per million, 0 to 10,000. Absent: as input. */
+        /** For tokens written to the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
         cacheWrite?: number | null;
       };
     }[];
@@ -2992,7 +2992,7 @@ export interface SetIntegrationModelsParameters {
 export interface SetProjectTeamParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
-  /** True: agents of the organization, else the built-in ones. False: none. Null: the organization’s own agents of these roles. */
+  /** True adds agents of the organization, else the built-in ones; false adds none; null adds the organization’s own agents of these roles. */
   hasTeam?: boolean;
 }
 /** The parameters of `setRunBudget`. */
@@ -3007,29 +3007,29 @@ export interface SetRunBudgetRequest {
 }
 /** The first mission of the organization. */
 export interface SetupFirstMission {
-  /** Its issue, as the tracker names it. */
+  /** The issue of the mission, as the tracker names it. */
   issueId: string;
   /** The slug of the organization. */
   orgSlug: string;
-  /** The page of its run in the console. */
+  /** The page of the mission’s run in the console. */
   url: string;
 }
 /** Milestones that belong together. */
 export interface SetupGroup {
-  /** Which group it is. */
+  /** The id of the group. */
   id: 'first_mission' | 'team' | 'explore';
-  /** Shown to people; programs use the id. */
+  /** Name for people; programs use the id. */
   name: string;
   /** How many milestones are done. */
   reachedCount: number;
   /** How many milestones there are. */
   totalCount: number;
-  /** In the order in which to do them. */
+  /** The milestones, in the order in which to do them. */
   milestones: SetupMilestone[];
 }
 /** A step of setup. It is reached when its event has occurred. */
 export interface SetupMilestone {
-  /** Which milestone it is. */
+  /** The id of the milestone. */
   id:
     | 'workspace'
     | 'first_mission'
@@ -3046,7 +3046,7 @@ export interface SetupMilestone {
     | 'agent_to_pr';
   /** The step as an instruction, for display. */
   name: string;
-  /** A reached milestone overrides any mark. */
+  /** State of the milestone; reaching it overrides any mark. */
   state: 'open' | 'done' | 'skipped';
   /** When the milestone was reached or marked as done; null until then. */
   reachedAt: number | null;
@@ -3060,7 +3060,7 @@ export interface SetupGroupProgress {
 }
 /** Progress of the caller in a guide through the console. */
 export interface SetupGuide {
-  /** Which guide it is. */
+  /** The id of the guide. */
   id: 'mission-control' | 'mission-detail' | 'mission-results';
   /** The step that was last shown; 0 at the beginning. */
   step: number;
@@ -3097,7 +3097,7 @@ export interface SetupProgress {
   activeGroup: 'first_mission' | 'team' | 'explore' | null;
   /** The counts of the group of `next`; null when no milestone is open. */
   activeGroupProgress: SetupGroupProgress | null;
-  /** In the order in which to do them. */
+  /** The groups, in the order in which to do them. */
   groups: SetupGroup[];
   /** The first mission; null until a run has an issue. */
   firstMission: SetupFirstMission | null;
@@ -3146,13 +3146,13 @@ export interface StartMissionRequest {
   projectId: string;
   /** The task for the agent: 1 to 20000 characters. */
   prompt: string;
-  /** The only agent that may work on it. Absent: any that has a model; 409 without one. One with the harness `shell`, such as `agn_builtin_shell`, runs the prompt as a POSIX shell script. */
+  /** The only agent that may work on it. Absent means any that has a model; 409 without one. One with the harness `shell`, such as `agn_builtin_shell`, runs the prompt as a POSIX shell script. */
   agentId?: string | null;
-  /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent: one is created. */
+  /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent means one is created. */
   issue?: string | null;
-  /** Whether a person must approve its plan, if it has one. Absent: the setting of the orchestrator. */
+  /** Whether a person must approve its plan, if it has one. Absent means the setting of the orchestrator. */
   planApproval?: boolean | null;
-  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: limited by the credits only. */
+  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit it. */
   budgetUsd?: number | null;
 }
 /** The subscription after the change. */
@@ -3206,7 +3206,7 @@ export interface UpdateAgentRequest {
     /** A sandbox template of the organization, or `standard` to use the project’s template. */
     templateId: string;
   };
-  /** Reasoning effort of the model; null: the harness decides. */
+  /** Reasoning effort of the model; null means the harness decides. */
   effort?: ('low' | 'medium' | 'high') | null;
   /** Instructions in addition to the issue: at most 20,000 characters. */
   userPrompt?: string | null;
@@ -3258,16 +3258,16 @@ export interface UpdateMembershipParameters {
 }
 /** Another role for a member. */
 export interface UpdateMembershipRequest {
-  /** Not above the caller’s own. */
+  /** A role that is not above the caller’s own. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
 }
 /** Omitted members stay unchanged; null restores the default. */
 export interface UpdateOrchestratorRequest {
-  /** 1 to 120 characters; null: the default. */
+  /** 1 to 120 characters; null means the default. */
   name?: string | null;
-  /** At most 500 characters; null: the default. */
+  /** At most 500 characters; null means the default. */
   blurb?: string | null;
-  /** One of `modelsByVendor`; null: the default, or with `vendor` that vendor’s default. */
+  /** One of `modelsByVendor`; null means the default, or with `vendor` that vendor’s default. */
   model?: string | null;
   /** Without `model`, the vendor’s first model is used; with `model`, it must be the vendor of that model. */
   vendor?: 'anthropic' | 'openai';
@@ -3277,7 +3277,7 @@ export interface UpdateOrchestratorRequest {
   inferenceEnabled?: boolean;
   /** Whether a person has to approve each plan before an agent follows it. */
   planApproval?: boolean;
-  /** 0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null: the default. At 0 no mission starts. */
+  /** 0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null means the default. At 0 no mission starts. */
   dailyCostCapUsd?: number | null;
 }
 /** The parameters of `updateOrganization`. */
@@ -3299,7 +3299,7 @@ export interface UpdateProjectMcpParameters {
 }
 /** The path of a project’s config file. */
 export interface UpdateProjectMcpRequest {
-  /** Path of the config file from the top of the repository; null: `service.yml`. */
+  /** Path of the config file from the top of the repository; null means `service.yml`. */
   configPath?: string | null;
 }
 /** The parameters of `updateProject`. */
@@ -3381,17 +3381,17 @@ export interface UpdateSandboxTemplateRequest {
       /** At most 4000 characters. */
       value: string;
     }[];
-    /** Arguments in place of those of the image; null: those of the image. */
+    /** Arguments in place of those of the image; null means those of the image. */
     command?: string[] | null;
-    /** Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running. */
+    /** Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running. */
     healthCheck?: string | null;
   }[];
-  /** While the environment is prepared. */
+  /** The network policy while the environment is prepared. */
   setupNetwork?: {
     /** Set of hosts that it allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
-     * Own hosts, with `custom` and `packages` alone: at most 100.
+     * Hosts that a policy `custom` or `packages` adds: at most 100.
      *
      * @maxItems 100
      *
@@ -3399,12 +3399,12 @@ export interface UpdateSandboxTemplateRequest {
      */
     hosts?: string[];
   };
-  /** While agents and scripts work. */
+  /** The network policy while agents and scripts work. */
   agentNetwork?: {
     /** Set of hosts that it allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
-     * Own hosts, with `custom` and `packages` alone: at most 100.
+     * Hosts that a policy `custom` or `packages` adds: at most 100.
      *
      * @maxItems 100
      *
@@ -3412,17 +3412,17 @@ export interface UpdateSandboxTemplateRequest {
      */
     hosts?: string[];
   };
-  /** Memory of a mission in MiB: 64 to 262,144; null: no bound of its own. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
   memoryMb?: number | null;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null: no bound of its own. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound of its own. */
   diskMb?: number | null;
-  /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
+  /** Processes of a mission: 16 to 32,768; null means no bound of its own. */
   processes?: number | null;
-  /** Minutes of a step: 1 to 1,440; null: no bound of its own. */
+  /** Minutes of a step: 1 to 1,440; null means no bound of its own. */
   stepMinutes?: number | null;
-  /** Model calls of a step: 1 to 1,000; null: no bound of its own. */
+  /** Model calls of a step: 1 to 1,000; null means no bound of its own. */
   stepModelCalls?: number | null;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null: no bound of its own. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
   stepTokens?: number | null;
 }
 /** The parameters of `updateScheduledTask`. */
@@ -3480,7 +3480,7 @@ export interface UpdateScheduledTaskRequest {
    * @maxItems 20
    */
   labels?: string[];
-  /** Whether an open run makes an occurrence skipped. */
+  /** Whether an occurrence is skipped while an earlier run is open. */
   skipIfPreviousOpen?: boolean;
   /** Whether the schedule is active. */
   enabled?: boolean;
@@ -3541,7 +3541,7 @@ export interface UpdateSetupMilestoneRequest {
 export interface UpdateSubscriptionRequest {
   /** The organization of the caller; any other one is a 404. */
   orgId?: string;
-  /** From the next period on. */
+  /** The plan from the next period on. */
   plan?: 'team-5' | 'team-20';
   /** True: it ends when its period ends; false: it renews. */
   cancelAtPeriodEnd?: boolean;

@@ -117,9 +117,9 @@ export type BillingMode =
 
 /** The state of an order. */
 export type BillingOrderStatus =
-  /** Paid. */
+  /** The order is paid. */
   | 'paid'
-  /** Withdrawn; what was not spent is refunded. */
+  /** The order was withdrawn; unspent credits are refunded. */
   | 'withdrawn';
 
 /** Plan of an organization: the largest that it has bought. */
@@ -142,7 +142,7 @@ export type BudgetPeriod =
 
 /** The missions that a budget is for. */
 export type BudgetSubject =
-  /** All of the organization. */
+  /** All missions of the organization. */
   | 'organization'
   /** The missions that one person started or last scheduled. */
   | 'person'
@@ -187,7 +187,7 @@ export type ConnectionVerdict =
 
 /** A new agent of the organization. */
 export type CreateAgentRequest = {
-  /** Reasoning effort of the model; null: the harness decides. */
+  /** Reasoning effort of the model; null means the harness decides. */
   effort?: InputMaybe<AgentEffort>;
   /** The program that drives its model. */
   harness: Scalars['Harness']['input'];
@@ -221,7 +221,7 @@ export type CreateBudgetRequest = {
   period: BudgetPeriod;
   /** Required with the subject `project`. */
   projectId?: InputMaybe<Scalars['String']['input']>;
-  /** The missions that it is for. */
+  /** The missions that the budget is for. */
   subject: BudgetSubject;
   /** A member; required with the subject `person`. */
   userId?: InputMaybe<Scalars['String']['input']>;
@@ -253,7 +253,7 @@ export type CreateCreditRequest = {
 export type CreateInviteRequest = {
   /** An email address; case-insensitive. */
   email: Scalars['String']['input'];
-  /** Not above the caller’s own. */
+  /** A role that is not above the caller’s own. */
   role: OrgRole;
 };
 
@@ -273,43 +273,43 @@ export type CreateProjectRequest = {
 
 /** A new sandbox template. Omitted fields default to the built-in template. */
 export type CreateSandboxTemplateRequest = {
-  /** While agents and scripts work. */
+  /** The network policy while agents and scripts work. */
   agentNetwork?: InputMaybe<CreateSandboxTemplateRequestAgentNetwork>;
   /** Source of a sandbox. */
   base?: InputMaybe<TemplateBase>;
   /** Purpose of the template. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null: no bound of its own. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound of its own. */
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with another one. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
   /** A container image: required with the base `image`, not allowed with another one. */
   image?: InputMaybe<Scalars['String']['input']>;
-  /** Memory of a mission in MiB: 64 to 262,144; null: no bound of its own. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
   name: Scalars['String']['input'];
-  /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
+  /** Processes of a mission: 16 to 32,768; null means no bound of its own. */
   processes?: InputMaybe<Scalars['Int']['input']>;
   /** At most 5. They need a runtime with containers. */
   services?: InputMaybe<Array<CreateSandboxTemplateRequestServices>>;
-  /** While the environment is prepared. */
+  /** The network policy while the environment is prepared. */
   setupNetwork?: InputMaybe<CreateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Minutes of a step: 1 to 1,440; null: no bound of its own. */
+  /** Minutes of a step: 1 to 1,440; null means no bound of its own. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a step: 1 to 1,000; null: no bound of its own. */
+  /** Model calls of a step: 1 to 1,000; null means no bound of its own. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null: no bound of its own. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50; their values are no secrets. */
   variables?: InputMaybe<Array<CreateSandboxTemplateRequestVariables>>;
 };
 
-/** While agents and scripts work. */
+/** The network policy while agents and scripts work. */
 export type CreateSandboxTemplateRequestAgentNetwork = {
-  /** Own hosts, with `custom` and `packages` alone: at most 100. */
+  /** Hosts that a policy `custom` or `packages` adds: at most 100. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Set of hosts that it allows. */
   mode: NetworkMode;
@@ -317,9 +317,9 @@ export type CreateSandboxTemplateRequestAgentNetwork = {
 
 /** A container beside each mission. */
 export type CreateSandboxTemplateRequestServices = {
-  /** Arguments in place of those of the image; null: those of the image. */
+  /** Arguments in place of those of the image; null means those of the image. */
   command?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running. */
+  /** Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running. */
   healthCheck?: InputMaybe<Scalars['String']['input']>;
   /** A container image. */
   image: Scalars['String']['input'];
@@ -337,9 +337,9 @@ export type CreateSandboxTemplateRequestServicesVariables = {
   value: Scalars['String']['input'];
 };
 
-/** While the environment is prepared. */
+/** The network policy while the environment is prepared. */
 export type CreateSandboxTemplateRequestSetupNetwork = {
-  /** Own hosts, with `custom` and `packages` alone: at most 100. */
+  /** Hosts that a policy `custom` or `packages` adds: at most 100. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Set of hosts that it allows. */
   mode: NetworkMode;
@@ -355,7 +355,7 @@ export type CreateSandboxTemplateRequestVariables = {
 
 /** A new scheduled task or automation. */
 export type CreateScheduledTaskRequest = {
-  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent: as the template says. */
+  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null means any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template. */
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
@@ -369,7 +369,7 @@ export type CreateScheduledTaskRequest = {
   projectId: Scalars['String']['input'];
   /** The task for the agent: 1 to 20,000 characters. */
   prompt: Scalars['String']['input'];
-  /** Whether an open run makes an occurrence skipped. */
+  /** Whether an occurrence is skipped while an earlier run is open. */
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
   /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
@@ -381,23 +381,23 @@ export type CreateScheduledTaskRequest = {
 export type CreateScheduledTaskRequestEventTriggers = {
   /** The login to which an issue is assigned. */
   assignee?: InputMaybe<Scalars['String']['input']>;
-  /** The branch of the failed check. Absent: any. */
+  /** The branch of the failed check. Absent means any. */
   branch?: InputMaybe<Scalars['String']['input']>;
   /** A JMESPath expression over the payload that must be true. */
   filter?: InputMaybe<Scalars['String']['input']>;
   /** The people whose events start missions. */
   from?: InputMaybe<EventAuthors>;
-  /** The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind. */
+  /** The hook whose events count; required for `webhook`. Absent means every hook that understands events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
   /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
-  /** The label that an issue or pull request gets. Absent: one that is opened. */
+  /** The label that an issue or pull request gets. Absent means that the rule is for issues and pull requests that are opened. */
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** Text for the agent with `{{ JMESPath }}`. Absent: the issue, or the event. */
+  /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
   template?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -551,7 +551,7 @@ export type InviteStatus =
   /** A member withdrew it. */
   | 'revoked';
 
-/** Whether there is still something to do. */
+/** Whether work on an issue is still to be done. */
 export type IssueState =
   /** Its run has ended. */
   | 'closed'
@@ -678,9 +678,9 @@ export type ModelVendor =
 
 /** Set of hosts that can be connected to. */
 export type NetworkMode =
-  /** The hosts of the policy alone. */
+  /** Only the hosts that the policy names. */
   | 'custom'
-  /** None. */
+  /** No host. */
   | 'none'
   /** Every public host. */
   | 'open'
@@ -790,7 +790,7 @@ export type PullRequestState =
 export type PutMcpBindingRequest = {
   /** Hosts that may get requests besides that of the server, such as its authorization server. */
   allowedEgressHosts?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Absent: unchanged. Present, it also states that all tools were reviewed in their present form. */
+  /** The approved tools; absent means no change. A list also states that all tools were reviewed in their present form. */
   approvedTools?: InputMaybe<Array<PutMcpBindingRequestApprovedTools>>;
   /** Values of the declared secrets by name; never returned. Null deletes one, an absent one is kept. */
   credentials?: InputMaybe<Scalars['Json']['input']>;
@@ -802,7 +802,7 @@ export type PutMcpBindingRequest = {
 
 /** A tool that agents may use. */
 export type PutMcpBindingRequestApprovedTools = {
-  /** Whether a person decides about each call, with its arguments. Absent: unchanged, and false for a new tool. */
+  /** Whether a person decides about each call, with its arguments. Absent means unchanged, and false for a new tool. */
   alwaysAsk?: InputMaybe<Scalars['Boolean']['input']>;
   /** Whether a person attests that it changes nothing. Roles other than `builder` get only such tools. */
   attestedReadOnly?: InputMaybe<Scalars['Boolean']['input']>;
@@ -924,18 +924,18 @@ export type ScopePreset =
 
 /** Kind of value: an environment variable or a secret. */
 export type SecretKind =
-  /** The setup alone, or requests to named hosts; agents see a placeholder at most. */
+  /** A secret of the setup alone, or of requests to named hosts; agents see a placeholder at most. */
   | 'secret'
-  /** Setup and agents, as an environment variable. */
+  /** An environment variable of the setup and of agents. */
   | 'variable';
 
 /** The missions that get a secret or variable. */
 export type SecretScope =
-  /** All of the organization. */
+  /** All missions of the organization. */
   | 'organization'
-  /** For one project; overrides the same name of the organization. */
+  /** The missions of one project; the value overrides the same name of the organization. */
   | 'project'
-  /** For one sandbox template; overrides the same name of the project. */
+  /** The missions of one sandbox template; the value overrides the same name of the project. */
   | 'template';
 
 /** The models that a connector names. */
@@ -956,9 +956,9 @@ export type SetIntegrationModelsRequestModels = {
 
 /** Prices of a call. */
 export type SetIntegrationModelsRequestModelsPrices = {
-  /** For tokens read from the cache: US dollars per million, 0 to 10,000. Absent: as input. */
+  /** For tokens read from the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
   cacheRead?: InputMaybe<Scalars['Float']['input']>;
-  /** For tokens written to the cache: US dollars per million, 0 to 10,000. Absent: as input. */
+  /** For tokens written to the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
   cacheWrite?: InputMaybe<Scalars['Float']['input']>;
   /** For tokens of input: US dollars per million, 0 to 10,000. */
   input: Scalars['Float']['input'];
@@ -1082,7 +1082,7 @@ export type TriggerKind =
 
 /** Omitted members stay unchanged. */
 export type UpdateAgentRequest = {
-  /** Reasoning effort of the model; null: the harness decides. */
+  /** Reasoning effort of the model; null means the harness decides. */
   effort?: InputMaybe<AgentEffort>;
   /** The program that drives its model. */
   harness?: InputMaybe<Scalars['Harness']['input']>;
@@ -1124,13 +1124,13 @@ export type UpdateBudgetRequest = {
 
 /** Another role for a member. */
 export type UpdateMembershipRequest = {
-  /** Not above the caller’s own. */
+  /** A role that is not above the caller’s own. */
   role: OrgRole;
 };
 
 /** The kind of notices to change. */
 export type UpdateNoticeMailRequest = {
-  /** Whether they are emailed, in every organization of the person. */
+  /** Whether these notices are emailed, in every organization of the person. */
   enabled: Scalars['Boolean']['input'];
   /** Subject of the notices. */
   kind: NoticeMailKind;
@@ -1138,17 +1138,17 @@ export type UpdateNoticeMailRequest = {
 
 /** Omitted members stay unchanged; null restores the default. */
 export type UpdateOrchestratorRequest = {
-  /** At most 500 characters; null: the default. */
+  /** At most 500 characters; null means the default. */
   blurb?: InputMaybe<Scalars['String']['input']>;
-  /** 0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null: the default. At 0 no mission starts. */
+  /** 0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null means the default. At 0 no mission starts. */
   dailyCostCapUsd?: InputMaybe<Scalars['Float']['input']>;
   /** Whether it may ask its model. */
   inferenceEnabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** An integration of the kind llm, or null. */
   llmConnectorId?: InputMaybe<Scalars['String']['input']>;
-  /** One of `modelsByVendor`; null: the default, or with `vendor` that vendor’s default. */
+  /** One of `modelsByVendor`; null means the default, or with `vendor` that vendor’s default. */
   model?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 120 characters; null: the default. */
+  /** 1 to 120 characters; null means the default. */
   name?: InputMaybe<Scalars['String']['input']>;
   /** Whether a person has to approve each plan before an agent follows it. */
   planApproval?: InputMaybe<Scalars['Boolean']['input']>;
@@ -1166,7 +1166,7 @@ export type UpdateOrganizationRequest = {
 
 /** The path of a project’s config file. */
 export type UpdateProjectMcpRequest = {
-  /** Path of the config file from the top of the repository; null: `service.yml`. */
+  /** Path of the config file from the top of the repository; null means `service.yml`. */
   configPath?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1190,43 +1190,43 @@ export type UpdateProjectRequest = {
 
 /** Omitted fields keep their value. */
 export type UpdateSandboxTemplateRequest = {
-  /** While agents and scripts work. */
+  /** The network policy while agents and scripts work. */
   agentNetwork?: InputMaybe<UpdateSandboxTemplateRequestAgentNetwork>;
   /** Source of a sandbox. */
   base?: InputMaybe<TemplateBase>;
   /** Purpose of the template. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null: no bound of its own. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound of its own. */
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with another one. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
   /** A container image: required with the base `image`, not allowed with another one. */
   image?: InputMaybe<Scalars['String']['input']>;
-  /** Memory of a mission in MiB: 64 to 262,144; null: no bound of its own. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Processes of a mission: 16 to 32,768; null: no bound of its own. */
+  /** Processes of a mission: 16 to 32,768; null means no bound of its own. */
   processes?: InputMaybe<Scalars['Int']['input']>;
   /** At most 5. They need a runtime with containers. */
   services?: InputMaybe<Array<UpdateSandboxTemplateRequestServices>>;
-  /** While the environment is prepared. */
+  /** The network policy while the environment is prepared. */
   setupNetwork?: InputMaybe<UpdateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Minutes of a step: 1 to 1,440; null: no bound of its own. */
+  /** Minutes of a step: 1 to 1,440; null means no bound of its own. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a step: 1 to 1,000; null: no bound of its own. */
+  /** Model calls of a step: 1 to 1,000; null means no bound of its own. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null: no bound of its own. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50; their values are no secrets. */
   variables?: InputMaybe<Array<UpdateSandboxTemplateRequestVariables>>;
 };
 
-/** While agents and scripts work. */
+/** The network policy while agents and scripts work. */
 export type UpdateSandboxTemplateRequestAgentNetwork = {
-  /** Own hosts, with `custom` and `packages` alone: at most 100. */
+  /** Hosts that a policy `custom` or `packages` adds: at most 100. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Set of hosts that it allows. */
   mode: NetworkMode;
@@ -1234,9 +1234,9 @@ export type UpdateSandboxTemplateRequestAgentNetwork = {
 
 /** A container beside each mission. */
 export type UpdateSandboxTemplateRequestServices = {
-  /** Arguments in place of those of the image; null: those of the image. */
+  /** Arguments in place of those of the image; null means those of the image. */
   command?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running. */
+  /** Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running. */
   healthCheck?: InputMaybe<Scalars['String']['input']>;
   /** A container image. */
   image: Scalars['String']['input'];
@@ -1254,9 +1254,9 @@ export type UpdateSandboxTemplateRequestServicesVariables = {
   value: Scalars['String']['input'];
 };
 
-/** While the environment is prepared. */
+/** The network policy while the environment is prepared. */
 export type UpdateSandboxTemplateRequestSetupNetwork = {
-  /** Own hosts, with `custom` and `packages` alone: at most 100. */
+  /** Hosts that a policy `custom` or `packages` adds: at most 100. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Set of hosts that it allows. */
   mode: NetworkMode;
@@ -1272,7 +1272,7 @@ export type UpdateSandboxTemplateRequestVariables = {
 
 /** Omitted fields keep their value. */
 export type UpdateScheduledTaskRequest = {
-  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent: as the template says. */
+  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null means any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template. */
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
@@ -1286,7 +1286,7 @@ export type UpdateScheduledTaskRequest = {
   projectId?: InputMaybe<Scalars['String']['input']>;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt?: InputMaybe<Scalars['String']['input']>;
-  /** Whether an open run makes an occurrence skipped. */
+  /** Whether an occurrence is skipped while an earlier run is open. */
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
   /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
@@ -1298,23 +1298,23 @@ export type UpdateScheduledTaskRequest = {
 export type UpdateScheduledTaskRequestEventTriggers = {
   /** The login to which an issue is assigned. */
   assignee?: InputMaybe<Scalars['String']['input']>;
-  /** The branch of the failed check. Absent: any. */
+  /** The branch of the failed check. Absent means any. */
   branch?: InputMaybe<Scalars['String']['input']>;
   /** A JMESPath expression over the payload that must be true. */
   filter?: InputMaybe<Scalars['String']['input']>;
   /** The people whose events start missions. */
   from?: InputMaybe<EventAuthors>;
-  /** The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind. */
+  /** The hook whose events count; required for `webhook`. Absent means every hook that understands events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
   /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
-  /** The label that an issue or pull request gets. Absent: one that is opened. */
+  /** The label that an issue or pull request gets. Absent means that the rule is for issues and pull requests that are opened. */
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** Text for the agent with `{{ JMESPath }}`. Absent: the issue, or the event. */
+  /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
   template?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1370,7 +1370,7 @@ export type UpdateSubscriptionRequest = {
   cancelAtPeriodEnd?: InputMaybe<Scalars['Boolean']['input']>;
   /** The organization of the caller; any other one is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;
-  /** From the next period on. */
+  /** The plan from the next period on. */
   plan?: InputMaybe<Scalars['TeamPlanId']['input']>;
 };
 

@@ -38,17 +38,17 @@ export type Scalars = {
 
 /** A call that the agent of a run wants to make. */
 export type AdmitMcpCallRequest = {
-  /** JSON of the arguments, as the person was shown them; absent without a question. */
+  /** The arguments as JSON, as the person was shown them; absent without a question. */
   arguments?: InputMaybe<Scalars['String']['input']>;
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** `toolUseId` of the question that a person has approved; absent: none was asked. */
+  /** `toolUseId` of the question that a person has approved; absent means none was asked. */
   questionId?: InputMaybe<Scalars['String']['input']>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** From the answer of `runMcpCommands`. */
+  /** The `serverName` that `runMcpCommands` has returned. */
   serverName: Scalars['String']['input'];
-  /** As the server names it. */
+  /** The server’s name for the tool. */
   tool: Scalars['String']['input'];
 };
 
@@ -80,7 +80,7 @@ export type AppendFragmentsRequest = {
   fragments: Array<AppendFragmentsRequestFragments>;
   /** The lease of its run. */
   leaseId: Scalars['String']['input'];
-  /** From the answer of `registerSandbox`. */
+  /** The `sandboxId` that `registerSandbox` has returned. */
   sandboxId: Scalars['String']['input'];
   /** Number of the first fragment; the others follow without a gap. */
   seq: Scalars['Int']['input'];
@@ -132,9 +132,9 @@ export type AppendLogRequest = {
   promptScope?: InputMaybe<Scalars['PromptScope']['input']>;
   /** The role of the agent. */
   role: AgentRole;
-  /** From the answer of `registerSandbox`. */
+  /** The `sandboxId` that `registerSandbox` has returned. */
   sandboxId: Scalars['String']['input'];
-  /** Counts from 0 without a gap; stored entries may be repeated. */
+  /** The sequence number, which counts from 0 without a gap; stored entries may be repeated. */
   seq: Scalars['Int']['input'];
   /** The runtime’s own id of the session. */
   sessionId: Scalars['String']['input'];
@@ -165,7 +165,7 @@ export type ClaimRunRequest = {
   harnesses: Array<Scalars['Harness']['input']>;
   /** How missions are isolated from each other, such as `cell`, `container` or `none`; shown to people. */
   isolation?: InputMaybe<Scalars['String']['input']>;
-  /** The vendors whose models the runtime has credentials for; absent: all that its harnesses need. */
+  /** The vendors whose models the runtime has credentials for; absent means all that its harnesses need. */
   modelVendors?: InputMaybe<Array<ModelVendor>>;
   /** Why a harness is not offered yet, such as an installation under way; shown to people. */
   notice?: InputMaybe<Scalars['String']['input']>;
@@ -181,7 +181,7 @@ export type ClaimRunRequest = {
 export type ClaimRunRequestVersions = {
   /** One of `harnesses`. */
   harness: Scalars['Harness']['input'];
-  /** As the program reports it. */
+  /** The version that the program reports. */
   version: Scalars['String']['input'];
 };
 
@@ -207,7 +207,7 @@ export type ConnectionVerdict =
 
 /** The run whose artifact is to be uploaded. */
 export type CreateArtifactUploadRequest = {
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
@@ -244,7 +244,7 @@ export type FinishRunRequest = {
   costIncomplete?: InputMaybe<Scalars['Boolean']['input']>;
   /** The error, shown to people. */
   error?: InputMaybe<Scalars['String']['input']>;
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
@@ -256,7 +256,7 @@ export type FinishRunRequest = {
 export type FinishSandboxRequest = {
   /** The lease of its run. */
   leaseId: Scalars['String']['input'];
-  /** From the answer of `registerSandbox`. */
+  /** The `sandboxId` that `registerSandbox` has returned. */
   sandboxId: Scalars['String']['input'];
   /** Status at the end. */
   status: Ending;
@@ -264,11 +264,11 @@ export type FinishSandboxRequest = {
   terminationReason?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** The end of a step. Its commits are pushed before: the next step may be of another runtime. */
+/** The end of a step. Push its commits first: another runtime may work on the next step. */
 export type FinishStepRequest = {
   /** The error, shown to people. */
   error?: InputMaybe<Scalars['String']['input']>;
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** The structured output as JSON, for a step with a schema. */
   output?: InputMaybe<Scalars['String']['input']>;
@@ -286,7 +286,7 @@ export type FinishStepRequest = {
 
 /** A run that the runtime cannot continue; another runtime may claim it. */
 export type HandBackRunRequest = {
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** Why it cannot continue: 1 to 400 characters. */
   reason: Scalars['String']['input'];
@@ -308,11 +308,11 @@ export type HeartbeatRequest = {
 export type HeartbeatRequestRuns = {
   /** Ids of messages that its agent has taken up; they are not delivered again. */
   acknowledged?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Current activity; absent: unchanged. */
+  /** Current activity; absent means unchanged. */
   activity?: InputMaybe<Scalars['String']['input']>;
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** Percent; absent or less than before: unchanged. */
+  /** Percent; an absent or lower value changes nothing. */
   progress?: InputMaybe<Scalars['Int']['input']>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
@@ -324,7 +324,7 @@ export type HeartbeatRequestSandboxes = {
   leaseId: Scalars['String']['input'];
   /** At most 120 samples; one that is repeated is kept once. */
   metrics?: InputMaybe<Array<HeartbeatRequestSandboxesMetrics>>;
-  /** From the answer of `registerSandbox`. */
+  /** The `sandboxId` that `registerSandbox` has returned. */
   sandboxId: Scalars['String']['input'];
 };
 
@@ -334,9 +334,9 @@ export type HeartbeatRequestSandboxesMetrics = {
   cpuPct: Scalars['Float']['input'];
   /** Percent of the disk space that the mission may take. */
   diskUsedPct: Scalars['Float']['input'];
-  /** Megabytes in all. */
+  /** All memory, megabytes. */
   memTotalMb: Scalars['Float']['input'];
-  /** Megabytes in use. */
+  /** Memory in use, megabytes. */
   memUsedMb: Scalars['Float']['input'];
   /** When it was measured: within the last 28 days. */
   t: Scalars['EpochMs']['input'];
@@ -362,7 +362,7 @@ export type ModelVendor =
 
 /** The next status of a preview environment. */
 export type MoveEnvironmentRequest = {
-  /** From the answer of `registerEnvironment`. */
+  /** The `environmentId` that `registerEnvironment` has returned. */
   environmentId: Scalars['String']['input'];
   /** A status that may follow the present one. */
   status: EnvironmentMove;
@@ -370,9 +370,9 @@ export type MoveEnvironmentRequest = {
 
 /** Set of hosts that can be connected to. */
 export type NetworkMode =
-  /** The hosts of the policy alone. */
+  /** Only the hosts that the policy names. */
   | 'custom'
-  /** None. */
+  /** No host. */
   | 'none'
   /** Every public host. */
   | 'open'
@@ -381,11 +381,11 @@ export type NetworkMode =
 
 /** The run whose repository is to be reached. */
 export type OpenRepositoryRequest = {
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** One of the `skillRepos` of the agents of the run; absent: the repository of its project. */
+  /** One of the `skillRepos` of the agents of the run; absent means the repository of its project. */
   skillRepo?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -402,7 +402,7 @@ export type PreparationStatus =
 export type RegisterArtifactRequest = {
   /** A title to show. */
   caption?: InputMaybe<Scalars['String']['input']>;
-  /** From the answer of `createArtifactUpload`, after the upload. */
+  /** The `contentKey` that `createArtifactUpload` has returned, once the upload is complete. */
   contentKey: Scalars['String']['input'];
   /** The media type of the bytes, such as image/png. */
   contentType: Scalars['String']['input'];
@@ -410,9 +410,9 @@ export type RegisterArtifactRequest = {
   criterion?: InputMaybe<Scalars['String']['input']>;
   /** Whether that criterion is met. */
   criterionPassed?: InputMaybe<Scalars['Boolean']['input']>;
-  /** What it shows. */
+  /** The kind of its content. */
   kind: ArtifactKind;
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** The role of the agent. */
   role: AgentRole;
@@ -428,11 +428,11 @@ export type RegisterArtifactRequest = {
 
 /** A preview environment that the runtime is starting. */
 export type RegisterEnvironmentRequest = {
-  /** When it is to be taken down; absent: when a person or the runtime ends it. */
+  /** When the environment is to be taken down; if absent, a person or the runtime ends it. */
   expiresAt?: InputMaybe<Scalars['EpochMs']['input']>;
   /** The runtime’s own id: a repeated request with the same id changes nothing. */
   key: Scalars['String']['input'];
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** The pull request of the change. */
   prNumber?: InputMaybe<Scalars['Int']['input']>;
@@ -446,13 +446,13 @@ export type RegisterEnvironmentRequest = {
 export type RegisterSandboxRequest = {
   /** The harness that runs in it. */
   harness: Scalars['Harness']['input'];
-  /** As the harness reports it. */
+  /** The version that the harness reports. */
   harnessVersion?: InputMaybe<Scalars['String']['input']>;
   /** The machine that it runs on. */
   instanceType: Scalars['InstanceType']['input'];
   /** The runtime’s own id: a repeated request with the same id changes nothing. */
   key: Scalars['String']['input'];
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** The role of the agent. */
   role: AgentRole;
@@ -470,19 +470,19 @@ export type ReportBranchRequest = {
   body?: InputMaybe<Scalars['String']['input']>;
   /** Commits of the branch since it left the base branch. */
   commits?: InputMaybe<Scalars['Int']['input']>;
-  /** Lines that they remove. */
+  /** Lines that these commits remove. */
   deletions?: InputMaybe<Scalars['Int']['input']>;
   /** Files that these commits change. */
   files?: InputMaybe<Scalars['Int']['input']>;
   /** The newest commit of the branch. */
   headSha: Scalars['String']['input'];
-  /** Lines that they add. */
+  /** Lines that these commits add. */
   insertions?: InputMaybe<Scalars['Int']['input']>;
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** Title of the pull request; absent: that of the mission. */
+  /** Title of the pull request; absent means that of the mission. */
   title?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -490,9 +490,9 @@ export type ReportBranchRequest = {
 export type ReportCheckpointRequest = {
   /** The commit of all files of the workspace. */
   commitSha: Scalars['String']['input'];
-  /** From the answer of `createArtifactUpload`, after the upload of a git bundle. */
+  /** The `contentKey` that `createArtifactUpload` has returned, once a git bundle is uploaded. */
   contentKey: Scalars['String']['input'];
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
@@ -506,7 +506,7 @@ export type ReportCheckpointRequest = {
 export type ReportConnectionsRequest = {
   /** 1 to 200; equal ones are added up. */
   connections: Array<ReportConnectionsRequestConnections>;
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** The runtime’s own id of this report: the report, repeated before another one, changes nothing. */
   reportId: Scalars['String']['input'];
@@ -520,13 +520,13 @@ export type ReportConnectionsRequestConnections = {
   count: Scalars['Int']['input'];
   /** The name or address that was asked for, in lower case. */
   host: Scalars['String']['input'];
-  /** The phase in which it was asked for. */
+  /** The phase in which the connection was asked for. */
   phase: ConnectionPhase;
   /** The port that was asked for. */
   port: Scalars['Int']['input'];
-  /** Received from the host since the last report. */
+  /** Bytes received from the host since the last report. */
   receivedBytes?: InputMaybe<Scalars['SafeInt']['input']>;
-  /** Sent to the host since the last report. */
+  /** Bytes sent to the host since the last report. */
   sentBytes?: InputMaybe<Scalars['SafeInt']['input']>;
   /** Result of the connection. */
   verdict: ConnectionVerdict;
@@ -538,7 +538,7 @@ export type ReportCostRequest = {
   costId: Scalars['String']['input'];
   /** Whether costs are known to be missing. */
   incomplete?: InputMaybe<Scalars['Boolean']['input']>;
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** With `sessionId`: the session that it is added to. */
   role?: InputMaybe<AgentRole>;
@@ -556,15 +556,15 @@ export type ReportCostRequest = {
 export type ReportMcpCallRequest = {
   /** Milliseconds from its start to its end. */
   durationMs: Scalars['Int']['input'];
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** Outcome of the call. */
   outcome: McpCallOutcome;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** From the answer of `runMcpCommands`. */
+  /** The `serverName` that `runMcpCommands` has returned. */
   serverName: Scalars['String']['input'];
-  /** As the server names it. */
+  /** The server’s name for the tool. */
   tool: Scalars['String']['input'];
 };
 
@@ -572,15 +572,15 @@ export type ReportMcpCallRequest = {
 export type ReportMcpToolsRequest = {
   /** Why the server was not started; absent when it was. */
   error?: InputMaybe<Scalars['String']['input']>;
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** Checksum of the first package, as in lock files of npm; absent for a file of the repository. */
   packageIntegrity?: InputMaybe<Scalars['String']['input']>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** From the answer of `runMcpCommands`. */
+  /** The `serverName` that `runMcpCommands` has returned. */
   serverName: Scalars['String']['input'];
-  /** JSON of the list of tools; absent with `error`. */
+  /** The list of tools as JSON; absent with `error`. */
   tools?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -588,7 +588,7 @@ export type ReportMcpToolsRequest = {
 export type ReportModelRejectedRequest = {
   /** A model connector, from the answer of `runModels`. */
   integrationId: Scalars['String']['input'];
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
@@ -604,15 +604,15 @@ export type ReportPreparationRequest = {
   key: Scalars['String']['input'];
   /** The last lines of its log. */
   lastLines?: InputMaybe<Scalars['String']['input']>;
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** Duration; 0 when the environment was there already. */
+  /** Duration in seconds; 0 when the environment was there already. */
   seconds?: InputMaybe<Scalars['Float']['input']>;
   /** Status of the preparation. */
   status: PreparationStatus;
-  /** From the environment of the step. */
+  /** The `templateId` of the environment of the step. */
   templateId: Scalars['String']['input'];
 };
 
@@ -624,7 +624,7 @@ export type ReportSessionRequest = {
   outcome?: InputMaybe<Scalars['String']['input']>;
   /** The role of the agent. */
   role: AgentRole;
-  /** From the answer of `registerSandbox`. */
+  /** The `sandboxId` that `registerSandbox` has returned. */
   sandboxId: Scalars['String']['input'];
   /** The runtime’s own id of the session. */
   sessionId: Scalars['String']['input'];
@@ -634,15 +634,15 @@ export type ReportSessionRequest = {
 export type ReportUsageRequest = {
   /** The answer of the vendor to a model call, for the metrics of the service. */
   answer?: InputMaybe<ReportUsageRequestAnswer>;
-  /** Written to the vendor’s cache. */
+  /** Input tokens written to the vendor’s cache. */
   cacheWriteTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** Read from the vendor’s cache. */
+  /** Input tokens read from the vendor’s cache. */
   cachedInputTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** The call that it ends, as it was reserved by `reserveModelCall`. */
+  /** The `callId` of the reserved call that this usage ends. */
   callId?: InputMaybe<Scalars['String']['input']>;
-  /** Without those that were read from or written to a cache. */
+  /** Input tokens, without those that were read from or written to a cache. */
   inputTokens: Scalars['Int']['input'];
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** The model that answered, by its vendor’s name; a date at its end is ignored. */
   model: Scalars['String']['input'];
@@ -676,7 +676,7 @@ export type ReserveModelCallRequest = {
   callId: Scalars['String']['input'];
   /** The most tokens that the input can have, cached ones included. */
   inputTokens: Scalars['Int']['input'];
-  /** From the answer of `claimRun`. */
+  /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** The model that is asked, by its vendor’s name. */
   model: Scalars['String']['input'];

@@ -13,7 +13,7 @@ export class Checkpoint extends table('checkpoints', {
   artifactId: column<Artifact['id']>(),
   /** The commit of all files of the workspace; its parent is the commit that was checked out. */
   commitSha: column<string>(),
-  /** The session of the harness that worked on the step; null: unknown. */
+  /** The session of the harness that worked on the step; null means unknown. */
   sessionId: column<string | null>(),
   createdAt: column<number>(),
 }) {

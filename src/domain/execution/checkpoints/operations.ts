@@ -19,7 +19,7 @@ export interface Continuation {
   runId: string;
   /** The remaining task. */
   prompt: string;
-  /** The step whose checkpoint the new run begins from; absent: the newest of the run. */
+  /** The step whose checkpoint the new run begins from; absent means the newest of the run. */
   stepId?: string | null | undefined;
   budgetUsd?: number | null | undefined;
 }

@@ -69,12 +69,12 @@ builder.mutationField('continueRun', (t) =>
         validate: { schema: boundedText(text.prompt) },
       }),
       stepId: t.arg.string({
-        description: 'The step whose checkpoint it begins from; absent: the newest checkpoint of the run.',
+        description: 'The step whose checkpoint it begins from; absent means the newest checkpoint of the run.',
         validate: { schema: boundedText(text.pathId) },
       }),
       budgetUsd: t.arg.float({
         description:
-          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: limited by the credits only.',
+          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit it.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

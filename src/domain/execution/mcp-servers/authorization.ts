@@ -173,7 +173,7 @@ interface Pending {
 export interface Arrival {
   code: string;
   state: string;
-  /** RFC 9207. */
+  /** The issuer that the server names (RFC 9207). */
   iss?: string | undefined;
 }
 
@@ -185,7 +185,7 @@ export async function completeOAuth(
   const userId = ownPerson(caller);
   const stateDigest = digest(state);
   const { orgId, projectId: boundTo } = withinReach(caller);
-  // Deleted before the code is exchanged: a state works once. No transaction is open after this step.
+  // The state is deleted before the code is exchanged, because it works once. No transaction is open after this step.
   const step = await firstStep(async () => {
     const values = [stateDigest, userId, orgId, boundTo ?? null, now()];
     const [found] = await sql<Pending>(takeAuthorizationSql, values);

@@ -31,7 +31,7 @@ export interface Declared {
   /** Not displayed: the whole address, and the headers as declared. */
   url: string | null;
   headers: Record<string, string>;
-  /** How a sandbox runs it, with the variables as declared; null: it does not. */
+  /** How a sandbox runs it, with the variables as declared; null means it does not. */
   launch: (Launch & { env: Record<string, string> }) | null;
   /** SHA-256 of the declaration, for comparison with the bound one. */
   digest: string;

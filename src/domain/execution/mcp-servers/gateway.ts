@@ -99,7 +99,7 @@ function refuseObstacle(binding: Row<McpBinding>): void {
 }
 
 /**
- * @param questionId The question whose approval the call uses up; absent: there is none.
+ * @param questionId The question whose approval the call uses up; absent means there is none.
  * @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used, 502; a
  * ProtocolError of the server unchanged
  */

@@ -16,7 +16,7 @@ import type { McpBinding } from './model.ts';
 import { sdk } from './sdk.ts';
 
 const maxResponseBytes = 64 * 1024;
-/** Shared by all requests of one step. */
+/** Time limit that all requests of one step share. */
 const stepTimeoutMs = seconds(15);
 /** How long before its expiry an access token is refreshed. */
 const refreshAheadMs = seconds(60);
@@ -80,7 +80,7 @@ export async function accessTokenOf(binding: Row<McpBinding>): Promise<string | 
   return isDue(kept) ? refreshed(binding) : grantOf(binding.id, kept).tokens.access_token;
 }
 
-/** A replacement for a token that the server has rejected before its expiry; null as above. */
+/** A replacement for a token that the server has rejected before its expiry; null when the binding has no valid grant. */
 export const replacedToken = (binding: Row<McpBinding>, rejected: string): Promise<string | null> =>
   refreshed(binding, rejected);
 
@@ -154,7 +154,7 @@ export const finalRefusals: readonly string[] = [
   'unsupported_grant_type',
 ];
 
-/** Null when there is no refresh token, or the server rejects it permanently. @throws when the server did not answer */
+/** New tokens; null when there is no refresh token, or the server rejects it permanently. @throws when the server did not answer */
 async function askForTokens(binding: Row<McpBinding>, { server, tokens }: ServerGrant): Promise<OAuthTokens | null> {
   const { url, metadata, client: clientInformation, resource } = server;
   if (!tokens.refresh_token) return null;
@@ -173,7 +173,7 @@ async function askForTokens(binding: Row<McpBinding>, { server, tokens }: Server
   }
 }
 
-/** For all requests of one step to an authorization server. */
+/** The fetch function for all requests of one step to an authorization server. */
 export const oauthFetch = (binding: Pick<McpBinding, 'pinnedUrl' | 'allowedEgressHosts'>) =>
   boundedFetch({
     maxBytes: maxResponseBytes,

@@ -6,9 +6,9 @@ export const refusalReasons = ['python', 'unpinned', 'shell', 'unknown-command']
 
 /** Packages and program of a command that may run in a sandbox, with its arguments as declared. */
 export interface Launch {
-  /** Each `name@version`. */
+  /** The packages, each as `name@version`. */
   packages: string[];
-  /** A program of the packages, or `node`; null: the only one, or the one that is named like the package. */
+  /** A program of the packages, or `node`; null means the only one, or the one that is named like the package. */
   program: string | null;
   args: string[];
 }

@@ -47,9 +47,9 @@ export class McpBinding extends table('mcp_bindings', {
   /** The address at the time of binding: the only one that requests are sent to. */
   pinnedUrl: column<string | null>(),
   packageSpec: column<string | null>(),
-  /** Checksum of the package when it was first run; null: it was not, or is a file of the repository. */
+  /** Checksum of the package when it was first run; null before, and for a server that is a file of the repository. */
   packageIntegrity: column<string | null>(),
-  /** Digest of the declaration at the time of binding; null: it was not declared. */
+  /** Digest of the declaration at the time of binding; null means it was not declared. */
   declaredDigest: column<string | null>(),
   secretRefs: column<string[]>(),
   /** Difference between the declaration and the bound one. */
@@ -106,7 +106,7 @@ type Facts = Pick<
 export function obstacleOf(binding: Facts): [status: BindingStatus, detail: string | null] | null {
   if (!binding.enabled) return ['disabled', null];
   if (binding.drift) return drifts[binding.drift];
-  // Secrets of the project serve too, which the runtime resolves.
+  // The runtime also resolves secrets of the project, so none counts as missing.
   if (binding.transport === 'sandbox') return null;
   const missing = binding.secretRefs.filter((name) => !binding.credentialFields.includes(name));
   if (missing.length > 0) return ['needs_auth', `Credentials are missing: ${missing.join(', ')}.`];
@@ -131,7 +131,7 @@ export function statusOfServer(binding: Row<McpBinding>): { status: BindingStatu
 /** Roles that may change things; the others get only tools that a person attests to change nothing. */
 const changing: readonly AgentRole[] = ['builder'];
 
-/** The tools for an agent of the role: approved, and unchanged since the approval. */
+/** The tools for an agent of the role that are approved and have not changed since. */
 export function toolsFor(binding: Row<McpBinding>, role: AgentRole): ToolDefinition[] {
   if (!binding.roles.includes(role)) return [];
   const approved = new Map(binding.approvedTools.map((tool) => [tool.name, tool]));

@@ -16,7 +16,7 @@ import { type ApprovedTool, type AuthKind, McpBinding, toolDigest } from './mode
 import { type Sealed, sealedFor, unsealed } from './remote.ts';
 import { type ConfigFile, driftOf, findOwnProject, readConfigFile } from './view.ts';
 
-/** Maximum per binding. */
+/** Maximum of credentials per binding. */
 export const maxCredentials = 20;
 export const secretLength = { min: 1, max: 8_192 } as const;
 /** Characters that a header can contain. */
@@ -39,7 +39,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 export interface BindingInput {
   roles: AgentRole[];
-  /** Absent: unchanged. Present, even if unchanged: the tools have been reviewed in their present form. */
+  /** Absent means no change. A list, even an unchanged one, states that the tools were reviewed in their present form. */
   approvedTools?: ApprovedTool[] | undefined;
   /** Null deletes a credential; absent ones are kept. */
   credentials?: Record<string, string | null> | undefined;

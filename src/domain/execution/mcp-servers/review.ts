@@ -11,7 +11,7 @@ export const toolChanges = ['new', 'changed', 'removed', 'none'] as const;
 export interface ReviewedTool {
   name: string;
   change: (typeof toolChanges)[number];
-  /** Null: removed. */
+  /** Null means removed. */
   present: ToolDefinition | null;
   /** The reviewed definition; null when the tool was not reviewed, or before definitions were stored. */
   reviewed: ToolDefinition | null;
@@ -63,7 +63,7 @@ const recentMs = hours(24);
 const mostCalls = 50;
 
 export interface RecentCalls {
-  /** The newest. */
+  /** The newest calls. */
   calls: Row<McpCall>[];
   counts: { serverName: string; outcome: McpCall['outcome']; count: number }[];
 }

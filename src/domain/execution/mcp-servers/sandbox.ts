@@ -30,9 +30,9 @@ export interface RunMcpCommand extends Launch {
   env: Value[];
   /** Values of secrets, for `${secret:NAME}` in `args` and `env`. */
   credentials: Value[];
-  /** Checksum that the first package must have; null: any. */
+  /** Checksum that the first package must have; null means any. */
   packageIntegrity: string | null;
-  /** Why it must not be started; null: it may be. */
+  /** Why the server must not be started; null when it may be. */
   refusal: string | null;
 }
 
@@ -90,7 +90,7 @@ export interface ReportedTools extends OfServer {
 export interface UsableTools {
   /** Names of the tools that the agent of the run may use. */
   tools: string[];
-  /** Why it may use none. */
+  /** Why the agent may use no tool of the server. */
   refusal: string | null;
 }
 
@@ -122,7 +122,7 @@ function listOf(json: string | null | undefined): unknown[] {
     const list: unknown = JSON.parse(json ?? '');
     if (Array.isArray(list)) return list;
   } catch {
-    // Not JSON.
+    // The text is not JSON.
   }
   throw invalid.field('tools', 'must be a list in JSON');
 }

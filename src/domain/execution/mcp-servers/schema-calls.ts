@@ -15,7 +15,7 @@ const CallType = builder.modelType(McpCall, 'McpCall').implement({
   description: 'One call of a tool of an MCP server, by a run.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `mcc_`.' }),
-    runId: t.exposeString('runId', { description: 'The run that called.' }),
+    runId: t.exposeString('runId', { description: 'The run that made the call.' }),
     serverName: t.exposeString('serverName', { description: 'The server that was called.' }),
     tool: t.exposeString('tool', { description: 'The server’s name for the tool that was called.' }),
     outcome: t.expose('outcome', { type: CallOutcome.type, description: 'Outcome of the call.' }),
@@ -36,7 +36,7 @@ const CallCount = builder.objectRef<RecentCalls['counts'][number]>('McpCallCount
 export const CallsOfDay = builder.objectRef<RecentCalls>('McpCallsOfDay').implement({
   description: 'Calls of the MCP servers of a project in the last 24 hours.',
   fields: (t) => ({
-    calls: t.expose('calls', { type: [CallType], description: 'The newest 50, newest first.' }),
-    counts: t.expose('counts', { type: [CallCount], description: 'All of them, by server and outcome.' }),
+    calls: t.expose('calls', { type: [CallType], description: 'The newest 50 calls, newest first.' }),
+    counts: t.expose('counts', { type: [CallCount], description: 'All calls, by server and outcome.' }),
   }),
 });

@@ -92,7 +92,7 @@ const AuthKind = wordSet('McpAuthKind', authKinds, 'Authentication method of a b
 });
 const countedRoles = ['planner', 'builder', 'reviewer', 'qa'] as const;
 const ToolCounts = builder.objectRef<Row<McpBinding>>('McpToolCounts').implement({
-  description: 'Number of tools for an agent of each role: approved, and unchanged since.',
+  description: 'Number of tools for an agent of each role that are approved and have not changed since.',
   fields: (t) =>
     Object.fromEntries(
       countedRoles.map((role) => [
@@ -118,7 +118,7 @@ const bindingFields = (t: FieldsOfBinding) => ({
   roles: t.expose('roles', { type: [AgentRole.type], description: 'The roles whose agents may use it.' }),
   authKind: t.expose('authKind', {
     type: AuthKind.type,
-    description: 'Follows from the declaration and the credentials.',
+    description: 'The authentication method, which follows from the declaration and the credentials.',
   }),
 });
 
@@ -134,7 +134,9 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
     allowedEgressHosts: t.exposeStringList('allowedEgressHosts', {
       description: 'Hosts that may get requests besides that of `pinnedUrl`.',
     }),
-    credentialFields: t.exposeStringList('credentialFields', { description: 'Names of the credentials it has.' }),
+    credentialFields: t.exposeStringList('credentialFields', {
+      description: 'Names of the credentials that the binding has.',
+    }),
     toolSnapshot: t.expose('toolSnapshot', {
       type: [ToolType],
       description: 'The tools as they were last read from the server.',
@@ -146,7 +148,7 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
     toolsRefreshedAt: t.expose('toolsRefreshedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When the tools were last read; null: never.',
+      description: 'When the tools were last read; null means never.',
     }),
     effectiveToolCounts: t.field({
       type: ToolCounts,
@@ -197,7 +199,7 @@ export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').impl
     callsOfDay: t.field({
       graphOnly: true,
       type: CallsOfDay,
-      description: 'Calls of their tools by runs in the last 24 hours.',
+      description: 'Calls of the tools of these servers by runs in the last 24 hours.',
       resolve: ({ projectId }) => recentCalls(projectId),
     }),
   }),
@@ -210,7 +212,9 @@ const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').imple
     projectName: t.exposeString('projectName', { description: 'The name of that project.' }),
     serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
     ...bindingFields(t as unknown as FieldsOfBinding),
-    credentialFields: t.exposeStringList('credentialFields', { description: 'Names of the credentials it has.' }),
+    credentialFields: t.exposeStringList('credentialFields', {
+      description: 'Names of the credentials that the binding has.',
+    }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
   }),
 });

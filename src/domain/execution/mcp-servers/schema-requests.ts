@@ -25,7 +25,7 @@ export const UpdateProjectMcpRequest = request(
       configPath: boundedText(text.filePath)
         .nullable()
         .optional()
-        .describe('Path of the config file from the top of the repository; null: `service.yml`.'),
+        .describe('Path of the config file from the top of the repository; null means `service.yml`.'),
     })
     .meta({ description: 'The path of a project’s config file.', examples: [{ configPath: 'config/service.yml' }] }),
 );
@@ -41,7 +41,7 @@ const approvedTool = z
       .boolean()
       .optional()
       .describe(
-        'Whether a person decides about each call, with its arguments. Absent: unchanged, and false for a new tool.',
+        'Whether a person decides about each call, with its arguments. Absent means unchanged, and false for a new tool.',
       ),
   })
   .describe('A tool that agents may use.');
@@ -74,7 +74,9 @@ export const PutMcpBindingRequest = request(
         .max(maxEntries.approvedTools)
         .refine((tools) => new Set(tools.map(({ name }) => name)).size === tools.length, 'must name each tool once')
         .optional()
-        .describe('Absent: unchanged. Present, it also states that all tools were reviewed in their present form.'),
+        .describe(
+          'The approved tools; absent means no change. A list also states that all tools were reviewed in their present form.',
+        ),
       credentials: credentials
         .optional()
         .describe('Values of the declared secrets by name; never returned. Null deletes one, an absent one is kept.'),
@@ -126,7 +128,7 @@ export const OAuthStart = builder
   .implement({
     description: 'The page on which the person signs in to the server.',
     fields: (t) => ({
-      authorizeUrl: t.exposeString('authorizeUrl', { description: 'To be opened in the browser of the person.' }),
+      authorizeUrl: t.exposeString('authorizeUrl', { description: 'Address to open in the browser of the person.' }),
       expiresAt: t.expose('expiresAt', {
         type: 'EpochMs',
         description: 'The time until which the person can finish signing in.',

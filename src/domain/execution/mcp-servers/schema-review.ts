@@ -55,7 +55,7 @@ const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implemen
       change: t.expose('change', { type: ToolChange.type, description: 'The change since the last approval.' }),
       digest: t.string({
         nullable: true,
-        description: 'The digest of the definition, which changes with any part of it. Null: removed.',
+        description: 'The digest of the definition, which changes with any part of it. Null means removed.',
         resolve: ({ present }) => present && toolDigest(present),
       }),
       tool: t.field({
@@ -89,7 +89,7 @@ export const ToolReviewType = builder.objectRef<ToolReview>('McpToolReview').imp
     tools: t.field({
       type: [ReviewedToolType],
       complexity: { field: 1, multiplier: 1 },
-      description: 'In the order of the server, removed ones last.',
+      description: 'The tools in the order of the server, removed ones last.',
       resolve: ({ tools, isNarrowed }) => tools.map((tool) => ({ ...tool, isNarrowed })),
     }),
   }),

@@ -30,21 +30,23 @@ const RunCommand = builder.objectRef<RunMcpCommand>('RunMcpCommand').implement({
     }),
     program: t.exposeString('program', {
       nullable: true,
-      description: 'A program of the packages, or `node`; null: the only one, or the one named like the first package.',
+      description:
+        'A program of the packages, or `node`; null means the only one, or the one named like the first package.',
     }),
-    args: t.exposeStringList('args', { description: 'As declared, with `${secret:NAME}` as written.' }),
+    args: t.exposeStringList('args', { description: 'Arguments as declared, with `${secret:NAME}` as written.' }),
     env: t.expose('env', { type: [Value], description: 'Variables as declared, with `${secret:NAME}` as written.' }),
     credentials: t.expose('credentials', {
       type: [Value],
-      description: 'Values of secrets that the binding has. Others are those of the environment of the step.',
+      description:
+        'Values of the secrets that the binding has. The environment of the step has the values of the others.',
     }),
     packageIntegrity: t.exposeString('packageIntegrity', {
       nullable: true,
-      description: 'Checksum that the first package must have, as in lock files of npm; null: any.',
+      description: 'Checksum that the first package must have, as in lock files of npm; null means any.',
     }),
     refusal: t.exposeString('refusal', {
       nullable: true,
-      description: 'Why it must not be started; null: it may be.',
+      description: 'Why the server must not be started; null when it may be.',
     }),
   }),
 });
@@ -52,10 +54,12 @@ const RunCommand = builder.objectRef<RunMcpCommand>('RunMcpCommand').implement({
 const RunTools = builder.objectRef<UsableTools>('RunMcpTools').implement({
   description: 'The tools that the agent of a run may use.',
   fields: (t) => ({
-    tools: t.exposeStringList('tools', { description: 'Their names: approved, and unchanged since.' }),
+    tools: t.exposeStringList('tools', {
+      description: 'Names of the tools that a person has approved and that have not changed since.',
+    }),
     refusal: t.exposeString('refusal', {
       nullable: true,
-      description: 'Why it may use none of the server; null: it may.',
+      description: 'Why the agent may use no tool of the server; null when it may.',
     }),
   }),
 });
@@ -70,10 +74,10 @@ const Admission = builder.objectRef<{ needsPerson: boolean }>('McpCallAdmission'
   }),
 });
 
-const tool = boundedText(text.mcpToolName).describe('As the server names it.');
+const tool = boundedText(text.mcpToolName).describe('The server’s name for the tool.');
 const ofServer = {
   ...ofRun,
-  serverName: boundedText(text.mcpServerName).describe('From the answer of `runMcpCommands`.'),
+  serverName: boundedText(text.mcpServerName).describe('The `serverName` that `runMcpCommands` has returned.'),
 };
 
 const ReportMcpToolsRequest = request(
@@ -86,7 +90,7 @@ const ReportMcpToolsRequest = request(
         .describe('Checksum of the first package, as in lock files of npm; absent for a file of the repository.'),
       tools: boundedText({ min: 2, max: most.tools })
         .nullish()
-        .describe('JSON of the list of tools; absent with `error`.'),
+        .describe('The list of tools as JSON; absent with `error`.'),
       error: boundedText({ min: 1, max: most.error })
         .nullish()
         .describe('Why the server was not started; absent when it was.'),
@@ -102,10 +106,10 @@ const AdmitMcpCallRequest = request(
       tool,
       arguments: boundedText(text.fragmentBody)
         .nullish()
-        .describe('JSON of the arguments, as the person was shown them; absent without a question.'),
+        .describe('The arguments as JSON, as the person was shown them; absent without a question.'),
       questionId: boundedText(text.fragmentWord)
         .nullish()
-        .describe('`toolUseId` of the question that a person has approved; absent: none was asked.'),
+        .describe('`toolUseId` of the question that a person has approved; absent means none was asked.'),
     })
     .describe('A call that the agent of a run wants to make.'),
 );

@@ -42,7 +42,7 @@ builder.queryFields((t) => ({
       projectId: t.arg.string(pathId),
       serverName: t.arg.string(requests.serverName),
       names: t.arg.stringList({
-        description: `Only these tools, at most ${mostNames}, with their definitions. Absent: all tools, without definitions.`,
+        description: `Only these tools, at most ${mostNames}, with their definitions. Absent means all tools, without definitions.`,
         validate: { schema: z.array(boundedText(text.mcpToolName)).max(mostNames) },
       }),
     },

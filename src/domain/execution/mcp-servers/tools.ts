@@ -21,7 +21,7 @@ const maxDescriptionChars = 8_000;
 const maxDefinitionBytes = 64 * 1024;
 const listTimeoutMs = seconds(20);
 
-/** Neither can be stored: PostgreSQL's jsonb has no NUL, and UTF-8 no lone surrogate. */
+/** Escapes of NUL and lone surrogates, which cannot be stored: jsonb has no NUL, and UTF-8 no lone surrogate. */
 const unstorable = /\\u0000|\\ud[89a-f]/i;
 
 const schema = z.record(z.string(), z.unknown()).refine(({ type }) => type === 'object', 'must be of the type object');

@@ -29,7 +29,7 @@ export interface StepEnd {
 
 export interface ReadStep extends Pick<RunStep, 'error' | 'output' | 'sessionId' | 'turns'> {
   handover: Handover | null;
-  /** The problem with the output, when the step is repeated because of it. */
+  /** The problem with the output, for which the step is repeated. */
   askAgain: string | null;
 }
 

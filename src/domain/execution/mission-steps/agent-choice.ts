@@ -99,7 +99,7 @@ async function questionFor(
   return { runId: run.id, connectorId: connector.id, question: questionAbout(model, agents, prompt), agentIds };
 }
 
-/** In the order of their first steps; null when an agent was deleted. */
+/** The agents in the order of their first steps; null when one was deleted. */
 async function teamOf(trx: Transaction, project: Row<Project>, ids: readonly string[]): Promise<RunAgent[] | null> {
   const agents = await Agent.query(trx)
     .where({ orgId: project.orgId })
@@ -113,7 +113,7 @@ const underWay = new Set<Promise<void>>();
 export function ask(asked: AskedQuestion): void {
   const work: Promise<void> = answer(asked)
     .catch(() => settle(asked, { value: undefined, failure: 'The question failed.', tokens: null }))
-    // Without a database the deadline decides.
+    // If the answer cannot be stored, the question ends at its deadline.
     .catch(() => {})
     .finally(() => underWay.delete(work));
   underWay.add(work);

@@ -17,7 +17,7 @@ export interface StepEnvironment extends Omit<TemplateSettings, 'name'> {
   templateId: string;
   templateName: string;
   secrets: DeliveredSecret[];
-  /** With all hosts that the policy allows. */
+  /** The network policy of the setup, with all hosts that it allows. */
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
 }

@@ -21,7 +21,7 @@ export interface StepOrder {
   stepId: string;
   seq: number;
   role: RunAgent['role'];
-  /** Its model as its harness expects it. */
+  /** The model of the agent, as its harness expects it. */
   agent: RunAgent;
   prompt: string;
   outputSchema: string | null;

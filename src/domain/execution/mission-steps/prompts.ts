@@ -64,7 +64,7 @@ const said = (messages: readonly { author: string; text: string }[]): string =>
   listed(messages.map(({ author, text }) => `${author}: ${shortened(text)}`));
 
 interface History {
-  /** Null when the following prompt contains it. */
+  /** The task; null when the following prompt contains it. */
   task: string | null;
   steps: readonly { role: string; status: string; output: string | null; error: string | null }[];
   /** Whether another runtime has worked on the present step, and was lost. */
@@ -72,7 +72,7 @@ interface History {
   messages: readonly { author: string; text: string }[];
 }
 
-/** For a new session that continues the work of a lost one. */
+/** Prompt for a new session that continues the work of a lost one. */
 export const historyPrompt = ({ task, steps, wasBegun, messages }: History): string =>
   sections(
     '# What has happened so far',
@@ -87,7 +87,7 @@ export const historyPrompt = ({ task, steps, wasBegun, messages }: History): str
     '# What to do now',
   );
 
-/** For a session that is resumed in its state at the time `at`. */
+/** Prompt for a session that is resumed in its state at the time `at`. */
 export const lostPrompt = (at: string, messages: readonly { author: string; text: string }[]): string =>
   sections(
     `The machine that you worked on was lost. Your files and this conversation are as they were at ${at}: what you did after ` +
@@ -114,6 +114,6 @@ export const messagesPrompt = (messages: readonly Delivered[]): string =>
     ),
   );
 
-/** For the session that returned the invalid output. */
+/** Prompt for the session that returned invalid output. */
 export const repeatPrompt = (problem: string): string =>
   `Your structured output was not accepted: ${problem} Answer again with output that matches the schema.`;

@@ -11,7 +11,7 @@ import { historyPrompt, lostPrompt } from './prompts.ts';
 
 /** Checkpoint, session and prompts for the continuing runtime. */
 export interface Recovery {
-  /** Address of the bundle; null: only the pushed branch exists. */
+  /** Address of the bundle; null means only the pushed branch exists. */
   checkpoint: { commitSha: string; url: string } | null;
   resumeSessionId: string | null;
   /** The prompt for a session that is resumed in the middle of its step. */

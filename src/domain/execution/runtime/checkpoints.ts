@@ -41,7 +41,7 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
       projectId,
       sandboxId,
       role,
-      // Not attached to the issue as proof of work.
+      // A checkpoint is not attached to the issue, because it is no proof of work.
       issueId: null,
       sessionId: null,
       kind: 'file',

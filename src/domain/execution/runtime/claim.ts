@@ -31,7 +31,7 @@ export interface ClaimedRun {
   issueId: string;
   issueUrl: string | null;
   repoFullName: string;
-  /** Null: the default branch of the repository. */
+  /** Null means the default branch of the repository. */
   baseBranch: string | null;
   branch: string;
   /** Whether the runtime merges an approved change. */

@@ -35,7 +35,7 @@ export interface HeartbeatAnswer {
     leaseUntil: number | null;
     /** Changes with the model connectors of the organization; null when the run must stop, or has no agent with a model. */
     modelRevision: string | null;
-    /** In order, repeated until they are acknowledged. */
+    /** Messages in order, repeated until they are acknowledged. */
     messages: Delivered[];
   }[];
   nextHeartbeatMs: number;

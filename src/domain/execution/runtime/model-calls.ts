@@ -22,9 +22,9 @@ export interface ModelCallRequest {
   /** The runtime's own id: a repeated request gets the same answer. */
   callId: string;
   model: string;
-  /** Upper bound of its input tokens. */
+  /** Upper bound of the call's input tokens. */
   inputTokens: number;
-  /** Its requested maximum of output tokens. */
+  /** Maximum of output tokens that the call requests. */
   outputTokens: number;
 }
 

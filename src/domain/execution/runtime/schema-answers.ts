@@ -16,7 +16,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
   description: 'A run that this runtime now holds, with everything needed to work on it.',
   fields: (t) => ({
     runId: t.exposeString('runId', { description: 'The id of the run.' }),
-    leaseId: t.exposeString('leaseId', { description: 'Required in every report on this run.' }),
+    leaseId: t.exposeString('leaseId', { description: 'The id of the lease, required in every report on this run.' }),
     leaseUntil: t.expose('leaseUntil', {
       type: 'EpochMs',
       description: `When the lease expires. Each heartbeat renews it for ${lease.lastsMs / 1_000} seconds; send one every ${lease.heartbeatMs / 1_000} seconds.`,
@@ -50,7 +50,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
     }),
     baseBranch: t.exposeString('baseBranch', {
       nullable: true,
-      description: 'The branch that the change is for; null: the default branch of the repository.',
+      description: 'The branch that the change is for; null means the default branch of the repository.',
     }),
     branch: t.exposeString('branch', { description: 'The branch that the agents of the run commit to.' }),
     budgetUsd: t.exposeFloat('budgetUsd', {
@@ -95,7 +95,7 @@ const RunDesired = wordSet('RunDesired', desiredOfRun, 'Action that a runtime mu
 const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatMessage').implement({
   description: 'A message of a person to the agent of a run.',
   fields: (t) => ({
-    messageId: t.exposeString('messageId', { description: 'For `acknowledged`, once the agent has it.' }),
+    messageId: t.exposeString('messageId', { description: 'The id to acknowledge once the agent has the message.' }),
     text: t.exposeString('text', {
       complexity: weightOf(stepText.message.max),
       description: 'The text for the agent.',
@@ -121,7 +121,7 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
     }),
     messages: t.expose('messages', {
       type: [HeartbeatMessage],
-      description: 'In order, repeated in each answer until they are acknowledged.',
+      description: 'Messages for the agent in order, repeated in each answer until they are acknowledged.',
     }),
     leaseUntil: t.expose('leaseUntil', {
       type: 'EpochMs',
@@ -131,7 +131,7 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
     modelRevision: t.exposeString('modelRevision', {
       nullable: true,
       description:
-        'A value other than that of `runModels` means: ask again, and stop using credentials that are no longer listed. Null when ' +
+        'If the value is not that of `runModels`, ask again and stop using credentials that are no longer listed. Null when ' +
         'the run must stop, or no agent with a model works on it.',
     }),
   }),
@@ -139,17 +139,17 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
 export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatResponse').implement({
   description: 'The required action of a runtime for each run, sandbox and environment of its heartbeat.',
   fields: (t) => ({
-    runs: t.expose('runs', { type: [HeartbeatRun], description: 'The answers, in the order of the request.' }),
+    runs: t.expose('runs', { type: [HeartbeatRun], description: 'An answer for each run, in the order sent.' }),
     sandboxes: t.expose('sandboxes', {
       type: [desiredType('HeartbeatSandbox', 'sandboxId', 'a sandbox')],
-      description: 'The answers, in the order of the request.',
+      description: 'An answer for each sandbox, in the order sent.',
     }),
     nextHeartbeatMs: t.exposeInt('nextHeartbeatMs', {
       description: `Time until the next heartbeat, milliseconds: shorter while an agent that accepts messages works.`,
     }),
     environments: t.expose('environments', {
       type: [desiredType('HeartbeatEnvironment', 'environmentId', 'a preview environment')],
-      description: 'The answers, in the order of the request.',
+      description: 'An answer for each environment, in the order sent.',
     }),
   }),
 });
@@ -166,7 +166,7 @@ const registeredType = <K extends string>(name: string, id: K, noun: string) =>
   builder.objectRef<Record<K, string>>(name).implement({
     description: `The id of ${noun} that was registered, now or by an earlier request.`,
     fields: (t) => ({
-      [id]: t.string({ description: 'Required in further reports.', resolve: (registered) => registered[id] }),
+      [id]: t.string({ description: 'An id that further reports require.', resolve: (registered) => registered[id] }),
     }),
   });
 export const RegisteredSandbox = registeredType('RegisteredSandbox', 'sandboxId', 'a sandbox');
@@ -220,7 +220,7 @@ export const RunModelsType = builder.objectRef<RunModels>('RunModels').implement
     revision: t.exposeString('revision', {
       description: 'For comparison with `modelRevision` of the answers to heartbeats.',
     }),
-    connectors: t.expose('connectors', { type: [RunModel], description: 'At most one of each vendor.' }),
+    connectors: t.expose('connectors', { type: [RunModel], description: 'At most one connector of each vendor.' }),
   }),
 });
 
@@ -244,7 +244,7 @@ export const ReportedBranch = builder
   .implement({
     description: 'The pull request of a branch.',
     fields: (t) => ({
-      prNumber: t.exposeInt('prNumber', { nullable: true, description: 'Null where the source host has none.' }),
+      prNumber: t.exposeInt('prNumber', { nullable: true, description: 'Null for a host without pull requests.' }),
       prUrl: t.exposeString('prUrl', { nullable: true, description: 'Its page; null where the source host has none.' }),
     }),
   });

@@ -23,7 +23,7 @@ export const ClaimRunRequest = request(
           z
             .object({
               harness: Harness.zod.describe('One of `harnesses`.'),
-              version: boundedText(text.harnessVersion).describe('As the program reports it.'),
+              version: boundedText(text.harnessVersion).describe('The version that the program reports.'),
             })
             .describe('The version of a harness.'),
         )
@@ -37,7 +37,9 @@ export const ClaimRunRequest = request(
         .array(ModelVendor.zod)
         .max(10)
         .nullish()
-        .describe('The vendors whose models the runtime has credentials for; absent: all that its harnesses need.'),
+        .describe(
+          'The vendors whose models the runtime has credentials for; absent means all that its harnesses need.',
+        ),
       notice: boundedText(stepText.notice)
         .nullish()
         .describe('Why a harness is not offered yet, such as an installation under way; shown to people.'),

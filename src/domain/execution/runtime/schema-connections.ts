@@ -29,15 +29,15 @@ const ReportConnectionsRequest = request(
                 'The name or address that was asked for, in lower case.',
               ),
               port: z.int().min(0).max(65_535).describe('The port that was asked for.'),
-              phase: ConnectionPhase.zod.describe('The phase in which it was asked for.'),
+              phase: ConnectionPhase.zod.describe('The phase in which the connection was asked for.'),
               verdict: ConnectionVerdict.zod.describe('Result of the connection.'),
               count: z
                 .int()
                 .min(1)
                 .max(connectionReport.count)
                 .describe('Number of connections since the last report.'),
-              sentBytes: bytes.default(0).describe('Sent to the host since the last report.'),
-              receivedBytes: bytes.default(0).describe('Received from the host since the last report.'),
+              sentBytes: bytes.default(0).describe('Bytes sent to the host since the last report.'),
+              receivedBytes: bytes.default(0).describe('Bytes received from the host since the last report.'),
             })
             .describe('Connections of one kind since the last report.'),
         )
@@ -56,7 +56,7 @@ const ReportPreparationRequest = request(
       key: boundedText(preparationBounds.key).describe(
         'The runtime’s own id of the prepared environment: the same for the same template, commit and lock files.',
       ),
-      templateId: id.describe('From the environment of the step.'),
+      templateId: id.describe('The `templateId` of the environment of the step.'),
       commit: commitSha.nullish().describe('The commit that it is prepared at; absent without a repository.'),
       status: PreparationStatus.zod.describe('Status of the preparation.'),
       lastLines: boundedText(preparationBounds.lastLines).nullish().describe('The last lines of its log.'),
@@ -65,7 +65,7 @@ const ReportPreparationRequest = request(
         .min(0)
         .max(preparationBounds.seconds)
         .nullish()
-        .describe('Duration; 0 when the environment was there already.'),
+        .describe('Duration in seconds; 0 when the environment was there already.'),
       bytes: safeInt(preparationBounds.bytes).nullish().describe('Size on the disk.'),
     })
     .describe('Status of the preparation of the environment of a run. A later report replaces an earlier one.'),

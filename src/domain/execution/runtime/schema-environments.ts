@@ -30,7 +30,7 @@ const StepSecretType = builder.objectRef<DeliveredSecret>('StepSecret').implemen
   description: 'A secret of the environment, in an answer to the runtime that holds the run.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name of the environment variable.' }),
-    value: t.exposeString('value', { description: 'Never for an agent, a log or a file.' }),
+    value: t.exposeString('value', { description: 'The value of the secret: never for an agent, a log or a file.' }),
     hosts: t.exposeStringList('hosts', {
       description: 'Requests to these hosts get the value in place of the placeholder; empty with `setupOnly`.',
     }),
@@ -63,37 +63,43 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
     }),
     secrets: t.expose('secrets', {
       type: [StepSecretType],
-      description: 'Their names differ from those of variables.',
+      description: 'The secrets, whose names differ from those of the variables.',
     }),
     services: t.expose('services', {
       type: [ServiceType],
-      description: 'Containers in one network with the step and with no other; they run for as long as the mission.',
+      description: 'Containers that share a network with the step alone, and run for as long as the mission.',
     }),
-    setupNetwork: t.expose('setupNetwork', { type: StepNetwork, description: 'While the environment is prepared.' }),
-    agentNetwork: t.expose('agentNetwork', { type: StepNetwork, description: 'While agents and scripts work.' }),
+    setupNetwork: t.expose('setupNetwork', {
+      type: StepNetwork,
+      description: 'The network policy while the environment is prepared.',
+    }),
+    agentNetwork: t.expose('agentNetwork', {
+      type: StepNetwork,
+      description: 'The network policy while agents and scripts work.',
+    }),
     memoryMb: t.exposeInt('memoryMb', {
       nullable: true,
-      description: 'Memory limit, MiB; null: that of the instance type.',
+      description: 'Memory limit, MiB; null means that of the instance type.',
     }),
     diskMb: t.exposeInt('diskMb', {
       nullable: true,
-      description: 'Limit of disk space, MiB; null: as much as the runtime allows.',
+      description: 'Limit of disk space, MiB; null means the limit of the runtime.',
     }),
     processes: t.exposeInt('processes', {
       nullable: true,
-      description: 'Maximum number of processes; null: as many as the runtime allows.',
+      description: 'Maximum number of processes; null means the limit of the runtime.',
     }),
     stepMinutes: t.exposeInt('stepMinutes', {
       nullable: true,
-      description: 'Time limit of a step in minutes; null: `stepTimeoutMs` of the claim.',
+      description: 'Time limit of a step in minutes; null means `stepTimeoutMs` of the claim.',
     }),
     stepModelCalls: t.exposeInt('stepModelCalls', {
       nullable: true,
-      description: 'Maximum model calls of a step; null: `maxTurns` of the claim.',
+      description: 'Maximum model calls of a step; null means `maxTurns` of the claim.',
     }),
     stepTokens: t.exposeInt('stepTokens', {
       nullable: true,
-      description: 'Maximum tokens of a step, read and written, cached ones included; null: no bound.',
+      description: 'Maximum tokens of a step, read and written, cached ones included; null means no bound.',
     }),
   }),
 });

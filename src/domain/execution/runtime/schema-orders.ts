@@ -18,7 +18,10 @@ export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').im
       description: 'The id of the agent; null for a built-in agent.',
     }),
     name: t.exposeString('name', { description: 'The name of the agent.' }),
-    role: t.expose('role', { type: AgentRole.type, description: 'A builder is chosen before the other roles.' }),
+    role: t.expose('role', {
+      type: AgentRole.type,
+      description: 'The role of the agent; a builder is chosen before the other roles.',
+    }),
     isReadOnly: t.boolean({
       description:
         'Whether the agent must not change files, which follows from its role. Its work is neither checkpointed nor pushed.',
@@ -30,7 +33,11 @@ export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').im
         'The model that the harness is to use, by its vendor’s name; that of a connector after `messages/` or `compatible/`: the API of ' +
         'Anthropic, or Chat Completions.',
     }),
-    effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the default of the model.' }),
+    effort: t.expose('effort', {
+      type: Effort.type,
+      nullable: true,
+      description: 'Reasoning effort; null means the default of the model.',
+    }),
     userPrompt: t.exposeString('userPrompt', {
       nullable: true,
       complexity: weightOf(text.userPrompt.max),
@@ -52,7 +59,7 @@ const CheckpointOrder = builder.objectRef<NonNullable<StepOrder['checkpoint']>>(
       description: 'The commit of all files; its parent is the one that was checked out.',
     }),
     url: t.exposeString('url', {
-      description: 'Address of the bundle, for about an hour; a 404 when it is lost.',
+      description: 'Address of the bundle, valid for about an hour; it answers 404 when the bundle is lost.',
     }),
   }),
 });
@@ -60,7 +67,7 @@ const CheckpointOrder = builder.objectRef<NonNullable<StepOrder['checkpoint']>>(
 export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
   description: 'The step for an agent of the runtime. Each step has its own session, sandbox and cost.',
   fields: (t) => ({
-    stepId: t.exposeString('stepId', { description: 'Required in reports on the step.' }),
+    stepId: t.exposeString('stepId', { description: 'The id of the step, required in reports on the step.' }),
     seq: t.exposeInt('seq', { description: 'Position among the steps of the run, from 0.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
     agent: t.expose('agent', { type: RunAgentType, description: 'The agent that works on it.' }),
@@ -79,12 +86,13 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
     resumePrompt: t.exposeString('resumePrompt', {
       nullable: true,
       complexity: weightOf(text.prompt.max),
-      description: 'Sent to that session instead of `prompt`, which it has already received; null: send `prompt`.',
+      description:
+        'The prompt for that session, which has received `prompt` already; null means that `prompt` is sent.',
     }),
     preamble: t.exposeString('preamble', {
       nullable: true,
       complexity: weightOf(text.prompt.max),
-      description: 'A summary of earlier work that precedes `prompt` in a new session; null: none.',
+      description: 'A summary of earlier work that precedes `prompt` in a new session; null means none.',
     }),
     environment: t.expose('environment', {
       type: StepEnvironmentType,
@@ -94,7 +102,7 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
       type: CheckpointOrder,
       nullable: true,
       description:
-        'The checkpoint that a new workspace starts from; null: the branch of the run, or else its base branch.',
+        'The checkpoint that a new workspace starts from; null means the branch of the run, or else its base branch.',
     }),
   }),
 });

@@ -24,10 +24,10 @@ const EnvironmentMove = wordSet('EnvironmentMove', nextStatuses, 'The next statu
 export const id = boundedText(text.pathId);
 export const ofRun = {
   runId: id.describe('A run that this runtime holds.'),
-  leaseId: id.describe('From the answer of `claimRun`.'),
+  leaseId: id.describe('The `leaseId` that `claimRun` has returned.'),
 };
 export const ofSandbox = {
-  sandboxId: id.describe('From the answer of `registerSandbox`.'),
+  sandboxId: id.describe('The `sandboxId` that `registerSandbox` has returned.'),
   leaseId: id.describe('The lease of its run.'),
 };
 export const sessionDescription = 'The runtime’s own id of the session.';
@@ -46,8 +46,8 @@ const sample = z
   .object({
     t: epochMs.describe('When it was measured: within the last 28 days.'),
     cpuPct: real(100_000).describe('Percent of all cores, 0 to 100.'),
-    memUsedMb: real(1e9).describe('Megabytes in use.'),
-    memTotalMb: real(1e9).describe('Megabytes in all.'),
+    memUsedMb: real(1e9).describe('Memory in use, megabytes.'),
+    memTotalMb: real(1e9).describe('All memory, megabytes.'),
     diskUsedPct: real(100).describe('Percent of the disk space that the mission may take.'),
   })
   .describe('One measurement of a sandbox.');
@@ -65,8 +65,13 @@ export const HeartbeatRequest = request(
                 .max(messagesAtOnce * 10)
                 .optional()
                 .describe('Ids of messages that its agent has taken up; they are not delivered again.'),
-              progress: z.int().min(0).max(100).nullish().describe('Percent; absent or less than before: unchanged.'),
-              activity: boundedText(text.activity).nullish().describe('Current activity; absent: unchanged.'),
+              progress: z
+                .int()
+                .min(0)
+                .max(100)
+                .nullish()
+                .describe('Percent; an absent or lower value changes nothing.'),
+              activity: boundedText(text.activity).nullish().describe('Current activity; absent means unchanged.'),
             })
             .describe('A run that the runtime works on.'),
         )
@@ -122,9 +127,11 @@ export const RegisterArtifactRequest = request(
   z
     .object({
       ...ofRun,
-      contentKey: id.describe('From the answer of `createArtifactUpload`, after the upload.'),
+      contentKey: id.describe(
+        'The `contentKey` that `createArtifactUpload` has returned, once the upload is complete.',
+      ),
       role,
-      kind: ArtifactKind.zod.describe('What it shows.'),
+      kind: ArtifactKind.zod.describe('The kind of its content.'),
       contentType: boundedText(text.contentType)
         .regex(/^[\w.+-]+\/[\w.+-]+( *;.*)?$/, 'must be a media type such as image/png')
         .describe('The media type of the bytes, such as image/png.'),
@@ -151,7 +158,7 @@ export const RegisterEnvironmentRequest = request(
       workerName: boundedText(text.runtimeKey).nullish().describe('The name of the deployment at its platform.'),
       expiresAt: epochMs
         .nullish()
-        .describe('When it is to be taken down; absent: when a person or the runtime ends it.'),
+        .describe('When the environment is to be taken down; if absent, a person or the runtime ends it.'),
     })
     .describe('A preview environment that the runtime is starting.'),
 );
@@ -159,7 +166,7 @@ export const MoveEnvironmentRequest = request(
   'MoveEnvironmentRequest',
   z
     .object({
-      environmentId: id.describe('From the answer of `registerEnvironment`.'),
+      environmentId: id.describe('The `environmentId` that `registerEnvironment` has returned.'),
       status: EnvironmentMove.zod.describe('A status that may follow the present one.'),
     })
     .describe('The next status of a preview environment.'),
@@ -173,7 +180,7 @@ export const OpenRepositoryRequest = request(
       ...ofRun,
       skillRepo: boundedText(text.repoFullName)
         .nullish()
-        .describe('One of the `skillRepos` of the agents of the run; absent: the repository of its project.'),
+        .describe('One of the `skillRepos` of the agents of the run; absent means the repository of its project.'),
     })
     .describe('The run whose repository is to be reached.'),
 );
@@ -184,12 +191,14 @@ export const ReportBranchRequest = request(
       ...ofRun,
       headSha: commitSha.describe('The newest commit of the branch.'),
       baseBranch: boundedText(text.gitRef).describe('The branch that it is to be merged into.'),
-      title: boundedText(text.caption).nullish().describe('Title of the pull request; absent: that of the mission.'),
+      title: boundedText(text.caption)
+        .nullish()
+        .describe('Title of the pull request; absent means that of the mission.'),
       body: boundedText(text.runError).nullish().describe('Body of the pull request: the changes and their reasons.'),
       commits: count.describe('Commits of the branch since it left the base branch.'),
       files: count.describe('Files that these commits change.'),
-      insertions: count.describe('Lines that they add.'),
-      deletions: count.describe('Lines that they remove.'),
+      insertions: count.describe('Lines that these commits add.'),
+      deletions: count.describe('Lines that these commits remove.'),
     })
     .describe('A branch that the runtime of a run has pushed.'),
 );

@@ -16,7 +16,7 @@ const seq = (most: number) =>
     .int()
     .min(0)
     .max(most - 1)
-    .describe('Counts from 0 without a gap; stored entries may be repeated.');
+    .describe('The sequence number, which counts from 0 without a gap; stored entries may be repeated.');
 
 export const RegisterSandboxRequest = request(
   'RegisterSandboxRequest',
@@ -26,7 +26,7 @@ export const RegisterSandboxRequest = request(
       key,
       role,
       harness: Harness.zod.describe('The harness that runs in it.'),
-      harnessVersion: boundedText(text.harnessVersion).nullish().describe('As the harness reports it.'),
+      harnessVersion: boundedText(text.harnessVersion).nullish().describe('The version that the harness reports.'),
       instanceType: InstanceType.zod.describe('The machine that it runs on.'),
       timeoutAt: epochMs.nullish().describe('The latest time at which the sandbox is ended.'),
     })

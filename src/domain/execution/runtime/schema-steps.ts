@@ -22,9 +22,9 @@ export const ReportUsageRequest = request(
       model: boundedText(text.modelId).describe(
         'The model that answered, by its vendor’s name; a date at its end is ignored.',
       ),
-      inputTokens: tokens.describe('Without those that were read from or written to a cache.'),
-      cachedInputTokens: tokens.default(0).describe('Read from the vendor’s cache.'),
-      cacheWriteTokens: tokens.default(0).describe('Written to the vendor’s cache.'),
+      inputTokens: tokens.describe('Input tokens, without those that were read from or written to a cache.'),
+      cachedInputTokens: tokens.default(0).describe('Input tokens read from the vendor’s cache.'),
+      cacheWriteTokens: tokens.default(0).describe('Input tokens written to the vendor’s cache.'),
       outputTokens: tokens.describe('Output tokens, including those of reasoning.'),
       answer: z
         .object({
@@ -34,7 +34,7 @@ export const ReportUsageRequest = request(
         .describe('The answer of the vendor to a model call.')
         .nullish()
         .describe('The answer of the vendor to a model call, for the metrics of the service.'),
-      callId: key.nullish().describe('The call that it ends, as it was reserved by `reserveModelCall`.'),
+      callId: key.nullish().describe('The `callId` of the reserved call that this usage ends.'),
     })
     .describe('Tokens that a step has used. The platform computes their cost from the list prices of the catalog.'),
 );
@@ -44,7 +44,9 @@ export const ReportCheckpointRequest = request(
     .object({
       ...ofRun,
       stepId,
-      contentKey: id.describe('From the answer of `createArtifactUpload`, after the upload of a git bundle.'),
+      contentKey: id.describe(
+        'The `contentKey` that `createArtifactUpload` has returned, once a git bundle is uploaded.',
+      ),
       commitSha,
       sessionId: sessionId.nullish().describe('The harness’ own id of the session that works on the step.'),
     })
@@ -70,5 +72,5 @@ export const FinishStepRequest = request(
       sessionId: sessionId.nullish().describe('The harness’ own id of the session: a later step may continue it.'),
       turns: z.int().min(0).max(1e6).nullish().describe('Number of model turns.'),
     })
-    .describe('The end of a step. Its commits are pushed before: the next step may be of another runtime.'),
+    .describe('The end of a step. Push its commits first: another runtime may work on the next step.'),
 );

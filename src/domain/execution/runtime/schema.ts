@@ -193,7 +193,7 @@ builder.mutationFields((t) => ({
   }),
   reportBranch: t.field({
     description:
-      'Records the pushed branch of a run, and opens or updates its pull request where the host has them. 409 for an agent that is `isReadOnly`.',
+      'Records the pushed branch of a run, and opens or updates its pull request where the host has them. The answer is 409 for an agent with `isReadOnly`.',
     scope,
     type: ReportedBranch,
     args: { input: t.arg({ type: requests.ReportBranchRequest, required: true, description: 'The report.' }) },
@@ -202,7 +202,7 @@ builder.mutationFields((t) => ({
   reportCheckpoint: t.field({
     description:
       'Stores the workspace of a step that is running or has ended. Another runtime, or a run that continues this one, begins from it. ' +
-      '409 for an agent that is `isReadOnly`.',
+      'The answer is 409 for an agent with `isReadOnly`.',
     scope,
     type: ReportAcknowledgement,
     args: {
@@ -234,7 +234,7 @@ builder.queryField('repositoryFile', (t) =>
     nullable: true,
     args: {
       runId: t.arg.string({ ...pathId, description: 'A run that this runtime holds.' }),
-      leaseId: t.arg.string({ ...pathId, description: 'From the answer of `claimRun`.' }),
+      leaseId: t.arg.string({ ...pathId, description: 'The `leaseId` that `claimRun` has returned.' }),
       path: t.arg.string({
         required: true,
         description: 'Path from the root of the repository.',

@@ -16,7 +16,13 @@ import { tryUserCode } from './user-code.ts';
 type Claimant = Pick<Row<Person>, 'id' | 'email'>;
 
 const gone = (description: string) =>
-  new Problem(410, { category: 'validation', title: 'No longer open', description, retryable: false, code: 'gone' });
+  new Problem(410, {
+    category: 'validation',
+    title: 'Claim no longer open',
+    description,
+    retryable: false,
+    code: 'gone',
+  });
 
 const requestNewCode = 'Have the agent request a new code.';
 
@@ -132,7 +138,7 @@ export async function approveClaim(approval: ClaimApproval): Promise<void> {
   // A wrong code is returned, not thrown, so that the transaction commits its count.
   const isRight = await transaction(async (trx) => {
     const { attempt, registration } = await holdOpenClaim(trx, approval);
-    // Checked before the code: an invalid choice must not count as an attempt.
+    // The choice is checked before the code: an invalid choice must not count as an attempt.
     const lent = await lendChosen(trx, { ...approval, userId: approval.person.id }, approval.scopes);
     if (!(await tryUserCode(trx, attempt, approval.userCode))) return false;
     const claimedAt = now();

@@ -48,7 +48,7 @@ export class Registration extends table('agent_registrations', {
   projectId: column<Unless<LentGrant>['projectId']>(),
   scopes: column<Unless<LentGrant>['scopes']>(),
   grantExpiresAt: column<Unless<LentGrant>['grantExpiresAt']>(),
-  /** To the minute. */
+  /** Accurate to the minute. */
   lastUsedAt: column<number | null>(),
   revokedAt: column<number | null>(),
 }) {

@@ -124,7 +124,7 @@ async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft
   for (;;) {
     await Registration.query(trx).insert(row).onConflict().ignore();
     const registration = await Registration.lock(trx, { issuer, subject, revokedAt: null });
-    // Absent when it was revoked between the two statements: the next iteration inserts a new one.
+    // The registration is absent when it was revoked between the two statements: the next iteration inserts a new one.
     if (registration) return registration;
   }
 }

@@ -11,7 +11,7 @@ import { holdProject } from '../../projects/projects/operations.ts';
 export interface Lender {
   userId: Id<'person'>;
   orgId: string;
-  /** Null: the whole organization. */
+  /** Null means the whole organization. */
   projectId: string | null;
 }
 

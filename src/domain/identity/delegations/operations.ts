@@ -31,7 +31,7 @@ export interface Delegation {
   /** When the person consented. */
   createdAt: number;
   expiresAt: number;
-  /** To the minute. */
+  /** Accurate to the minute. */
   lastUsedAt: number | null;
   status: (typeof delegationStatuses)[number];
 }

@@ -56,7 +56,7 @@ const AgentDelegation = builder.objectRef<operations.Delegation>('AgentDelegatio
     }),
     projectId: t.exposeString('projectId', {
       nullable: true,
-      description: 'The only project that the program reaches; null: the whole organization.',
+      description: 'The only project that the program reaches; null means the whole organization.',
     }),
     resource: t.exposeString('resource', {
       description: 'The resource identifier (RFC 8707) that its tokens are valid for.',

@@ -21,7 +21,7 @@ export class AccessToken extends table('access_tokens', {
   scopes: column<string[]>(),
   createdAt: column<number>(),
   expiresAt: column<number>(),
-  /** To the minute. */
+  /** Accurate to the minute. */
   lastUsedAt: column<number | null>(),
   revokedAt: column<number | null>(),
 }) {

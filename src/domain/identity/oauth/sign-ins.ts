@@ -25,7 +25,7 @@ export class SignIn extends table('sign_ins', {
   /** The granted scopes, with `offline_access` when there are refresh tokens. */
   scopes: column<string[]>(),
   createdAt: column<number>(),
-  /** Unchanged by a refresh. */
+  /** End of the sign-in, which a refresh does not change. */
   expiresAt: column<number>(),
   revokedAt: column<number | null>(),
 }) {

@@ -9,7 +9,7 @@ export class Token extends table('tokens', {
   id: column<Id<'token'>>(),
   orgId: column<Id<'organization'>>(),
   userId: column<Id<'person'>>(),
-  /** The only project that the token reaches; null: the whole organization. */
+  /** The only project that the token reaches; null means the whole organization. */
   projectId: column<Id<'project'> | null>(),
   /** A label for people, not an identifier. */
   name: column<string>(),
@@ -17,7 +17,7 @@ export class Token extends table('tokens', {
   scopes: column<string[]>(),
   createdAt: column<number>(),
   expiresAt: column<number>(),
-  /** To the minute. */
+  /** Accurate to the minute. */
   lastUsedAt: column<number | null>(),
   revokedAt: column<number | null>(),
 }) {

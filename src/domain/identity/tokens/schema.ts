@@ -27,7 +27,7 @@ const CreatedToken = builder.objectRef<operations.CreatedToken>('CreatedToken').
     scopes: t.exposeStringList('scopes', { description: 'The requested scopes, without duplicates.' }),
     projectId: t.exposeString('projectId', {
       nullable: true,
-      description: 'The only project that the token reaches; null: the whole organization.',
+      description: 'The only project that the token reaches; null means the whole organization.',
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'EpochMs',
@@ -47,7 +47,7 @@ const TokenSummary = builder.modelType(Token, 'TokenSummary').implement({
     }),
     projectId: t.exposeString('projectId', {
       nullable: true,
-      description: 'The only project that the token reaches; null: the whole organization.',
+      description: 'The only project that the token reaches; null means the whole organization.',
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the token was created.' }),
     expiresAt: t.expose('expiresAt', { type: 'EpochMs', description: 'When the token stops, or stopped, working.' }),

@@ -29,12 +29,12 @@ const CreditSource = builder.objectRef<BillingSummary['sources'][number]>('Credi
     startsAt: t.expose('startsAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When the credits can first be spent; null: at once.',
+      description: 'When the credits can first be spent; null means at once.',
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When the credits expire; null: never. Credits that expire first are spent first.',
+      description: 'When the credits expire; null means never. Credits that expire first are spent first.',
     }),
   }),
 });
@@ -43,7 +43,7 @@ const ProjectUsage = builder.objectRef<BillingSummary['projects']>('BillingProje
   description: 'Number of projects of the organization, and its limit.',
   fields: (t) => ({
     used: t.exposeInt('used', { description: 'All projects, archived ones included.' }),
-    limit: t.exposeInt('limit', { nullable: true, description: 'Limit of the plan; null: unlimited.' }),
+    limit: t.exposeInt('limit', { nullable: true, description: 'Limit of the plan; null means unlimited.' }),
   }),
 });
 
@@ -55,7 +55,9 @@ const BillingUsage = builder.objectRef<BillingSummary['usage']>('BillingUsage').
       description: 'The period of the subscription; without one the month, UTC.',
     }),
     missions: t.exposeInt('missions', { description: 'Missions that were settled in the period.' }),
-    creditsSpent: t.exposeFloat('creditsSpent', { description: 'To a millionth.' }),
+    creditsSpent: t.exposeFloat('creditsSpent', {
+      description: 'Credits that missions spent in the period, to a millionth.',
+    }),
   }),
 });
 
@@ -112,8 +114,10 @@ const BillingTrialState = builder.objectRef<BillingSummary['trial']>('BillingTri
     granted: t.exposeInt('granted', {
       description: 'Whole credits; 0 when the founder had the trial in another organization.',
     }),
-    remaining: t.exposeFloat('remaining', { description: 'To a millionth; 0 once they have expired.' }),
-    endsAt: t.expose('endsAt', { type: 'EpochMs', nullable: true, description: 'When they expire; null: never.' }),
+    remaining: t.exposeFloat('remaining', {
+      description: 'Remaining trial credits, to a millionth; 0 once they have expired.',
+    }),
+    endsAt: t.expose('endsAt', { type: 'EpochMs', nullable: true, description: 'When they expire; null means never.' }),
   }),
 });
 
@@ -128,7 +132,10 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
       type: 'SafeInt',
       description: 'Whole credits, rounded down; credits that running missions have reserved are included.',
     }),
-    sources: t.expose('sources', { type: [CreditSource], description: 'Ordered by expiry, earliest first.' }),
+    sources: t.expose('sources', {
+      type: [CreditSource],
+      description: 'Sources of credits, the one that expires first at the top.',
+    }),
     low: t.exposeBoolean('low', { description: 'Whether fewer than 10 credits are left.' }),
     canStartMission: t.exposeBoolean('canStartMission', {
       description: 'Whether credits and plan allow a mission to start now; the daily cost cap may still forbid it.',
@@ -138,7 +145,7 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
     missionCeiling: t.exposeInt('missionCeiling', { description: 'The most credits that one mission may cost.' }),
     sandboxLimit: t.exposeInt('sandboxLimit', {
       nullable: true,
-      description: 'Missions that may be open at once; null: as many as there are credits for.',
+      description: 'Missions that may be open at once; null means as many as there are credits for.',
     }),
     projects: t.expose('projects', {
       type: ProjectUsage,
@@ -163,7 +170,7 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
     subscription: t.expose('subscription', {
       type: TeamSubscription,
       nullable: true,
-      description: 'Null without one.',
+      description: 'The subscription; null without one.',
     }),
     advice: t.expose('advice', {
       type: PlanAdvice,

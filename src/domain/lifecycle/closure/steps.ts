@@ -75,7 +75,7 @@ async function settleCredits(trx: Transaction, { orgId, closedAt }: Closing): Pr
   return [settled('credits', `Unused credits that could still be withdrawn are refunded. ${rest}`, refunded / 100)];
 }
 
-/** In this order. A release may append to them. */
+/** The steps run in this order; a release may only append further ones. */
 export const steps: readonly Step[] = [endAccess, stopMissions, endSubscription, settleCredits];
 
 /** Runs the remaining steps. Concurrent calls take turns; a failed step is retried at the next call. */

@@ -51,7 +51,7 @@ const ListNoticesResponse = builder.objectRef<NoticeList>('ListNoticesResponse')
 });
 
 const NoticeDismissalType = builder.modelType(NoticeDismissal, 'NoticeDismissal').implement({
-  description: 'Confirms that a person does not see a notice any longer.',
+  description: 'Confirms that a person no longer sees a notice.',
   fields: (t) => ({
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     noticeId: t.exposeString('noticeId', { description: 'The id of the notice, derived from its cause.' }),
@@ -98,7 +98,7 @@ const UpdateNoticeMailRequest = request(
   z
     .object({
       kind: NoticeMailKind.zod.describe('Subject of the notices.'),
-      enabled: z.boolean().describe('Whether they are emailed, in every organization of the person.'),
+      enabled: z.boolean().describe('Whether these notices are emailed, in every organization of the person.'),
     })
     .meta({ description: 'The kind of notices to change.', examples: [{ kind: 'run_waiting', enabled: false }] }),
 );

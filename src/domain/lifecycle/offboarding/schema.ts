@@ -9,7 +9,7 @@ import * as operations from './membership-changes.ts';
 const UpdateMembershipRequest = request(
   'UpdateMembershipRequest',
   z
-    .object({ role: OrgRole.zod.describe('Not above the caller’s own.') })
+    .object({ role: OrgRole.zod.describe('A role that is not above the caller’s own.') })
     .meta({ description: 'Another role for a member.', examples: [{ role: 'admin' }] }),
 );
 const DeleteMembershipResponse = okAnswer('DeleteMembershipResponse');

@@ -45,9 +45,12 @@ const MilestoneState = wordSet('SetupMilestoneState', milestoneStates, 'Whether 
 const SetupMilestone = builder.objectRef<operations.Milestone>('SetupMilestone').implement({
   description: 'A step of setup. It is reached when its event has occurred.',
   fields: (t) => ({
-    id: t.expose('id', { type: MilestoneId.type, description: 'Which milestone it is.' }),
+    id: t.expose('id', { type: MilestoneId.type, description: 'The id of the milestone.' }),
     name: t.exposeString('name', { description: 'The step as an instruction, for display.' }),
-    state: t.expose('state', { type: MilestoneState.type, description: 'A reached milestone overrides any mark.' }),
+    state: t.expose('state', {
+      type: MilestoneState.type,
+      description: 'State of the milestone; reaching it overrides any mark.',
+    }),
     reachedAt: t.expose('reachedAt', {
       type: 'EpochMs',
       nullable: true,
@@ -72,18 +75,21 @@ const SetupGroupProgress = builder.objectRef<operations.GroupProgress>('SetupGro
 const SetupGroup = builder.objectRef<operations.Group>('SetupGroup').implement({
   description: 'Milestones that belong together.',
   fields: (t) => ({
-    id: t.expose('id', { type: GroupId.type, description: 'Which group it is.' }),
-    name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
+    id: t.expose('id', { type: GroupId.type, description: 'The id of the group.' }),
+    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
     reachedCount: t.exposeInt('reachedCount', { description: counts.reached }),
     totalCount: t.exposeInt('totalCount', { description: counts.total }),
-    milestones: t.expose('milestones', { type: [SetupMilestone], description: 'In the order in which to do them.' }),
+    milestones: t.expose('milestones', {
+      type: [SetupMilestone],
+      description: 'The milestones, in the order in which to do them.',
+    }),
   }),
 });
 
 const SetupGuide = builder.objectRef<operations.Guide>('SetupGuide').implement({
   description: 'Progress of the caller in a guide through the console.',
   fields: (t) => ({
-    id: t.expose('id', { type: GuideId.type, description: 'Which guide it is.' }),
+    id: t.expose('id', { type: GuideId.type, description: 'The id of the guide.' }),
     step: t.exposeInt('step', { description: 'The step that was last shown; 0 at the beginning.' }),
     completedAt: t.expose('completedAt', {
       type: 'EpochMs',
@@ -96,9 +102,9 @@ const SetupGuide = builder.objectRef<operations.Guide>('SetupGuide').implement({
 const FirstMission = builder.objectRef<operations.FirstMission>('SetupFirstMission').implement({
   description: 'The first mission of the organization.',
   fields: (t) => ({
-    issueId: t.exposeString('issueId', { description: 'Its issue, as the tracker names it.' }),
+    issueId: t.exposeString('issueId', { description: 'The issue of the mission, as the tracker names it.' }),
     orgSlug: t.exposeString('orgSlug', { description: 'The slug of the organization.' }),
-    url: t.exposeString('url', { description: 'The page of its run in the console.' }),
+    url: t.exposeString('url', { description: 'The page of the mission’s run in the console.' }),
   }),
 });
 
@@ -110,7 +116,7 @@ const Requirement = wordSet('SetupRequirementId', requirementIds, 'Requirements 
 const SetupRequirement = builder.objectRef<RequirementRecord>('SetupRequirement').implement({
   description: 'A requirement that must be met before a mission can start.',
   fields: (t) => ({
-    id: t.expose('id', { type: Requirement.type, description: 'Requirement.' }),
+    id: t.expose('id', { type: Requirement.type, description: 'The id of the requirement.' }),
     isMet: t.exposeBoolean('isMet', { description: 'Whether it is connected now.' }),
   }),
 });
@@ -137,7 +143,7 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
       nullable: true,
       description: 'The counts of the group of `next`; null when no milestone is open.',
     }),
-    groups: t.expose('groups', { type: [SetupGroup], description: 'In the order in which to do them.' }),
+    groups: t.expose('groups', { type: [SetupGroup], description: 'The groups, in the order in which to do them.' }),
     requirements: t.field({
       type: [SetupRequirement],
       beyondRest: true,

@@ -11,9 +11,9 @@ export const teamPlanIds = ['team-5', 'team-20'] as const;
 export type TeamPlanId = (typeof teamPlanIds)[number];
 
 export interface PlanLimits {
-  /** Null: unlimited. */
+  /** Null means unlimited. */
   projects: number | null;
-  /** Maximum of open missions; null: limited by the credits only. */
+  /** Maximum of open missions; null means that only the credits limit them. */
   agentsAtOnce: number | null;
   /** Maximum cost of one mission, in credits. */
   missionCeiling: number;

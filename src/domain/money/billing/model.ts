@@ -35,7 +35,7 @@ export class BillingOrder extends table('billing_orders', {
   /** The provider's id of the payment. */
   payment: column<string>(),
   createdAt: column<number>(),
-  /** Null: the order cannot be withdrawn. */
+  /** Null means the order cannot be withdrawn. */
   withdrawableUntil: column<number | null>(),
   withdrawnAt: column<number | null>(),
   withdrawalReason: column<string | null>(),
@@ -56,7 +56,7 @@ export class BillingSubscription extends table('billing_subscriptions', {
   id: column<Id<'subscription'>>(),
   orgId: column<Id<'organization'>>(),
   plan: column<TeamPlanId>(),
-  /** The plan from the next period on; null: unchanged. */
+  /** The plan from the next period on; null means unchanged. */
   nextPlan: column<TeamPlanId | null>(),
   /** At most one subscription per organization is not `canceled`. */
   status: column<(typeof subscriptionStatuses)[number]>(),
@@ -80,7 +80,7 @@ export class BillingCheckout extends table('billing_checkouts', {
   offer: column<CheckoutOffer>(),
   quantity: column<number>(),
   teamPlan: column<TeamPlanId | null>(),
-  /** Total of all packs. */
+  /** Total credits of all packs. */
   credits: column<number>(),
   amountCents: column<number>(),
   /** Whether the credits can be spent at once; otherwise after the withdrawal window. */

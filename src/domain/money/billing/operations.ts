@@ -11,7 +11,7 @@ import { BillingOrder, BillingSettings } from './model.ts';
 
 export interface CurrentPlan extends PlanLimits {
   plan: BillingPlan;
-  /** Set for the plan `team`. */
+  /** The team plan; null for other plans. */
   teamPlan: TeamPlanId | null;
 }
 
@@ -63,7 +63,7 @@ export async function findOrder(caller: Caller, id: string): Promise<Row<Billing
   return BillingOrder.get({ id: id as BillingOrder['id'], orgId: ownOrganization(caller) });
 }
 
-/** The newest 200, newest first. */
+/** The newest 200 orders of the caller's organization, newest first. */
 export async function listOrders(caller: Caller): Promise<Row<BillingOrder>[]> {
   beyondOneProject(caller);
   const { data } = await BillingOrder.page({ orgId: ownOrganization(caller) }, { limit: 200 });

@@ -17,7 +17,7 @@ export type PaymentEvent = { id: string; at: number } & (
       orgId: string;
       amountCents: number;
       payment: string;
-      /** Only for a team plan. */
+      /** The subscription of a team plan; null for other offers. */
       subscription: { reference: string; periodEnd: number } | null;
     }
   | { type: 'checkout_expired'; checkoutId: string }

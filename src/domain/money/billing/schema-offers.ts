@@ -24,10 +24,10 @@ const BillingOffer = builder.objectRef<typeof catalog.pack>('BillingOffer').impl
     id: t.string({ description: 'Always `pack`.', resolve: () => 'pack' }),
     kind: t.field({
       type: CheckoutOffer.type,
-      description: 'The `offer` of its checkout session.',
+      description: 'The value for `offer` of a checkout session.',
       resolve: () => 'pack' as const,
     }),
-    name: t.string({ description: 'Shown to people, in English.', resolve: ({ credits }) => `${credits} credits` }),
+    name: t.string({ description: 'Name for people, in English.', resolve: ({ credits }) => `${credits} credits` }),
     credits: t.exposeInt('credits', { description: 'Whole credits.' }),
     priceUsd: t.float({ description: 'Price of one pack, US dollars.', resolve: ({ cents }) => usd(cents) }),
     perCreditUsd: t.float({
@@ -45,11 +45,11 @@ const BillingOffer = builder.objectRef<typeof catalog.pack>('BillingOffer').impl
 const TeamPlanType = builder.objectRef<catalog.TeamPlan>('TeamPlan').implement({
   description: 'A plan that is paid by the month.',
   fields: (t) => ({
-    plan: t.expose('plan', { type: TeamPlanId.type, description: 'The `teamPlan` of its checkout session.' }),
-    name: t.exposeString('name', { description: 'Shown to people, in English.' }),
+    plan: t.expose('plan', { type: TeamPlanId.type, description: 'The value for `teamPlan` of a checkout session.' }),
+    name: t.exposeString('name', { description: 'Name for people, in English.' }),
     monthlyUsd: t.float({ description: 'The price of a month in US dollars.', resolve: ({ cents }) => usd(cents) }),
     creditsPerMonth: t.exposeInt('credits', { description: 'Whole credits; unused ones expire when the period ends.' }),
-    projects: t.exposeInt('projects', { nullable: true, description: 'Null: unlimited.' }),
+    projects: t.exposeInt('projects', { nullable: true, description: 'Number of projects; null means unlimited.' }),
     agentsAtOnce: t.exposeInt('agentsAtOnce', { nullable: true, description: 'Missions that may be open at once.' }),
   }),
 });
@@ -57,7 +57,11 @@ const TeamPlanType = builder.objectRef<catalog.TeamPlan>('TeamPlan').implement({
 const TeamPlanOffer = builder.objectRef<{ plans: readonly catalog.TeamPlan[] }>('TeamPlanOffer').implement({
   description: 'The team plans.',
   fields: (t) => ({
-    plans: t.field({ type: [TeamPlanType], description: 'The smallest first.', resolve: ({ plans }) => [...plans] }),
+    plans: t.field({
+      type: [TeamPlanType],
+      description: 'Team plans, the smallest first.',
+      resolve: ({ plans }) => [...plans],
+    }),
   }),
 });
 
@@ -75,7 +79,7 @@ const EnterpriseOffer = builder.objectRef<{ contactUrl: string | null; blurb: st
 const PlanLimits = builder.objectRef<catalog.PlanLimits>('PlanLimits').implement({
   description: 'The limits of a plan.',
   fields: (t) => ({
-    projects: t.exposeInt('projects', { nullable: true, description: 'Null: unlimited.' }),
+    projects: t.exposeInt('projects', { nullable: true, description: 'Number of projects; null means unlimited.' }),
     agentsAtOnce: t.exposeInt('agentsAtOnce', { nullable: true, description: 'Missions that may be open at once.' }),
   }),
 });

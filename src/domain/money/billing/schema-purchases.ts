@@ -23,8 +23,8 @@ const CheckoutStatus = wordSet('CheckoutStatus', checkoutStatuses, 'The state of
   expired: 'Not paid in time.',
 });
 const BillingOrderStatus = wordSet('BillingOrderStatus', orderStatuses, 'The state of an order.', {
-  paid: 'Paid.',
-  withdrawn: 'Withdrawn; what was not spent is refunded.',
+  paid: 'The order is paid.',
+  withdrawn: 'The order was withdrawn; unspent credits are refunded.',
 });
 const SubscriptionStatus = wordSet(
   'SubscriptionStatus',
@@ -78,7 +78,7 @@ export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrd
       graphOnly: true,
       type: TeamPlanId.type,
       nullable: true,
-      description: 'Null for packs.',
+      description: 'The team plan; null for packs.',
     }),
     refundUsd: t.float({
       graphOnly: true,
@@ -100,8 +100,14 @@ export const TeamSubscription = builder.objectRef<Row<BillingSubscription>>('Tea
   description: 'The subscription of an organization to a team plan.',
   fields: (t) => ({
     plan: t.expose('plan', { type: TeamPlanId.type, description: 'The plan of the current period.' }),
-    status: t.expose('status', { type: SubscriptionStatus.type, description: 'Whether it renews.' }),
-    currentPeriodEnd: t.expose('currentPeriodEnd', { type: 'EpochMs', description: 'When it renews or ends.' }),
+    status: t.expose('status', {
+      type: SubscriptionStatus.type,
+      description: 'State of the subscription, which says whether it renews.',
+    }),
+    currentPeriodEnd: t.expose('currentPeriodEnd', {
+      type: 'EpochMs',
+      description: 'When the subscription renews or ends.',
+    }),
     cancelAtPeriodEnd: t.boolean({
       description: 'Whether the subscription ends when its period ends.',
       resolve: ({ status }) => status === 'canceling',
@@ -109,7 +115,7 @@ export const TeamSubscription = builder.objectRef<Row<BillingSubscription>>('Tea
     nextPlan: t.expose('nextPlan', {
       type: TeamPlanId.type,
       nullable: true,
-      description: 'The plan from the next period on; null: the same.',
+      description: 'The plan from the next period on; null means the same.',
     }),
   }),
 });
@@ -162,13 +168,16 @@ export const CheckoutSessionStatus = builder.objectRef<Row<BillingCheckout>>('Ch
   description: 'A checkout session.',
   fields: (t) => ({
     checkoutId: t.exposeString('id', { description: 'Starts with `chk_`.' }),
-    status: t.expose('status', { type: CheckoutStatus.type, description: 'Complete once it is paid.' }),
+    status: t.expose('status', {
+      type: CheckoutStatus.type,
+      description: 'State of the checkout session; `complete` once it is paid.',
+    }),
     offer: t.expose('offer', { type: CheckoutOffer.type, description: 'The selected offer.' }),
-    credits: t.exposeInt('credits', { description: 'Total of all packs, or of one period of the plan.' }),
+    credits: t.exposeInt('credits', { description: 'Total credits of all packs, or of one period of the plan.' }),
     teamPlan: t.field({
       type: CheckoutTeamPlan,
       nullable: true,
-      description: 'Null for packs.',
+      description: 'The team plan; null for packs.',
       resolve: ({ teamPlan: plan }) => plan && teamPlan(plan),
     }),
   }),

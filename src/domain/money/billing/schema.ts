@@ -55,7 +55,7 @@ const UpdateSubscriptionRequest = request(
   z
     .object({
       orgId,
-      plan: TeamPlanId.zod.optional().describe('From the next period on.'),
+      plan: TeamPlanId.zod.optional().describe('The plan from the next period on.'),
       cancelAtPeriodEnd: z.boolean().optional().describe('True: it ends when its period ends; false: it renews.'),
     })
     .meta({ description: 'Omitted fields keep their value.', examples: [{ cancelAtPeriodEnd: true }] }),

@@ -18,7 +18,7 @@ export interface OpenLot extends Pick<CreditLot, 'id' | 'kind' | 'orderId' | 'st
 export interface Entry {
   lotId: CreditLot['id'];
   account: Account;
-  /** Only for the account `reserved`. */
+  /** The run of the account `reserved`; absent for the others. */
   runId?: string;
   amount: number;
 }

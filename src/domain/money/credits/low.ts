@@ -17,7 +17,7 @@ export interface LowCredits {
 const lastChangeSql = `select created_at as at from credit_transfers
   where org_id = $1 and amount <> 0 order by seq desc limit 1`;
 
-/** Null while there are enough credits. */
+/** The shortage of credits; null while there are enough. */
 export async function findLowCredits(orgId: string): Promise<LowCredits | null> {
   const lots = await readLots(orgId);
   const newest = lots.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))[0];

@@ -17,9 +17,9 @@ export class CreditLot extends table('credit_lots', {
   orgId: column<Id<'organization'>>(),
   kind: column<LotKind>(),
   orderId: column<string | null>(),
-  /** Null: spendable at once. */
+  /** Null means spendable at once. */
   startsAt: column<number | null>(),
-  /** Null: never. */
+  /** Null means never. */
   expiresAt: column<number | null>(),
   createdAt: column<number>(),
 }) {
@@ -41,7 +41,7 @@ export class CreditTransfer extends table('credit_transfers', {
   /** Total spending of all missions up to this transfer, refunds not subtracted, and the number of missions. */
   spentAfter: column<number>(),
   missionsAfter: column<number>(),
-  /** Null for a `reserve` at the start of missions: the entries name their runs. */
+  /** The run of the transfer; null for a `reserve` at the start of missions, whose entries name the runs. */
   runId: column<string | null>(),
   orderId: column<string | null>(),
   note: column<string | null>(),

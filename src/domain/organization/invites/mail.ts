@@ -19,7 +19,7 @@ If you do not know ${name}, ignore this mail.
   };
 }
 
-/** In quotation marks, with `example.com` as `example[.]com` and `://` as `[:]//`, which mail programs would turn into links. */
+/** The name in quotation marks, with `example.com` as `example[.]com` and `://` as `[:]//`, which mail programs would turn into links. */
 const quoted = (name: string): string =>
   `"${name
     .replaceAll('"', "'")

@@ -25,7 +25,7 @@ export async function admitInvite(
   trx: Transaction,
   { orgId, invitedByUserId, email }: Pick<Invite, 'orgId' | 'invitedByUserId' | 'email'>,
 ): Promise<void> {
-  // Always locked in this order, which prevents deadlocks.
+  // The three limits are always locked in this order, which prevents deadlocks.
   await refuseBeyond(trx, 'org_id', orgId, perOrganization, 'Your organization has sent too many invites.');
   if (invitedByUserId !== null) {
     const limit = Math.ceil(perOrganization / 2);

@@ -58,7 +58,7 @@ const RevokeInviteResponse = okAnswer('RevokeInviteResponse');
 
 const CreateInviteRequest = request(
   'CreateInviteRequest',
-  z.object({ email: emailAddress, role: OrgRole.zod.describe('Not above the caller’s own.') }).meta({
+  z.object({ email: emailAddress, role: OrgRole.zod.describe('A role that is not above the caller’s own.') }).meta({
     description: 'A new invite, which is mailed to the address.',
     examples: [{ email: 'bob@example.com', role: 'member' }],
   }),

@@ -46,7 +46,7 @@ const CreateMembershipRequest = request(
   z
     .object({
       userId: boundedText(text.pathId).describe('The account of the person. A person without one is invited instead.'),
-      role: OrgRole.zod.describe('Not above the caller’s own.'),
+      role: OrgRole.zod.describe('A role that is not above the caller’s own.'),
     })
     .meta({
       description: 'A new member, who has an account already.',

@@ -13,7 +13,7 @@ export class Organization extends table('organizations', {
   createdAt: column<number>(),
   /** True while the name is a default that no person has chosen. */
   namePending: column<boolean>(),
-  /** Null while the organization is open. A closed one is erased after thirty days. */
+  /** When the organization was closed; null while it is open. A closed one is erased after thirty days. */
   closedAt: column<number | null>(),
   /** Slugs before each rename, the latest first. */
   formerSlugs: column<string[]>(),

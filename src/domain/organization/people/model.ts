@@ -9,7 +9,7 @@ export class Person extends table('people', {
   email: column<string>(),
   name: column<string>(),
   createdAt: column<number>(),
-  /** When the operator disabled the account; null: it may sign in. */
+  /** When the operator disabled the account; null means it may sign in. */
   disabledAt: column<number | null>(),
 }) {
   static override noun = 'person';

@@ -24,7 +24,7 @@ import { passkeyProvider } from './passkey-providers.ts';
 
 const maxPasskeys = 20;
 
-/** Loaded at first use: its certificate parsers would slow down the start of every program. */
+/** The library of WebAuthn, loaded at first use: its certificate parsers would slow down the start of every program. */
 const webauthn = () => import('@simplewebauthn/server');
 
 /** A passkey as shown to its owner. */

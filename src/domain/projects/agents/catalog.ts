@@ -129,7 +129,7 @@ export const harnesses: readonly Harness[] = [
 /** The harness of models that connectors name: it speaks the API of either vendor with any model id. */
 export const anyModelHarness: HarnessId = 'opencode';
 
-/** The provider of the model that an agent needs: its vendor, or connectors that name it. Null: none, for the shell. */
+/** The provider of the model that an agent needs: its vendor, or connectors that name it. Null means none, for the shell. */
 export const providerNeeded = ({ harness, model }: { harness: HarnessId; model: string }): ModelProvider | null => {
   if (harness === 'shell') return null;
   if (harness === anyModelHarness) return vendorOfModel(model) ?? namedModel(model);
@@ -192,7 +192,7 @@ export const builtinAgents: readonly BuiltinAgent[] = [
     'claude-sonnet-4-5',
     'Answer the question with its sources, say how sure you are, and change nothing.',
   ),
-  // Works only for missions that name it: without a name, the prompt is meant for a model.
+  // The shell agent works only for missions that name it: without a name, the prompt is meant for a model.
   {
     ...builtin('builder', 'Script', 'none', 'The prompt is a POSIX shell script: run it as it is.'),
     key: 'shell',

@@ -11,7 +11,7 @@ export const harnessIds = ['claude-code', 'codex', 'opencode', 'shell'] as const
 export type HarnessId = (typeof harnessIds)[number];
 export const instanceTypeIds = ['lite', 'basic', 'standard-1', 'standard-2', 'standard-4'] as const;
 export type InstanceTypeId = (typeof instanceTypeIds)[number];
-/** The model's reasoning effort; null: the default of the harness. */
+/** The model's reasoning effort; null means the default of the harness. */
 export const efforts = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof efforts)[number];
 

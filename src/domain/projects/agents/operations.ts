@@ -48,7 +48,7 @@ const selectAgentsSql = `select ${columns}, is_builtin from (
 const asRow = (agent: AgentRecord) =>
   Object.fromEntries(Agent.columns.map((name) => [snake(name), agent[name as keyof AgentRecord]]));
 
-/** The organization's own, newest first, then the built-in ones. */
+/** The organization's own agents, newest first, then the built-in ones. */
 export async function listAgents(
   caller: Caller,
   { role, ...page }: PageRequest & { role?: AgentRole | null | undefined },

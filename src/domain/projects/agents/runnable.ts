@@ -15,7 +15,10 @@ import {
 
 const literal = (vendor: ModelProvider | null): string => (vendor === null ? 'null' : `'${vendor}'`);
 
-/** SQL expression: the provider of the model that an agent of the table needs; null: none. `providerNeeded`, expanded for the catalog. */
+/**
+ * SQL expression: the provider of the model that an agent of the table needs; null means none. `providerNeeded`, expanded for the
+ * catalog.
+ */
 export const vendorOf = (agent: string): string => {
   const models = harnesses.flatMap((harness) => harness.models.map(({ id }) => id));
   const ofHarness = harnesses.map(({ id: harness }) => {
@@ -47,7 +50,7 @@ const isProvided = (vendor: string, vendors: string, orgId: string): string =>
   `(${vendor} is null or ${vendors} is null and not ${isNamedModel(vendor)} or ${vendor} = any(${vendors})
     or ${hasModelConnector(orgId, vendor)})`;
 
-/** The offer of a claiming runtime, as placeholders of arrays; `vendors` null: all. */
+/** The offer of a claiming runtime, as placeholders of arrays; `vendors` null means all. */
 export interface Placeholders {
   harnesses: string;
   vendors: string;
@@ -85,7 +88,10 @@ export const isOffered = (harness: string, vendor: string, orgId: string, since:
   `exists (select from runtime_harnesses h where ${isRunnableBy('h', harness, vendor, orgId)}
     and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since})`;
 
-/** An expression: the newest notice of a runtime that is connected for the organization, prefixed with the runtime's name; null: none. */
+/**
+ * An expression: the newest notice of a runtime that is connected for the organization, prefixed with the runtime's name; null means
+ * none.
+ */
 export const noticeOf = (orgId: string, since: string): string =>
   `(select h.runtime || ': ' || h.notice from runtime_harnesses h where h.notice is not null
     and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since} order by h.seen_at desc, h.runtime limit 1)`;

@@ -37,7 +37,7 @@ export interface RuntimeOffer {
   isolation?: string | null | undefined;
   /** Maximum number of concurrent missions. */
   places?: number | null | undefined;
-  /** Vendors whose models the runtime has credentials for; absent: all that its harnesses need. */
+  /** Vendors whose models the runtime has credentials for; absent means all that its harnesses need. */
   modelVendors?: readonly ModelVendor[] | null | undefined;
   /** Reason why a harness is not offered yet. */
   notice?: string | null | undefined;
@@ -119,7 +119,7 @@ export interface Runtime {
   places: number | null;
   modelVendors: ModelVendor[] | null;
   notice: string | null;
-  /** To the half minute. */
+  /** Accurate to the half minute. */
   lastSeenAt: number;
   isConnected: boolean;
 }

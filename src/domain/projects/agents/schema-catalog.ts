@@ -36,7 +36,7 @@ const CatalogRole = builder.objectRef<catalog.Role>('CatalogRole').implement({
   description: 'A role that an agent can have.',
   fields: (t) => ({
     key: t.expose('key', { type: AgentRole.type, description: 'Value for `role` of an agent.' }),
-    name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
+    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
     roleLabel: t.exposeString('roleLabel', { description: 'Short label for display.' }),
     blurb: t.exposeString('blurb', { description: 'The task of an agent in this role, in one sentence.' }),
   }),
@@ -45,14 +45,14 @@ export const CatalogModelType = builder.objectRef<catalog.CatalogModel>('Catalog
   description: 'A language model.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Value for `model` of an agent.' }),
-    label: t.exposeString('label', { description: 'Shown to people; programs use the id.' }),
+    label: t.exposeString('label', { description: 'Name for people; programs use the id.' }),
   }),
 });
 const CatalogHarness = builder.objectRef<catalog.Harness>('CatalogHarness').implement({
   description: 'A program that drives a model, and the models it runs.',
   fields: (t) => ({
     id: t.expose('id', { type: Harness.type, description: 'Value for `harness` of an agent.' }),
-    label: t.exposeString('label', { description: 'Shown to people; programs use the id.' }),
+    label: t.exposeString('label', { description: 'Name for people; programs use the id.' }),
     executable: t.exposeBoolean('executable', { description: 'Whether missions may be given to agents that use it.' }),
     models: t.field({
       type: [CatalogModelType],
@@ -65,7 +65,7 @@ const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').imp
   description: 'An agent that exists in every organization.',
   fields: (t) => ({
     key: t.exposeString('key', { description: 'Its agent id is `agn_builtin_` and this key.' }),
-    name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
+    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'The part it plays in a mission.' }),
     harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
     model: t.exposeString('model', { description: 'The id of its model.' }),
@@ -84,7 +84,7 @@ const CatalogSandboxTemplate = builder.objectRef<CatalogTemplate>('CatalogSandbo
   description: 'A container image for sandboxes.',
   fields: (t) => ({
     key: t.exposeString('key', { description: 'A value for `sandbox.templateId` of a new agent.' }),
-    name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
+    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
     dockerfile: t.exposeString('dockerfile', { description: 'The Dockerfile of the image.' }),
   }),
 });
@@ -92,10 +92,10 @@ const CatalogInstanceType = builder.objectRef<catalog.InstanceType>('CatalogInst
   description: 'A sandbox size.',
   fields: (t) => ({
     id: t.expose('id', { type: InstanceType.type, description: 'Value for `instanceType` of a sandbox.' }),
-    label: t.exposeString('label', { description: 'Shown to people; programs use the id.' }),
+    label: t.exposeString('label', { description: 'Name for people; programs use the id.' }),
     vcpu: t.exposeFloat('vcpu', { description: 'Virtual CPU cores.' }),
-    memory: t.exposeInt('memory', { description: 'MiB.' }),
-    disk: t.exposeInt('disk', { description: 'GB.' }),
+    memory: t.exposeInt('memory', { description: 'Memory in MiB.' }),
+    disk: t.exposeInt('disk', { description: 'Disk space in GB.' }),
   }),
 });
 export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').implement({

@@ -41,7 +41,11 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
     role: t.expose('role', { type: AgentRole.type, description: 'The part it plays in a mission.' }),
     harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
     model: t.exposeString('model', { description: 'One of the models of the harness, as the catalog lists them.' }),
-    effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the harness decides.' }),
+    effort: t.expose('effort', {
+      type: Effort.type,
+      nullable: true,
+      description: 'Reasoning effort of the model; null means the harness decides.',
+    }),
     sandboxTemplateId: t.exposeString('sandboxTemplateId', {
       description: 'Id of its sandbox template; `standard`: the project’s template is used.',
     }),
@@ -98,7 +102,7 @@ const sandbox = z
   })
   .describe('The working environment of the agent.');
 const more = {
-  effort: Effort.zod.nullable().optional().describe('Reasoning effort of the model; null: the harness decides.'),
+  effort: Effort.zod.nullable().optional().describe('Reasoning effort of the model; null means the harness decides.'),
   userPrompt: boundedText(text.userPrompt)
     .nullable()
     .optional()

@@ -32,9 +32,9 @@ export const kindsOf = (vendor: Vendor): VendorKind[] =>
 export interface ModelPrices {
   input: number;
   output: number;
-  /** Tokens read from the vendor's cache; absent: as input. */
+  /** Tokens read from the vendor's cache; absent means the price of input. */
   cacheRead?: number | null | undefined;
-  /** Tokens written to the cache; absent: as input. */
+  /** Tokens written to the cache; absent means the price of input. */
   cacheWrite?: number | null | undefined;
 }
 
@@ -55,15 +55,15 @@ export class Integration extends table('integrations', {
   displayName: column<string>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
-  /** When the vendor was first known to reject the credentials; null: it is not known to reject them. */
+  /** When the vendor was first known to reject the credentials; null means it is not known to reject them. */
   brokenSince: column<number | null>(),
-  /** The address of a compatible server or of GitHub Enterprise Server, without a trailing slash; null: the vendor's own. */
+  /** The address of a compatible server or of GitHub Enterprise Server, without a trailing slash; null means the vendor's own. */
   baseUrl: column<string | null>(),
   /** False until credentials are set, and after they are revoked. */
   hasCredentials: column<boolean>(),
-  /** When the credentials were last checked with the vendor; null: never since they were set. */
+  /** When the credentials were last checked with the vendor; null means that they were not checked since they were set. */
   checkedAt: column<number | null>(),
-  /** The reason that the check failed; null: it passed. */
+  /** The reason that the check failed; null means it passed. */
   checkFailure: column<string | null>(),
   /** Models of a connector of the kind `llm`. Only one connector of an organization may name an id. */
   models: column<ConnectorModel[]>(),

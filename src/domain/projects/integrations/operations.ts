@@ -32,7 +32,7 @@ export const listConnectors = (orgId: string): Promise<Pick<Row<Integration>, 'i
   lookUp(connectorsSql, [orgId]);
 
 export interface NewIntegration {
-  /** Absent: a new id. */
+  /** Absent means a new id. */
   id?: Id<'integration'>;
   orgId: Id<'organization'>;
   vendor: Vendor;
@@ -164,7 +164,7 @@ export interface OfferedModel {
   vendor: ModelVendor;
 }
 
-/** The models that connectors of the organization name. @param id Null: all. */
+/** The models that connectors of the organization name. @param id Null means all. */
 export const listNamedModels = (orgId: string, id: string | null = null, trx?: Transaction): Promise<OfferedModel[]> =>
   sql(namingSql, [orgId, id], trx);
 
@@ -189,7 +189,7 @@ const connectorCountsSql = `select count(*) filter (where broken_since is null) 
 export const countModelConnectors = async (): Promise<{ accepted: number; rejected: number }> =>
   (await sql<{ accepted: number; rejected: number }>(connectorCountsSql))[0]!;
 
-/** The vendors of models that the organization has connected; null: that any organization has connected. */
+/** The vendors of models that the organization has connected; null means the vendors that any organization has connected. */
 export const listModelVendors = (orgId: string | null): Promise<Pick<Row<Integration>, 'vendor'>[]> =>
   sql(
     `select distinct vendor from integrations

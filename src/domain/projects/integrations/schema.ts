@@ -25,11 +25,11 @@ const ModelPricesType = builder.objectRef<ModelPrices>('ModelPrices').implement(
     output: t.exposeFloat('output', { description: 'Price of output tokens.' }),
     cacheRead: t.exposeFloat('cacheRead', {
       nullable: true,
-      description: 'For tokens read from the cache of the vendor; null: as input.',
+      description: 'For tokens read from the cache of the vendor; null means the price of input.',
     }),
     cacheWrite: t.exposeFloat('cacheWrite', {
       nullable: true,
-      description: 'For tokens written to the cache; null: as input.',
+      description: 'For tokens written to the cache; null means the price of input.',
     }),
   }),
 });
@@ -39,7 +39,7 @@ const ConnectorModelType = builder.objectRef<ConnectorModel>('ConnectorModel').i
     id: t.exposeString('id', {
       description: 'The id of the model at the server of the connector; a value for `model` of an agent.',
     }),
-    name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
+    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
     prices: t.expose('prices', { type: ModelPricesType, description: 'Prices of a call, from the next call on.' }),
   }),
 });
@@ -55,13 +55,13 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       nullable: true,
       description: 'The organization, workspace or account at the vendor; null when unknown.',
     }),
-    displayName: t.exposeString('displayName', { description: 'Shown to people; programs use the id.' }),
+    displayName: t.exposeString('displayName', { description: 'Name for people; programs use the id.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was connected.' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When its credentials were last replaced.' }),
     baseUrl: t.exposeString('baseUrl', {
       nullable: true,
       graphOnly: true,
-      description: 'The address of a server other than the vendor’s own; null: the vendor’s own.',
+      description: 'The address of a server other than the vendor’s own; null means the vendor’s own.',
     }),
     hasCredentials: t.exposeBoolean('hasCredentials', {
       graphOnly: true,
@@ -78,7 +78,8 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       type: 'EpochMs',
       nullable: true,
       graphOnly: true,
-      description: 'When the credentials were last checked with the vendor; null: not since they were set.',
+      description:
+        'When the credentials were last checked with the vendor; null means that they were not checked since they were set.',
     }),
     checkFailure: t.exposeString('checkFailure', {
       nullable: true,

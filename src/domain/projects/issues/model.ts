@@ -11,9 +11,9 @@ export class Issue extends table('issues', {
   id: column<Id<'issue'>>(),
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
-  /** Consecutive within the project. */
+  /** Number of the issue, consecutive within the project. */
   number: column<number>(),
-  /** For example WEB-12; unchanged when the project's code changes. */
+  /** Key of the issue, such as WEB-12; unchanged when the project's code changes. */
   key: column<string>(),
   title: column<string>(),
   body: column<string>(),

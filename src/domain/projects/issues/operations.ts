@@ -32,7 +32,7 @@ export interface NewIssue {
 export interface AskedIssue {
   project: Row<Project>;
   issue: NewIssue;
-  /** The id for a new run that has no issue yet; absent: the existing issue is found, or one is created. */
+  /** The id for a new run that has no issue yet; absent means the existing issue is found, or one is created. */
   id?: string;
 }
 

@@ -9,7 +9,7 @@ import { ProjectType } from '../projects/schema.ts';
 import { Issue, issueStates } from './model.ts';
 import * as operations from './operations.ts';
 
-const IssueState = wordSet('IssueState', issueStates, 'Whether there is still something to do.', {
+const IssueState = wordSet('IssueState', issueStates, 'Whether work on an issue is still to be done.', {
   open: 'Work is expected or under way.',
   closed: 'Its run has ended.',
 });
@@ -37,7 +37,7 @@ export const IssueType = builder.modelType(Issue, 'Issue').implement({
 
 builder.objectField(ProjectType, 'issues', (t) =>
   t.hasMany('issues', {
-    description: `The newest ${previewSizes.perParent} of the built-in tracker.`,
+    description: `The newest ${previewSizes.perParent} issues of the built-in tracker.`,
     link: 'missions:read',
     limit: previewSizes.perParent,
   }),

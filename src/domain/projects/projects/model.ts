@@ -32,9 +32,12 @@ export class Project extends table('projects', {
   autoMerge: column<boolean>(),
   /** The prefix of issue keys, such as `WEB` in WEB-12. */
   issueCode: column<string | null>(),
-  /** The sandbox template of agents that have chosen none of their own; null: the built-in one. */
+  /** The sandbox template of agents that have chosen none of their own; null means the built-in one. */
   defaultSandboxTemplateId: column<string | null>(),
-  /** Whether builders work with a planner, a reviewer and QA; null: with those that the organization has of its own. */
+  /**
+   * Whether builders work with a planner, a reviewer and QA; null means that they work with the organization's own agents of these
+   * roles.
+   */
   hasTeam: column<boolean | null>(),
   createdAt: column<number>(),
 }) {

@@ -10,7 +10,7 @@ builder.objectField(ProjectType, 'hasTeam', (t) =>
     graphOnly: true,
     description:
       'Whether builders work with a planner, a reviewer and QA: agents of the organization, else the built-in ones. False: they work ' +
-      'alone; null: with the organization’s own agents of these roles.',
+      'alone; null means that they work with the organization’s own agents of these roles.',
   }),
 );
 
@@ -26,7 +26,7 @@ builder.mutationFields((t) => ({
       projectId: t.arg.string(pathId),
       hasTeam: t.arg.boolean({
         description:
-          'True: agents of the organization, else the built-in ones. False: none. Null: the organization’s own agents of these roles.',
+          'True adds agents of the organization, else the built-in ones; false adds none; null adds the organization’s own agents of these roles.',
       }),
     },
     resolve: (_, { projectId, hasTeam = null }, { caller }) => updateProject(caller, projectId, { hasTeam }),

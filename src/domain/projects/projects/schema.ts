@@ -63,7 +63,7 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
     issueCode: t.exposeString('issueCode', { nullable: true, description: 'The prefix of issue keys.' }),
     defaultSandboxTemplateId: t.exposeString('defaultSandboxTemplateId', {
       nullable: true,
-      description: 'The sandbox template for agents whose own template is `standard`; null: `standard`.',
+      description: 'The sandbox template for agents whose own template is `standard`; null means `standard`.',
     }),
     defaultSandboxTemplate: t.field({
       type: SandboxTemplateType,

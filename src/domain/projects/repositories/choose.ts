@@ -20,7 +20,7 @@ export async function hostOf(project: Row<Project>): Promise<Host> {
   return { connector, host: repositories[connector.vendor]! };
 }
 
-/** Null: no such file or ref; without a ref, the default branch. @throws as `Repository.readFile`; 400 for an invalid path or ref */
+/** Null means no such file or ref; without a ref, the default branch. @throws as `Repository.readFile`; 400 for an invalid path or ref */
 export async function readRepositoryFile(
   project: Row<Project>,
   path: string,

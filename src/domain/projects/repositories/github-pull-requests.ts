@@ -73,7 +73,7 @@ export const pullRequests: PullRequests = {
     const connection = await connectVendor(project, 'scm', 'github');
     const path = `${repositoryPath(project)}/pulls/${number}/merge`;
     const answered = await callGitHub(connection, path, { method: 'PUT', json: { sha } });
-    // 405: cannot be merged; 409: the head has moved. The next read returns the state.
+    // 405 means that the pull request cannot be merged, 409 that its head has moved. The next read returns the state.
     if (![200, 405, 409].includes(answered.status)) throw refusalOf(connection, path, answered);
   },
 };

@@ -62,14 +62,14 @@ export interface PullRequests {
 
 export interface Repository {
   /**
-   * Null: no such file, or no such ref. Without a ref: the default branch.
+   * Null means no such file, or no such ref. Without a ref: the default branch.
    * @throws 400 for a file that is not text or too large, 409 for a problem that a person must correct, retryable 502 to 504
    */
   readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
   access(project: Row<Project>, connector: Row<Integration>): Promise<RepositoryAccess>;
-  /** Whether somebody may write to the repository; absent: the host has no accounts. @throws as `readFile` */
+  /** Whether somebody may write to the repository; absent means the host has no accounts. @throws as `readFile` */
   mayWrite?(project: Row<Project>, login: string): Promise<boolean>;
-  /** Absent: the host has no pull requests. */
+  /** Absent means the host has no pull requests. */
   pullRequests?: PullRequests;
 }
 
@@ -100,7 +100,7 @@ export function textOf(content: Buffer): string {
   try {
     if (!content.includes(0)) return utf8.decode(content);
   } catch {
-    // Not UTF-8.
+    // The content is not UTF-8.
   }
   throw invalid.field('path', 'the file is not a text file');
 }

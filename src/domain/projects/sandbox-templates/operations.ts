@@ -40,7 +40,7 @@ const selectTemplatesSql = `select ${columns}, is_builtin from (
 const asRow = (template: TemplateRecord) =>
   Object.fromEntries(SandboxTemplate.columns.map((name) => [snake(name), template[name as keyof TemplateRecord]]));
 
-/** The organization's own, newest first, then the built-in one. */
+/** The organization's own templates, newest first, then the built-in one. */
 export async function listSandboxTemplates(caller: Caller, page: PageRequest): Promise<Page<TemplateRecord>> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -183,7 +183,7 @@ export async function holdTemplate(
   throw invalid.field(field, `must be ${standardTemplateId} or the id of a sandbox template of the organization`);
 }
 
-/** The first of these that is a template of the organization; undefined: the built-in one. */
+/** The first of these that is a template of the organization; undefined means the built-in one. */
 export async function firstOwnTemplate(
   trx: Transaction,
   orgId: Id<'organization'>,

@@ -15,9 +15,9 @@ export const TemplateBase = wordSet('TemplateBase', templateBases, 'Base of a sa
   dockerfile: 'An image that the runtime builds.',
 });
 export const NetworkMode = wordSet('NetworkMode', networkModes, 'Set of hosts that can be connected to.', {
-  none: 'None.',
+  none: 'No host.',
   packages: 'Public package registries, as the service lists them, and hosts that the policy adds.',
-  custom: 'The hosts of the policy alone.',
+  custom: 'Only the hosts that the policy names.',
   open: 'Every public host.',
 });
 
@@ -26,7 +26,8 @@ export const NetworkPolicyType = builder.objectRef<NetworkPolicy>('NetworkPolicy
   fields: (t) => ({
     mode: t.expose('mode', { type: NetworkMode.type, description: 'Set of hosts that it allows.' }),
     hosts: t.exposeStringList('hosts', {
-      description: 'Own hosts, of `custom` and `packages`: `host` or `*.host`, each with `:port` for that port alone.',
+      description:
+        'Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, each with `:port` for that port alone.',
     }),
   }),
 });
@@ -43,7 +44,7 @@ export const VariableType = builder.objectRef<Variable>('TemplateVariable').impl
 export const PackageRegistryType = builder.objectRef<PackageRegistry>('PackageRegistry').implement({
   description: 'A public package registry that the network policy `packages` reaches.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Shown to people.' }),
+    name: t.exposeString('name', { description: 'Name for people.' }),
     hosts: t.stringList({ description: 'The hosts of the registry.', resolve: ({ hosts }) => [...hosts] }),
   }),
 });
@@ -72,7 +73,7 @@ export const networkPolicy = z
       .array(policyHost)
       .max(templateCounts.hosts)
       .default([])
-      .describe(`Own hosts, with \`custom\` and \`packages\` alone: at most ${templateCounts.hosts}.`),
+      .describe(`Hosts that a policy \`custom\` or \`packages\` adds: at most ${templateCounts.hosts}.`),
   })
   .superRefine(({ mode, hosts }, issues) => {
     if (hosts.length === 0 || mode === 'custom' || mode === 'packages') return;

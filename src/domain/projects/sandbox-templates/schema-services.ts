@@ -19,12 +19,12 @@ export const ServiceType = builder.objectRef<Service>('TemplateService').impleme
     command: t.exposeStringList('command', {
       nullable: true,
       complexity: weightOf(templateText.command.max),
-      description: 'Arguments in place of those of the image; null: those of the image.',
+      description: 'Arguments in place of those of the image; null means those of the image.',
     }),
     healthCheck: t.exposeString('healthCheck', {
       nullable: true,
       description:
-        'Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running.',
+        'Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running.',
     }),
   }),
 });
@@ -45,12 +45,12 @@ const service = z
       })
       .nullable()
       .default(null)
-      .describe('Arguments in place of those of the image; null: those of the image.'),
+      .describe('Arguments in place of those of the image; null means those of the image.'),
     healthCheck: boundedText(templateText.healthCheck)
       .nullable()
       .default(null)
       .describe(
-        'Shell command in its container that succeeds once it is ready; null: it is ready once it keeps running.',
+        'Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running.',
       ),
   })
   .describe('A container beside each mission.');

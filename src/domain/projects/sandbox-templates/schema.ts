@@ -46,32 +46,35 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
     }),
     setupNetwork: t.expose('setupNetwork', {
       type: NetworkPolicyType,
-      description: 'While the environment is prepared.',
+      description: 'The network policy while the environment is prepared.',
     }),
-    agentNetwork: t.expose('agentNetwork', { type: NetworkPolicyType, description: 'While agents and scripts work.' }),
+    agentNetwork: t.expose('agentNetwork', {
+      type: NetworkPolicyType,
+      description: 'The network policy while agents and scripts work.',
+    }),
     memoryMb: t.exposeInt('memoryMb', {
       nullable: true,
-      description: 'The memory that a mission may take, MiB; null: that of the instance type.',
+      description: 'The memory that a mission may take, MiB; null means that of the instance type.',
     }),
     diskMb: t.exposeInt('diskMb', {
       nullable: true,
-      description: 'The disk space that a mission may take, MiB; null: as much as the runtime allows.',
+      description: 'The disk space that a mission may take, MiB; null means the limit of the runtime.',
     }),
     processes: t.exposeInt('processes', {
       nullable: true,
-      description: 'Maximum number of processes of a mission; null: as many as the runtime allows.',
+      description: 'Maximum number of processes of a mission; null means the limit of the runtime.',
     }),
     stepMinutes: t.exposeInt('stepMinutes', {
       nullable: true,
-      description: 'Time limit of a step in minutes; null: that of the service.',
+      description: 'Time limit of a step in minutes; null means that of the service.',
     }),
     stepModelCalls: t.exposeInt('stepModelCalls', {
       nullable: true,
-      description: 'Maximum model calls of a step; null: that of the service.',
+      description: 'Maximum model calls of a step; null means that of the service.',
     }),
     stepTokens: t.exposeInt('stepTokens', {
       nullable: true,
-      description: 'Maximum tokens of a step, read and written, cached ones included; null: no bound.',
+      description: 'Maximum tokens of a step, read and written, cached ones included; null means no bound.',
     }),
     isBuiltin: t.exposeBoolean('isBuiltin', {
       description: 'Whether it is part of the service: every organization has it, and nobody can change or delete it.',
@@ -101,7 +104,7 @@ const bounded = ({ min, max }: { min: number; max: number }, what: string) =>
     .max(max)
     .nullable()
     .optional()
-    .describe(`${what}: ${range({ min, max })}; null: no bound of its own.`);
+    .describe(`${what}: ${range({ min, max })}; null means no bound of its own.`);
 const members = {
   description: boundedText(templateText.description).nullable().optional().describe('Purpose of the template.'),
   base: TemplateBase.zod.optional().describe('Source of a sandbox.'),
@@ -119,8 +122,8 @@ const members = {
     .describe('A POSIX shell script that prepares the environment, in the checkout.'),
   variables: variables.optional(),
   services: services.optional(),
-  setupNetwork: networkPolicy.optional().describe('While the environment is prepared.'),
-  agentNetwork: networkPolicy.optional().describe('While agents and scripts work.'),
+  setupNetwork: networkPolicy.optional().describe('The network policy while the environment is prepared.'),
+  agentNetwork: networkPolicy.optional().describe('The network policy while agents and scripts work.'),
   memoryMb: bounded(templateLimits.memoryMb, 'Memory of a mission in MiB'),
   diskMb: bounded(templateLimits.diskMb, 'Disk space of a mission in MiB'),
   processes: bounded(templateLimits.processes, 'Processes of a mission'),

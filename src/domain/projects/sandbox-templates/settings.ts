@@ -29,9 +29,9 @@ export interface Service {
   name: string;
   image: string;
   variables: Variable[];
-  /** Arguments in place of those of the image; null: those of the image. */
+  /** Arguments in place of those of the image; null means those of the image. */
   command: string[] | null;
-  /** Shell command in the container that succeeds once the service is ready; null: it is ready once it keeps running. */
+  /** Shell command in the container that succeeds once the service is ready; null means it is ready once it keeps running. */
   healthCheck: string | null;
 }
 

@@ -28,7 +28,7 @@ const storedSql = `select id, scope, kind, name, sealed_value, hosts, setup_only
 interface Place {
   orgId: string;
   projectId: string;
-  /** Null: the built-in template, which has no secrets. */
+  /** Null means the built-in template, which has no secrets. */
   templateId: string | null;
 }
 

@@ -14,13 +14,13 @@ import { Secret, secretKinds, secretScopes } from './model.ts';
 import * as operations from './operations.ts';
 
 const SecretScope = wordSet('SecretScope', secretScopes, 'The missions that get a secret or variable.', {
-  organization: 'All of the organization.',
-  project: 'For one project; overrides the same name of the organization.',
-  template: 'For one sandbox template; overrides the same name of the project.',
+  organization: 'All missions of the organization.',
+  project: 'The missions of one project; the value overrides the same name of the organization.',
+  template: 'The missions of one sandbox template; the value overrides the same name of the project.',
 });
 const SecretKind = wordSet('SecretKind', secretKinds, 'Kind of value: an environment variable or a secret.', {
-  variable: 'Setup and agents, as an environment variable.',
-  secret: 'The setup alone, or requests to named hosts; agents see a placeholder at most.',
+  variable: 'An environment variable of the setup and of agents.',
+  secret: 'A secret of the setup alone, or of requests to named hosts; agents see a placeholder at most.',
 });
 
 const setters = toOne(operations.settersOf, ({ id }) => id);
@@ -33,11 +33,11 @@ const SecretType = builder.modelType(Secret, 'Secret').implement({
     scope: t.expose('scope', { type: SecretScope.type, description: 'The missions that get it.' }),
     projectId: t.exposeString('projectId', {
       nullable: true,
-      description: 'Project, in the scope `project`; null otherwise.',
+      description: 'The project, if the scope is `project`; null otherwise.',
     }),
     templateId: t.exposeString('templateId', {
       nullable: true,
-      description: 'Sandbox template, in the scope `template`; null otherwise.',
+      description: 'The sandbox template, if the scope is `template`; null otherwise.',
     }),
     kind: t.expose('kind', {
       type: SecretKind.type,
@@ -117,9 +117,9 @@ builder.queryFields((t) => ({
     tool: 'list_secrets',
     type: SecretPage,
     args: {
-      scope: t.arg({ type: SecretScope.type, description: 'Only those of this scope.' }),
-      projectId: t.arg.string({ ...filter, description: 'Only those of this project.' }),
-      templateId: t.arg.string({ ...filter, description: 'Only those of this sandbox template.' }),
+      scope: t.arg({ type: SecretScope.type, description: 'Only secrets and variables of this scope.' }),
+      projectId: t.arg.string({ ...filter, description: 'Only secrets and variables of this project.' }),
+      templateId: t.arg.string({ ...filter, description: 'Only secrets and variables of this sandbox template.' }),
       ...pageArguments(pages.other),
     },
     resolve: (_, args, { caller }) => operations.listSecrets(caller, args),

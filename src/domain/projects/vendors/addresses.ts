@@ -36,7 +36,7 @@ function required(): VendorAddresses {
   return bound;
 }
 
-/** Without a trailing slash. */
+/** The address without a trailing slash. */
 export const addressOf = ({ vendor, baseUrl }: Pick<Integration, 'vendor' | 'baseUrl'>): string =>
   baseUrl ?? ownAddresses[vendor as RemoteVendor]();
 

@@ -19,7 +19,7 @@ import { headersOf, modelPath } from './models.ts';
 export const vendorChecks = { acceptedMs: minutes(5), failedMs: minutes(1), timeoutMs: seconds(3) } as const;
 
 export interface Verdict extends CheckResult {
-  /** The input that a person must correct; null: none, or the vendor did not say. */
+  /** The input that a person must correct; null means none, or the vendor did not say. */
   field: 'credentials' | 'baseUrl' | null;
 }
 

@@ -17,7 +17,7 @@ import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
 import { addressOf, type RemoteVendor } from './addresses.ts';
 
-/** Shared by all calls of one operation: ten concurrent dispatches of a batch end within their lease. */
+/** Time limit that all calls of one operation share: ten concurrent dispatches of a batch end within their lease. */
 const operationTimeoutMs = seconds(20);
 const maxResponseBytes = 16 * 1024 * 1024;
 /** Pause of calls to a vendor after a rate limit: without a `Retry-After`, and the maximum. */

@@ -156,7 +156,7 @@ export async function disconnect(
  */
 export const disconnectIntegration = (id: string, detachesProjects = false): Promise<Row<Integration>> =>
   transaction(async (trx) => {
-    // Locked against projects that start to use it.
+    // The connector is locked against projects that start to use it.
     const connector = (await Integration.lock(trx, { id })) ?? Integration.refuse();
     const { vendor, vendorKind, baseUrl, orgId } = connector;
     const member = connectorMembers[vendorKind];

@@ -20,7 +20,7 @@ const LinearError = z.object({
     .object({
       type: z.string(),
       code: z.string(),
-      /** Whether the request caused it. */
+      /** Whether the request caused the error. */
       userError: z.boolean(),
       userPresentableMessage: z.string(),
     })

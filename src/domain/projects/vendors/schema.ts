@@ -36,10 +36,12 @@ const ConnectorModels = request(
                 .object({
                   input: usd.describe(`For tokens of input: ${perMillion}`),
                   output: usd.describe(`For tokens of output: ${perMillion}`),
-                  cacheRead: usd.nullish().describe(`For tokens read from the cache: ${perMillion} Absent: as input.`),
+                  cacheRead: usd
+                    .nullish()
+                    .describe(`For tokens read from the cache: ${perMillion} Absent means the price of input.`),
                   cacheWrite: usd
                     .nullish()
-                    .describe(`For tokens written to the cache: ${perMillion} Absent: as input.`),
+                    .describe(`For tokens written to the cache: ${perMillion} Absent means the price of input.`),
                 })
                 .describe('Prices of a call.'),
             })

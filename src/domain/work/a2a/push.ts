@@ -101,7 +101,7 @@ export async function listPushConfigs(caller: Caller, runId: string): Promise<Pu
   return (await sql<Stored>(text, [runId])).map(configOf);
 }
 
-/** Deleting an unknown one changes nothing. @throws 404 for an unknown task */
+/** Deletes a configuration; an unknown one changes nothing. @throws 404 for an unknown task */
 export async function deletePushConfig(caller: Caller, runId: string, id: string): Promise<void> {
   await findRun(caller, runId);
   await sql('delete from a2a_push_configs where run_id = $1 and id = $2', [runId, id]);

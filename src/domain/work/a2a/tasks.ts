@@ -111,14 +111,14 @@ const artifactOf = (artifact: Row<Artifact>): A2aArtifact => ({
 });
 
 interface Detail {
-  /** The maximum number of messages in the history; absent: all. */
+  /** The maximum number of messages in the history; absent means all. */
   historyLength?: number | undefined;
   artifacts: boolean;
 }
 
 /** Artifacts are the newest 20 of the run's issue, for a caller with `artifacts:read`. @throws 404 */
 export async function readTask(caller: Caller, runId: string, detail: Detail): Promise<Task> {
-  // Batched into one message, also when the run does not exist.
+  // The three reads share one message, also when the run does not exist.
   const [run, started, said] = await Promise.all([
     findRun(caller, runId),
     messagesOfRuns([runId], ownOrganization(caller)),

@@ -41,7 +41,7 @@ export function allowHost(caller: Caller, runId: string, blocked: BlockedHost): 
     beyondOneProject(caller);
     const where = { runId: run.id, host, port, phase, verdict: 'blocked' as const, ...withinReach(caller) };
     const asked = await Connection.find(where, trx);
-    if (!asked) throw invalid.field('host', 'must be one that was blocked in the run, with its port and phase');
+    if (!asked) throw invalid.field('host', 'must be a host that was blocked in the run, with its port and phase');
     const problem = hostProblem(hostRule(host, port));
     if (problem) throw invalid.field('host', problem);
     await lockOrganization(trx, orgId);

@@ -29,7 +29,7 @@ builder.objectFields(ConnectionType, (t) => ({
     nullable: true,
     link: 'agents:read',
     description:
-      'The sandbox template that decides on such connections now; null for a credential that is bound to a project.',
+      'The sandbox template that decides now on connections to the host; null for a credential that is bound to a project.',
     resolve: (asked, _, context) => templateOf(asked, context),
   }),
   isAllowedNow: t.boolean({

@@ -127,7 +127,7 @@ export async function claimContent(
   return { sizeBytes };
 }
 
-/** Null when the content is missing from the storage. */
+/** The content of an artifact; null when it is missing from the storage. */
 export const readContent = ({ contentKey }: Row<Artifact>, range?: ByteRange): Promise<Readable | null> =>
   storage().read(contentKey, range);
 

@@ -82,7 +82,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
 });
 
 const newest = {
-  description: `The newest ${previewSizes.perParent}.`,
+  description: `The newest ${previewSizes.perParent} artifacts.`,
   link: 'artifacts:read',
   limit: previewSizes.perParent,
 } as const;

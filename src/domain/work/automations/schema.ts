@@ -25,7 +25,7 @@ AutomationType.implement({
     ...recurringFields(t),
     runs: t.hasMany('runs', {
       link: 'automations:read',
-      description: `The newest ${previewSizes.perParent}; \`automationRuns\` pages through them all.`,
+      description: `The newest ${previewSizes.perParent} runs; \`automationRuns\` pages through them all.`,
       limit: previewSizes.perParent,
       type: AutomationRunType,
     }),
@@ -50,7 +50,7 @@ AutomationRunType.implement({
 
 builder.objectField(ProjectType, 'automations', (t) =>
   t.hasMany('automations', {
-    description: `The newest ${previewSizes.perParent}; the query of the same name pages through all.`,
+    description: `The newest ${previewSizes.perParent} automations; the query of the same name pages through all.`,
     link: 'automations:read',
     limit: previewSizes.perParent,
   }),

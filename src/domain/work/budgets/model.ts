@@ -15,7 +15,7 @@ export class Budget extends table('budgets', {
   /** Computed by the database. */
   subject: column<BudgetSubject>(),
   projectId: column<Id<'project'> | null>(),
-  /** The person whose missions it is for: those that the person started or last scheduled. */
+  /** The person whose missions the budget is for: those that the person started or last scheduled. */
   userId: column<Id<'person'> | null>(),
   period: column<BudgetPeriod>(),
   amountUsd: column<number>(),

@@ -14,7 +14,7 @@ import * as operations from './operations.ts';
 import { budgetUses, presentPeriod } from './spending.ts';
 
 const BudgetSubject = wordSet('BudgetSubject', budgetSubjects, 'The missions that a budget is for.', {
-  organization: 'All of the organization.',
+  organization: 'All missions of the organization.',
   project: 'The missions of one project.',
   person: 'The missions that one person started or last scheduled.',
 });
@@ -30,14 +30,14 @@ const BudgetType = builder.modelType(Budget, 'Budget').implement({
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `bud_`.' }),
     orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
-    subject: t.expose('subject', { type: BudgetSubject.type, description: 'The missions that it is for.' }),
+    subject: t.expose('subject', { type: BudgetSubject.type, description: 'The missions that the budget is for.' }),
     projectId: t.exposeString('projectId', {
       nullable: true,
-      description: 'Project, with the subject `project`; null otherwise.',
+      description: 'The project, if the subject is `project`; null otherwise.',
     }),
     userId: t.exposeString('userId', {
       nullable: true,
-      description: 'Person, with the subject `person`; null otherwise.',
+      description: 'The person, if the subject is `person`; null otherwise.',
     }),
     subjectName: t.string({
       nullable: true,
@@ -76,7 +76,7 @@ const CreateBudgetRequest = request(
   'CreateBudgetRequest',
   z
     .object({
-      subject: BudgetSubject.zod.describe('The missions that it is for.'),
+      subject: BudgetSubject.zod.describe('The missions that the budget is for.'),
       projectId: boundedText(text.pathId).nullish().describe('Required with the subject `project`.'),
       userId: boundedText(text.pathId).nullish().describe('A member; required with the subject `person`.'),
       period: BudgetPeriod.zod.describe('The period of its amount.'),

@@ -61,7 +61,7 @@ export const isBudgetOf = (
 const ownerOf = ({ subject, name }: Pick<BudgetUse, 'subject' | 'name'>): string =>
   subject === 'organization' ? 'the organization' : subject === 'project' ? `the project “${name}”` : `${name}`;
 
-/** Such as `monthly budget of 50.00 USD of the project “Shop”`. */
+/** Describes a budget, such as `monthly budget of 50.00 USD of the project “Shop”`. */
 export const budgetText = (budget: Pick<BudgetUse, 'subject' | 'name' | 'period' | 'amountUsd'>): string =>
   `${budget.period === 'day' ? 'daily' : 'monthly'} budget of ${budget.amountUsd.toFixed(2)} USD of ${ownerOf(budget)}`;
 

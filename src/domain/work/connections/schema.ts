@@ -31,13 +31,16 @@ export const ConnectionType = builder.modelType(Connection, 'Connection').implem
   fields: (t) => ({
     runId: t.exposeString('runId', { description: 'The id of the run.' }),
     templateId: t.exposeString('templateId', {
-      description: 'The sandbox template of the step that asked for it first.',
+      description: 'The sandbox template of the first step that asked for the connection.',
     }),
     host: t.exposeString('host', {
       description: 'The host that was asked for; `*` stands for hosts beyond the first 500.',
     }),
     port: t.exposeInt('port', { description: 'The port; 0 with the host `*`.' }),
-    phase: t.expose('phase', { type: ConnectionPhase.type, description: 'The phase in which it was asked for.' }),
+    phase: t.expose('phase', {
+      type: ConnectionPhase.type,
+      description: 'The phase in which the connection was asked for.',
+    }),
     verdict: t.expose('verdict', {
       type: ConnectionVerdict.type,
       description: 'Result: allowed, or why it was refused.',
@@ -50,8 +53,8 @@ export const ConnectionType = builder.modelType(Connection, 'Connection').implem
       resolve: async ({ host, verdict }, _, context) =>
         verdict === 'blocked' ? ((await recentRuns(context).load(host))?.runs ?? 0) : null,
     }),
-    sentBytes: t.expose('sentBytes', { type: 'SafeInt', description: 'Sent to the host.' }),
-    receivedBytes: t.expose('receivedBytes', { type: 'SafeInt', description: 'Received from the host.' }),
+    sentBytes: t.expose('sentBytes', { type: 'SafeInt', description: 'Bytes sent to the host.' }),
+    receivedBytes: t.expose('receivedBytes', { type: 'SafeInt', description: 'Bytes received from the host.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was first reported.' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last reported.' }),
   }),

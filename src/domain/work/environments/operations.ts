@@ -28,7 +28,7 @@ export async function listEnvironments(
 export const findEnvironment = (caller: Caller, environmentId: string): Promise<Row<Environment>> =>
   Environment.get({ id: environmentId, ...withinReach(caller) });
 
-/** Requests that the runtime destroys an environment, also a failed one. One that is being destroyed, or was, stays as it is. */
+/** Requests that the runtime destroys an environment, also a failed one. An environment that is being destroyed, or was, stays as it is. */
 export async function destroyEnvironment(
   caller: Caller,
   environmentId: string,

@@ -30,13 +30,13 @@ const EnvironmentType = builder.modelType(Environment, 'Environment').implement(
     }),
     status: t.expose('status', {
       type: EnvironmentStatus.type,
-      description: '`destroying` and `failed` can follow at any time.',
+      description: 'Status of the environment; `destroying` and `failed` can follow at any time.',
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When the environment is destroyed automatically; null: never.',
+      description: 'When the environment is destroyed automatically; null means never.',
     }),
     destroyedAt: t.expose('destroyedAt', {
       type: 'EpochMs',
@@ -54,7 +54,7 @@ builder.objectField(ProjectType, 'environments', (t) =>
   t.hasMany('environments', {
     link: 'environments:read',
     limit: previewSizes.perParent,
-    description: `The newest ${previewSizes.perParent}; the query of the same name pages through all.`,
+    description: `The newest ${previewSizes.perParent} environments; the query of the same name pages through all.`,
   }),
 );
 

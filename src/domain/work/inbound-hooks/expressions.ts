@@ -8,9 +8,9 @@ const timeoutMs = 500;
 const sandbox = createContext({ search, expression: '', payload: null as unknown });
 const evaluation = new Script('search(payload, expression)');
 
-/** The reason that an expression cannot be used; null: it can. */
+/** The reason that an expression cannot be used; null means it can. */
 export function expressionError(expression: string): string | null {
-  // Both accept any width: a short expression could create a huge text.
+  // Both functions accept any width: a short expression could create a huge text.
   if (/\bpad_(?:left|right)\s*\(/.test(expression)) return 'must not use pad_left and pad_right';
   try {
     compile(expression);
@@ -39,7 +39,7 @@ export const isTrue = (value: JSONValue): boolean =>
 
 const placeholder = /\{\{\s*(.+?)\s*\}\}/gs;
 
-/** The reason that a template cannot be used; null: it can. */
+/** The reason that a template cannot be used; null means it can. */
 export function templateError(template: string): string | null {
   for (const [, expression] of template.matchAll(placeholder)) {
     const error = expressionError(expression!);

@@ -29,7 +29,7 @@ export interface NewHook {
   /** The way in which the sender signs; absent: GitHub's header for GitHub, else Standard Webhooks. */
   signature?: InboundHook['signature'] | undefined;
   signatureHeader?: string | null | undefined;
-  /** A secret that the sender has chosen; absent: a new one. */
+  /** A secret that the sender has chosen; absent means a new one. */
   secret?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function createHook(caller: Caller, input: NewHook): Promise<HookWi
   if ((signature === 'header') !== (signatureHeader !== null)) {
     throw invalid.field(
       'signatureHeader',
-      'must be the name of a header with the signature header, and absent otherwise',
+      'must be the name of a header if the signature is header, and absent otherwise',
     );
   }
   return transaction(async (trx) => {

@@ -70,7 +70,7 @@ const name = nameText(inboundText.hookName).describe(`${range(inboundText.hookNa
 const secret = boundedText(inboundText.secret)
   .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without spaces')
   .optional()
-  .describe(`A secret that the sender has chosen, ${range(inboundText.secret)} characters. Absent: a new one.`);
+  .describe(`A secret that the sender has chosen, ${range(inboundText.secret)} characters. Absent means a new one.`);
 const CreateRequest = request(
   'CreateInboundHookRequest',
   z

@@ -15,7 +15,7 @@ import { Run } from '../runs/model.ts';
 import type { InboundEvent } from './events/event.ts';
 import type { Fit } from './match.ts';
 
-/** The person who approved the event; null: no approval was needed. */
+/** The person who approved the event; null means no approval was needed. */
 export type Approver = Id<'person'> | null;
 
 /** A mission that an event may start, or the reason that it may not. */

@@ -20,7 +20,7 @@ const nouns = {
   webhook: 'event',
 } as const;
 
-/** Null: the event fits. Otherwise the reason that it does not; `isOther` for another kind of event. */
+/** Null means the event fits. Otherwise the reason that it does not; `isOther` for another kind of event. */
 export function mismatch(
   trigger: EventTrigger,
   hookId: string,
@@ -64,7 +64,7 @@ function filterOf({ filter }: EventTrigger, { payload }: InboundEvent): string |
   }
 }
 
-/** The value by which repeated events count as one; null: each event counts. */
+/** The value by which repeated events count as one; null means each event counts. */
 export function keyOf({ key }: EventTrigger, event: InboundEvent): string | null {
   if (key == null) return event.key;
   try {

@@ -94,7 +94,7 @@ async function conclude(
   await InboundDelivery.patch(undefined, { id: id as never, status: 'received' }, changes);
 }
 
-/** Writes the runs and the outcome. Nothing when another process has processed the delivery meanwhile. */
+/** Writes the runs and the outcome. Does nothing when another process has processed the delivery meanwhile. */
 async function start(
   trx: Transaction,
   id: string,
@@ -156,7 +156,7 @@ async function startOne(
   if (!locked) return outcome('ignored', 'It was disabled or deleted meanwhile.');
   if (locked.updatedAt !== mission.updatedAt) return outcome('later', 'It was changed meanwhile.');
   const eventKey = keyOf(trigger, event);
-  // A person who repeats a delivery means to start it again.
+  // A person who repeats a delivery wants its missions to start again.
   const key = eventKey === null || delivery.redeliveryOf ? `delivery ${delivery.id}` : eventKey;
   if ((await sql(takeKeySql, [recurringId, key, now()], trx)).length === 0) {
     const [earlier] = await sql<{ runId: string | null }>(
@@ -173,12 +173,12 @@ async function startOne(
       [recurringId, key, started.id],
       trx,
     );
-    // The answer where the person asked: a comment that leads to the run.
+    // Answers the event with a comment that leads to the run.
     if (issue) await enqueue(trx, 'finish issue', { runId: started.id });
     return { ...outcome('started', null, started.id), run: started };
   }
   await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);
   if (!started) return outcome('ignored', 'Its project is being deleted.');
-  // Money and free places return by themselves; a missing model, a paused project and an open run need a person.
+  // Limits of cost and of open missions recover without a person; a missing model, a paused project and an open run do not.
   return outcome(started.problem?.status === 402 ? 'later' : 'ignored', started.reason);
 }

@@ -24,7 +24,7 @@ export interface ReceivedEvent {
 }
 
 /**
- * Returns the id of the delivery, which for an event that was delivered before is the earlier one's.
+ * Returns the id of the delivery, or that of the earlier one for an event that was delivered before.
  * @throws 401 for a signature that does not fit, 400 for a body that is not JSON, a form, or within its bounds
  */
 export async function receiveEvent(

@@ -52,7 +52,10 @@ const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery').imple
       description: 'The event in one line; null until it is processed.',
     }),
     status: t.expose('status', { type: DeliveryStatus.type, description: 'The state of the delivery.' }),
-    reason: t.exposeString('reason', { nullable: true, description: 'Why it has started nothing; null otherwise.' }),
+    reason: t.exposeString('reason', {
+      nullable: true,
+      description: 'Why the event has started nothing; null otherwise.',
+    }),
     outcomes: t.expose('outcomes', { type: [Outcome], description: 'The effects on scheduled tasks and automations.' }),
     redeliveryOf: t.exposeString('redeliveryOf', {
       nullable: true,

@@ -2,7 +2,7 @@
 // Days are UTC days. Pure.
 import { days } from '#foundation/clock.ts';
 
-/** Per UTC day; `unit` is the smallest cap that is not zero. */
+/** Bounds of the cap per UTC day; `unit` is the smallest cap that is not zero. */
 export const costCapUsd = { min: 0, max: 1_000_000, default: 100, unit: 0.0001 } as const;
 
 /**
@@ -12,7 +12,7 @@ export const costCapUsd = { min: 0, max: 1_000_000, default: 100, unit: 0.0001 }
 export const scriptCostUsd = 10;
 
 export interface CostCap {
-  /** The organization's own; null: the default applies. */
+  /** The organization's own cap; null means the default applies. */
   dailyCostCapUsd: number | null;
   defaultDailyCostCapUsd: number;
   effectiveDailyCostCapUsd: number;

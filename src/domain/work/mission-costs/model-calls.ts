@@ -12,7 +12,7 @@ export interface ModelCall {
   /** Millionths of a US dollar. */
   amount: number;
   outputTokens: number;
-  /** The price when the call was reserved, which its usage is charged with; null: reserved by an earlier release. */
+  /** The price when the call was reserved, at which its usage is charged; null for calls that an earlier release reserved. */
   price: TokenPrice | null;
 }
 

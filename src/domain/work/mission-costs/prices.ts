@@ -7,7 +7,7 @@ export const pricesAsOf = '2026-11-22';
 
 export interface TokenPrice {
   input: number;
-  /** Read from the vendor's cache, and written to it. */
+  /** Prices of tokens read from the vendor's cache, and written to it. */
   cachedInput: number;
   cacheWrite: number;
   output: number;

@@ -105,7 +105,7 @@ export async function updateOrchestrator(caller: Caller, changes: OrchestratorCh
   if (Object.keys(patch).length === 0) return findOrchestrator(caller);
   await transaction(async (trx) => {
     const { llmConnectorId: id } = patch;
-    // Locked until the row is written: deleting the connector at the same time sets null instead of leaving a dangling id.
+    // The connector is locked until the row is written: deleting it at the same time sets null instead of leaving a dangling id.
     if (id && !(await Integration.query(trx).findOne({ id, orgId, vendorKind: 'llm' }).forKeyShare())) {
       throw invalid.field('llmConnectorId', 'must be an integration of this organization of the kind llm');
     }
@@ -153,7 +153,7 @@ export async function inferenceSettings(trx: Transaction, orgId: string) {
   };
 }
 
-/** SQL expression: the organization's own daily cost cap; null: the default applies. */
+/** SQL expression: the organization's own daily cost cap; null means the default applies. */
 export const ownCostCap = (orgId: string): string =>
   `(select daily_cost_cap_usd from orchestrators where org_id = ${orgId})`;
 

@@ -39,7 +39,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
   description: 'Decides which agents work on an issue, within the daily cost cap of the organization.',
   fields: (t) => ({
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
+    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
     blurb: t.exposeString('blurb', { description: 'Description for display.' }),
     model: t.exposeString('model', { description: 'The id of its language model.' }),
     vendor: t.expose('vendor', { type: ModelVendor.type, description: 'The vendor of the model.' }),
@@ -111,13 +111,13 @@ const UpdateOrchestratorRequest = request(
     .object({
       name: nameText(text.orchestratorName)
         .nullable()
-        .describe(`${range(text.orchestratorName)} characters; null: the default.`),
+        .describe(`${range(text.orchestratorName)} characters; null means the default.`),
       blurb: boundedText(text.orchestratorBlurb)
         .nullable()
-        .describe(`At most ${text.orchestratorBlurb.max} characters; null: the default.`),
+        .describe(`At most ${text.orchestratorBlurb.max} characters; null means the default.`),
       model: boundedText(text.modelId)
         .nullable()
-        .describe('One of `modelsByVendor`; null: the default, or with `vendor` that vendor’s default.'),
+        .describe('One of `modelsByVendor`; null means the default, or with `vendor` that vendor’s default.'),
       vendor: ModelVendor.zod.describe(
         'Without `model`, the vendor’s first model is used; with `model`, it must be the vendor of that model.',
       ),
@@ -131,7 +131,7 @@ const UpdateOrchestratorRequest = request(
         .refine((usd) => usd <= 0 || usd >= costCapUsd.unit, `must be 0 or at least ${costCapUsd.unit}`)
         .nullable()
         .describe(
-          '0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null: the default. At 0 no mission starts.',
+          '0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null means the default. At 0 no mission starts.',
         ),
     })
     .partial()

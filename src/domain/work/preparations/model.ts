@@ -13,7 +13,7 @@ export class Preparation extends table('preparations', {
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
   templateId: column<string>(),
-  /** Chosen by the runtime: equal keys mean the same prepared environment. */
+  /** Key that the runtime has chosen: equal keys mean the same prepared environment. */
   key: column<string>(),
   /** The checked-out commit; null without a repository. */
   commit: column<string | null>(),

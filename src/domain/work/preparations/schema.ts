@@ -47,12 +47,12 @@ const PreparationType = builder.modelType(Preparation, 'Preparation').implement(
     }),
     seconds: t.exposeFloat('seconds', {
       nullable: true,
-      description: 'Duration; 0 when the environment was there already; null until it is known.',
+      description: 'Duration in seconds: 0 when the environment was there already, null until it is known.',
     }),
     bytes: t.expose('bytes', {
       type: 'SafeInt',
       nullable: true,
-      description: 'On the disk of the runtime; null: unknown.',
+      description: 'Bytes on the disk of the runtime; null when unknown.',
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was first reported.' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last reported.' }),
@@ -63,7 +63,7 @@ const PreparationList = builder.objectRef<{ data: Row<Preparation>[] }>('Prepara
   fields: (t) => ({
     data: t.expose('data', {
       type: [PreparationType],
-      description: `In the order in which they began; ${preparationBounds.perRun} at most.`,
+      description: `The preparations in the order in which they began, ${preparationBounds.perRun} at most.`,
     }),
   }),
 });

@@ -90,7 +90,7 @@ async function moveSchedules(
   at: number,
 ): Promise<void> {
   const starting = new Set(runs.filter(isOpen).map(({ recurringId }) => recurringId));
-  // Counted from now, not from the occurrence: missed occurrences become one run.
+  // The next run is counted from now, not from the occurrence: missed occurrences become one run.
   const next = nextRuns(due, at);
   const ids = due.map(({ id }) => id);
   await sql(moveSchedulesSql, [ids, next, ids.map((id) => starting.has(id)), at], trx);
@@ -107,7 +107,7 @@ function nextRuns(missions: readonly Pick<RecurringMission, 'triggers'>[], after
   });
 }
 
-/** Null without a schedule. */
+/** The next occurrence of the triggers; null without a schedule. */
 export const nextRunAt = (triggers: RecurringMission['triggers'], after: number): number | null =>
   triggers.length === 0
     ? null
@@ -119,7 +119,7 @@ export const nextRunAt = (triggers: RecurringMission['triggers'], after: number)
 interface Start {
   kind: RunKind;
   at: number;
-  /** The person who starts the mission; absent: the person who last set its task or schedule. */
+  /** The person who starts the mission; absent means the person who last set its task or schedule. */
   actor?: RecurringMission['createdByUserId'] | null;
   /** Whether the ledgers are locked after the runs are written. */
   assumesBudget?: boolean;

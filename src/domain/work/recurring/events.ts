@@ -47,13 +47,13 @@ export const listMissionsWithEvents = (orgId: string): Promise<Row<RecurringMiss
 export interface StartingEvent {
   text: string;
   issue: CreatedIssue | null;
-  /** The person to bill; null: the person who last set the mission. */
+  /** The person to bill; null means the person who last set the mission. */
   actor: RecurringMission['createdByUserId'] | null;
 }
 
 /**
  * Writes a run for an event, or returns what blocks it: unlike an occurrence of a schedule, a blocked event leaves no skipped run. The
- * caller has to deliver the run. The mission must be locked. Null: its project is being deleted.
+ * caller has to deliver the run. The mission must be locked. Null means its project is being deleted.
  */
 export async function startForEvent(
   trx: Transaction,

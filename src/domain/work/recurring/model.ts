@@ -21,7 +21,7 @@ export const eventAuthors = ['writers', 'anyone'] as const;
 /** A rule: an event of a hook that fits it starts a mission. */
 export interface EventTrigger {
   kind: EventKind;
-  /** The hook whose events count; absent: every hook that understands events of this kind. */
+  /** The hook whose events count; absent means every hook that understands events of this kind. */
   hookId?: string | null | undefined;
   /** An issue or pull request that gets this label. */
   label?: string | null | undefined;
@@ -37,7 +37,7 @@ export interface EventTrigger {
   filter?: string | null | undefined;
   /** A JMESPath expression: of several events with one value, only the first starts a mission. */
   key?: string | null | undefined;
-  /** Text for the agent with `{{ JMESPath }}`; absent: the event. */
+  /** Text for the agent with `{{ JMESPath }}`; absent means the event. */
   template?: string | null | undefined;
 }
 
@@ -58,7 +58,7 @@ export class RecurringMission extends table('recurring_missions', {
   /** Whether an occurrence is skipped while an earlier run is open. */
   skipIfPreviousOpen: column<boolean>(),
   enabled: column<boolean>(),
-  /** The only agent that may work on the runs, also a built-in one; null: any. */
+  /** The only agent that may work on the runs, also a built-in one; null means any. */
   agentId: column<string | null>(),
   /** Null while the mission is disabled, and without a schedule. Moves only when it is due, or when the triggers or `enabled` change. */
   nextRunAt: column<number | null>(),
@@ -75,7 +75,7 @@ export class RecurringMission extends table('recurring_missions', {
   static override noun = 'recurring mission';
   static visibleTo = withinReach;
   static override jsonAttributes = ['triggers', 'eventTriggers'];
-  /** The kind that reads are limited to; absent: both. */
+  /** The kind that reads are limited to; absent means both. */
   static kind?: RecurringMission['kind'];
 
   static override source(): Source {

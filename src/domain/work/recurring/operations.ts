@@ -46,12 +46,12 @@ export interface NewRecurring {
   prompt: string;
   templateKey?: string | null | undefined;
   triggers: Trigger[];
-  /** Absent: none. */
+  /** Absent means none. */
   eventTriggers?: EventTrigger[] | undefined;
   labels: string[];
   skipIfPreviousOpen: boolean;
   enabled: boolean;
-  /** The only agent that may work on the runs, also a built-in one; null: any; absent: the template's agent. */
+  /** The only agent that may work on the runs, also a built-in one; null means any; absent means the template's agent. */
   agentId?: string | null | undefined;
 }
 
@@ -207,7 +207,7 @@ export async function listRunsOf(
 export interface StartedRun {
   ok: true;
   runId: string;
-  /** Null until the tracker has created it. */
+  /** The issue of the run; null until the tracker has created it. */
   issueId: string | null;
   status: RunStatus;
 }

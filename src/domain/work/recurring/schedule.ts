@@ -4,7 +4,7 @@
 import { Temporal } from 'temporal-polyfill';
 
 export const intervals = ['daily', 'weekly', 'monthly'] as const;
-/** In the order of ISO 8601: Monday is the first. */
+/** Weekdays in the order of ISO 8601: Monday is the first. */
 export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
 export interface Schedule {
@@ -14,7 +14,7 @@ export interface Schedule {
   timezone: string;
   /** The day of a weekly schedule. */
   weekday?: (typeof weekdays)[number] | null | undefined;
-  /** For a monthly schedule, 1 to 31. In a shorter month: its last day. */
+  /** Day of a monthly schedule, 1 to 31; a shorter month uses its last day. */
   dayOfMonth?: number | null | undefined;
 }
 

@@ -37,7 +37,7 @@ const TemplateType = builder.objectRef<Template>('ScheduledTaskTemplate').implem
     agentId: t.string({
       graphOnly: true,
       nullable: true,
-      description: 'The agent of its missions that name none; null: any that has a model.',
+      description: 'The agent of its missions that name none; null means any that has a model.',
       resolve: ({ agentId }) => agentId ?? null,
     }),
   }),
@@ -92,7 +92,7 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   agentId: t.exposeString('agentId', {
     nullable: true,
     beyondRest: true,
-    description: 'The only agent that may work on its runs; null: any that has a model.',
+    description: 'The only agent that may work on its runs; null means any that has a model.',
   }),
   nextRunAt: t.expose('nextRunAt', {
     type: 'EpochMs',
@@ -145,8 +145,8 @@ const templateKey = z
 const agentId = boundedText(text.pathId)
   .nullish()
   .describe(
-    'The only agent that may work on its runs: one of the organization, or a built-in one. Null: any that has a model; a ' +
-      'prompt that is a script names an agent with the harness `shell`. Absent: as the template says.',
+    'The only agent that may work on its runs: one of the organization, or a built-in one. Null means any that has a model; a ' +
+      'prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template.',
   );
 const labels = z.array(nameText(text.label)).max(recurring.labels).describe('At most 20, put on each issue.');
 export const CreateRequest = request(
@@ -160,7 +160,10 @@ export const CreateRequest = request(
       triggers,
       eventTriggers: eventTriggers.optional(),
       labels: labels.default([]),
-      skipIfPreviousOpen: z.boolean().default(false).describe('Whether an open run makes an occurrence skipped.'),
+      skipIfPreviousOpen: z
+        .boolean()
+        .default(false)
+        .describe('Whether an occurrence is skipped while an earlier run is open.'),
       enabled: z.boolean().default(true).describe('Whether the schedule is active.'),
       agentId,
     })
@@ -190,7 +193,10 @@ export const UpdateRequest = request(
       triggers: triggers.optional(),
       eventTriggers: eventTriggers.optional(),
       labels: labels.optional(),
-      skipIfPreviousOpen: z.boolean().optional().describe('Whether an open run makes an occurrence skipped.'),
+      skipIfPreviousOpen: z
+        .boolean()
+        .optional()
+        .describe('Whether an occurrence is skipped while an earlier run is open.'),
       enabled: z.boolean().optional().describe('Whether the schedule is active.'),
       agentId,
     })

@@ -27,14 +27,15 @@ const EventAuthors = wordSet(
 
 const described = {
   hookId:
-    'The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind.',
-  label: 'The label that an issue or pull request gets. Absent: one that is opened.',
+    'The hook whose events count; required for `webhook`. Absent means every hook that understands events of this kind.',
+  label:
+    'The label that an issue or pull request gets. Absent means that the rule is for issues and pull requests that are opened.',
   assignee: 'The login to which an issue is assigned.',
   mention: 'The name after the `@` in a comment; required for `comment`.',
-  branch: 'The branch of the failed check. Absent: any.',
+  branch: 'The branch of the failed check. Absent means any.',
   filter: 'A JMESPath expression over the payload that must be true.',
   key: 'A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days.',
-  template: 'Text for the agent with `{{ JMESPath }}`. Absent: the issue, or the event.',
+  template: 'Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event.',
 } as const;
 
 export const EventTriggerType = builder.objectRef<EventTrigger>('EventTrigger').implement({

@@ -35,7 +35,7 @@ export const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
       type: Weekday.type,
       nullable: true,
       absent: true,
-      description: 'Present when `interval` is weekly.',
+      description: 'Day of the week; present when `interval` is weekly.',
     }),
     dayOfMonth: t.exposeInt('dayOfMonth', {
       nullable: true,

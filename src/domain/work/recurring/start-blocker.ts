@@ -66,7 +66,7 @@ async function readBudgets(
   assumesBudget: boolean,
 ): Promise<Map<string, MayStart>> {
   const budgets = new Map<string, MayStart>();
-  // In a fixed order, so that concurrent starts do not deadlock.
+  // The ledgers are locked in a fixed order, so that concurrent starts do not deadlock.
   for (const orgId of [...orgIds].sort())
     budgets.set(orgId, await mayStartMission(trx, orgId, { held: !assumesBudget }));
   return budgets;

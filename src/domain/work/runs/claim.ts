@@ -39,7 +39,7 @@ const renewLeaseSql = `update runs r set lease_until = $2 where lease_id = $1 an
 export interface LeaseRequest {
   runtime: string;
   harnesses: readonly HarnessId[];
-  /** The vendors whose models the runtime has credentials for; absent: all. */
+  /** The vendors whose models the runtime has credentials for; absent means all. */
   modelVendors?: readonly string[] | null | undefined;
   leaseId: Id<'lease'>;
   leaseUntil: number;

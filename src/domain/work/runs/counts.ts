@@ -7,7 +7,7 @@ export interface RunCounts {
   dispatching: number;
   running: number;
   waitingForPerson: number;
-  /** When the run that has waited longest became ready for a runtime; null: no run waits. */
+  /** When the run that has waited longest became ready for a runtime; null means no run waits. */
   waitingSince: number | null;
   completed: number;
   failed: number;

@@ -20,20 +20,20 @@ export type NewRun = Pick<
   'recurringId' | 'orgId' | 'projectId' | 'scheduledFor' | 'missionTitle' | 'billingActorUserId'
 > & {
   kind: RunKind;
-  /** Reason to skip the run; null: it starts. */
+  /** Reason to skip the run; null means it starts. */
   blockedBy: string | null;
   /** The task; only for a run without a recurring mission. */
   prompt?: string;
-  /** The agent that has to work on the run; absent: any. */
+  /** The agent that has to work on the run; absent means any. */
   agentId?: string | null;
-  /** Whether the plan needs an approval; absent: the organization's setting. */
+  /** Whether the plan needs an approval; absent means the organization's setting. */
   planApproval?: boolean | null;
   budgetUsd?: number | null;
-  /** An existing issue of the tracker; absent: one is created. */
+  /** An existing issue of the tracker; absent means one is created. */
   issueId?: string;
   issueUrl?: string;
   issueText?: string | null;
-  /** The issue to create; the platform's own tracker creates it with the run. Absent: the dispatcher creates it. */
+  /** The issue to create; the platform's own tracker creates it with the run. Absent means the dispatcher creates it. */
   asks?: Omit<NewIssue, 'runId'> & { project: Row<Project> };
 };
 

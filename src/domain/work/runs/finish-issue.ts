@@ -1,4 +1,5 @@
-// Reports a run to its tracker, in the background: one comment, which leads to a run that an event has started, and then has the outcome. The
+// Reports a run to its tracker, in the background: one comment, which leads to a run that an event has started, and then has the outcome.
+// The
 // issue is closed when the run is completed and its pull request, where it has one, is merged.
 
 import { now } from '#foundation/clock.ts';
@@ -12,7 +13,7 @@ import { isFinal } from '../../projects/vendors/connection.ts';
 import { Run } from './model.ts';
 import { isOpen } from './states.ts';
 
-// Appended, because the run may have an error of its own.
+// The error of the tracker is appended, because the run may have an error of its own.
 const appendErrorSql = announcing(
   `update runs set last_error = concat_ws(E'\\n', last_error, $2::text), updated_at = $3 where id = $1`,
 );

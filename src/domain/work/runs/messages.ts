@@ -36,7 +36,7 @@ export async function appendMessage(trx: Transaction, run: Run, message: NewMess
     orgId,
     projectId,
     seq: seq + 1,
-    // Increasing, so that the order by time is the order by number.
+    // The times increase, so that the order by time is the order by number.
     createdAt: nowAfter(at),
     ...message,
   } as Partial<RunMessage>);

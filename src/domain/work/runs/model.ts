@@ -14,7 +14,7 @@ export type RunKind = (typeof runKinds)[number];
 export const runStatuses = ['dispatching', 'running', 'completed', 'failed', 'skipped', 'canceled'] as const;
 export type RunStatus = (typeof runStatuses)[number];
 export const pullRequestStates = ['open', 'merged', 'closed'] as const;
-/** The other statuses are final. */
+/** Statuses of an open run; the other ones are final. */
 export const openStatuses: readonly RunStatus[] = ['dispatching', 'running'];
 
 /** An agent as used by a run. */
@@ -22,7 +22,7 @@ export type RunAgent = Pick<
   Agent,
   'name' | 'role' | 'harness' | 'model' | 'effort' | 'userPrompt' | 'skillRepos' | 'sandboxTemplateId'
 > & {
-  /** Null for a built-in agent. */
+  /** The id of the agent; null for a built-in one. */
   agentId: Agent['id'] | null;
 };
 
@@ -30,11 +30,11 @@ export const choiceWays = ['asked', 'model', 'rules'] as const;
 
 /** How the agents of a run were chosen. */
 export interface AgentChoice {
-  /** `asked` until the model has answered. */
+  /** The way of the choice; `asked` until the model has answered. */
   way: (typeof choiceWays)[number];
   /** The reason for this way: the model's words, or the obstacle to its decision. */
   reason: string;
-  /** When the model was asked; null: it was not. */
+  /** When the model was asked; null means it was not. */
   askedAt: number | null;
   model: string | null;
   /** Ids of the agents that the model has chosen. */
@@ -75,7 +75,7 @@ export class Run extends table('runs', {
   billingActorUserId: column<Id<'person'> | null>(),
   /** The task of a run without a recurring mission; null otherwise. */
   prompt: column<string | null>(),
-  /** The only agent that may work on the run, also a built-in one; null: any. */
+  /** The only agent that may work on the run, also a built-in one; null means any. */
   agentId: column<string | null>(),
   /** The branch that the runtime has pushed, and the base to merge it into; null before. */
   branch: column<string | null>(),
@@ -97,18 +97,18 @@ export class Run extends table('runs', {
   prState: column<(typeof pullRequestStates)[number] | null>(),
   /** Whether the plan waits for a person's approval. */
   awaitsApproval: column<boolean>(),
-  /** When a person interrupted the agent; null: not interrupted. */
+  /** When a person interrupted the agent; null means that the agent was not interrupted. */
   interruptedAt: column<number | null>(),
-  /** US dollars; null: limited by the plan of the organization only. */
+  /** Budget in US dollars; null means that only the plan of the organization limits the mission. */
   budgetUsd: column<number | null>(),
-  /** Limit that its next model call does not fit into; null: it does not wait for money. */
+  /** Limit that its next model call does not fit into; null means it does not wait for money. */
   parkedBy: column<ParkingLimit | null>(),
   /** Sentence for people: amounts and limit. */
   parkedReason: column<string | null>(),
   parkedAt: column<number | null>(),
-  /** Null before the first claim by a runtime. */
+  /** How the agents were chosen; null before the first claim by a runtime. */
   agentChoice: column<AgentChoice | null>(),
-  /** The step of another run whose checkpoint this run began from; null: none. */
+  /** The step of another run whose checkpoint this run began from; null means none. */
   continuesStepId: column<Id<'runStep'> | null>(),
   /** Number of attempts to create the issue: only the latest of them may record a failure. */
   attempts: column<number>(),
@@ -135,7 +135,7 @@ export class Run extends table('runs', {
 
   /** Text of an existing issue at the start of the run, for its agents; null without one. */
   declare issueText: string | null;
-  /** The commit of the branch that the reviewer has approved; null: none. */
+  /** The commit of the branch that the reviewer has approved; null means none. */
   declare approvedSha: string | null;
   /** When the source host is next checked for an open pull request. */
   declare prCheckAt: number | null;
@@ -149,11 +149,11 @@ export class Run extends table('runs', {
   declare agentRole: AgentRole | null;
   /** The agents of the run, in order, as they were when the run was first claimed. */
   declare team: RunAgent[] | null;
-  /** The harness of the next step; null: that of any agent. */
+  /** The harness of the next step; null means that of any agent. */
   declare nextHarness: HarnessId | null;
-  /** The provider of the next step's model; null: none, or that of any agent. */
+  /** The provider of the next step's model; null means none, or that of any agent. */
   declare nextVendor: ModelProvider | null;
-  /** Whether the plan needs an approval; null: the organization's setting. */
+  /** Whether the plan needs an approval; null means the organization's setting. */
   declare planApproval: boolean | null;
   /** Whether its runtime reserves each model call before it is made. */
   declare isMetered: boolean;
@@ -161,7 +161,7 @@ export class Run extends table('runs', {
   declare failure: string | null;
   /** Number of claims of the present step whose runtime was lost. */
   declare claims: number;
-  /** When the run began to wait for a runtime; null: when it was created. */
+  /** When the run began to wait for a runtime; null means when it was created. */
   declare waitingSince: number | null;
   /** The last heartbeat before its lease expired; null while its runtime sends heartbeats. */
   declare silentSince: number | null;

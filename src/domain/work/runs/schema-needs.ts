@@ -75,13 +75,13 @@ builder.objectFields(RunType, (t) => ({
     type: ParkingLimitWords.type,
     nullable: true,
     graphOnly: true,
-    description: 'The limit that its next model call does not fit into; null: it does not wait for money.',
+    description: 'The limit that its next model call does not fit into; null means it does not wait for money.',
   }),
   parkedReason: t.exposeString('parkedReason', {
     nullable: true,
     graphOnly: true,
     description:
-      'The limit with what is used of it and what the next model call may cost; null: it does not wait for money.',
+      'The limit with what is used of it and what the next model call may cost; null means it does not wait for money.',
   }),
   startedBy: t.string({
     nullable: true,

@@ -50,15 +50,21 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
         'otherwise.',
       resolve: ({ output }) => (output === null ? null : JSON.parse(output)),
     }),
-    error: t.exposeString('error', { nullable: true, description: 'Why it failed; null when it did not.' }),
+    error: t.exposeString('error', { nullable: true, description: 'Why the step failed; null when it did not.' }),
     turns: t.exposeInt('turns', { nullable: true, description: 'Turns of the model; null until they are known.' }),
     costUsd: t.exposeFloat('costUsd', { description: 'US dollars, the sum of its reported costs.' }),
     inputTokens: t.expose('inputTokens', {
       type: 'SafeInt',
-      description: 'Without those read from or written to a cache.',
+      description: 'Input tokens, without those read from or written to a cache.',
     }),
-    cachedInputTokens: t.expose('cachedInputTokens', { type: 'SafeInt', description: 'Read from the vendor’s cache.' }),
-    cacheWriteTokens: t.expose('cacheWriteTokens', { type: 'SafeInt', description: 'Written to the vendor’s cache.' }),
+    cachedInputTokens: t.expose('cachedInputTokens', {
+      type: 'SafeInt',
+      description: 'Input tokens read from the vendor’s cache.',
+    }),
+    cacheWriteTokens: t.expose('cacheWriteTokens', {
+      type: 'SafeInt',
+      description: 'Input tokens written to the vendor’s cache.',
+    }),
     outputTokens: t.expose('outputTokens', {
       type: 'SafeInt',
       description: 'Output tokens, including those of reasoning.',
@@ -147,13 +153,13 @@ export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').imp
     inputTokens: t.field({
       type: 'SafeInt',
       nullable: true,
-      description: 'Without those read from or written to a cache; null when they are not known.',
+      description: 'Input tokens, without those read from or written to a cache; null when they are not known.',
       resolve: ({ tokens }) => tokens?.inputTokens ?? null,
     }),
     cachedInputTokens: t.field({
       type: 'SafeInt',
       nullable: true,
-      description: 'Read from the vendor’s cache; null when they are not known.',
+      description: 'Input tokens read from the vendor’s cache; null when they are not known.',
       resolve: ({ tokens }) => tokens?.cachedInputTokens ?? null,
     }),
     outputTokens: t.field({

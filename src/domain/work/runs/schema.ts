@@ -22,12 +22,12 @@ export const RunType = runType('Run').implement({
     orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
     scheduledTaskId: t.string({
       nullable: true,
-      description: 'Null for a run of an automation, for one without either, and once the scheduled task is deleted.',
+      description: 'The scheduled task of the run; null for a run without one, and once it is deleted.',
       resolve: ({ recurringId }) => idOfNoun('scheduledTask', recurringId),
     }),
     automationId: t.string({
       nullable: true,
-      description: 'Null for a run of a scheduled task, for one without either, and once the automation is deleted.',
+      description: 'The automation of the run; null for a run without one, and once it is deleted.',
       resolve: ({ recurringId }) => idOfNoun('automation', recurringId),
     }),
     ...runFields(t),
@@ -38,7 +38,7 @@ export const RunType = runType('Run').implement({
     }),
     agentId: t.exposeString('agentId', {
       nullable: true,
-      description: 'The only agent that may work on it; null: one that a connected runtime offers.',
+      description: 'The only agent that may work on it; null means one that a connected runtime offers.',
     }),
     awaitsApproval: t.exposeBoolean('awaitsApproval', {
       description: 'Whether the plan waits for a person to approve it.',
@@ -50,7 +50,8 @@ export const RunType = runType('Run').implement({
     }),
     budgetUsd: t.exposeFloat('budgetUsd', {
       nullable: true,
-      description: 'Budget of the mission: it ends at this cost in US dollars; null: limited by the credits only.',
+      description:
+        'Budget of the mission: it ends at this cost in US dollars; null means that only the credits limit it.',
     }),
     agentChoice: t.expose('agentChoice', {
       type: AgentChoiceType,
@@ -103,12 +104,12 @@ export const RunType = runType('Run').implement({
       description: 'The automation that it is a run of.',
     }),
     sandboxes: t.hasMany('sandboxes', {
-      description: `The newest ${previewSizes.perParent}.`,
+      description: `The newest ${previewSizes.perParent} sandboxes.`,
       link: 'sandboxes:read',
       limit: previewSizes.perParent,
     }),
     artifacts: t.hasMany('artifacts', {
-      description: `The newest ${previewSizes.perParent} of its issue.`,
+      description: `The newest ${previewSizes.perParent} artifacts of the issue of the run.`,
       link: 'artifacts:read',
       limit: previewSizes.perParent,
     }),
@@ -120,7 +121,7 @@ builder.objectField(SandboxType, 'run', (t) =>
 );
 builder.objectField(ProjectType, 'runs', (t) =>
   t.hasMany('runs', {
-    description: `The newest ${previewSizes.perParent}.`,
+    description: `The newest ${previewSizes.perParent} runs.`,
     link: 'missions:read',
     limit: previewSizes.perParent,
   }),

@@ -42,7 +42,7 @@ export const statusOfState = (state: RunState): RunStatus =>
 
 export const isOpen = ({ status }: Pick<Run, 'status'>): boolean => openStatuses.includes(status);
 
-/** Waiting for its issue or for a runtime. */
+/** Whether the run waits for its issue or for a runtime. */
 export const isWaiting = ({ status }: Pick<Run, 'status'>): boolean => status === 'dispatching';
 
 export const isWaitingForIssue = (run: Pick<Run, 'status' | 'issueId'>): boolean =>

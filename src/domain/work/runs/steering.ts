@@ -103,7 +103,7 @@ export interface ElicitationAnswer {
   text: string;
   /** Whether the tool may be called; only for a question about a call. */
   approve?: boolean | null | undefined;
-  /** The fragment that asks; absent: the one question of the run that waits. */
+  /** The fragment that asks; absent means the one question of the run that waits. */
   sandboxId?: string | null | undefined;
   seq?: number | null | undefined;
   /** The sender's own id of the answer: a repeated one does not decide about a later call. */

@@ -18,7 +18,7 @@ export class RunStep extends table('run_steps', {
   runId: column<Run['id']>(),
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
-  /** From 0. */
+  /** Position, counted from 0. */
   seq: column<number>(),
   role: column<AgentRole>(),
   /** The attempt of the builder, from 1; 0 for the planner. */
@@ -30,7 +30,7 @@ export class RunStep extends table('run_steps', {
   model: column<string>(),
   sessionId: column<string | null>(),
   sandboxId: column<Id<'sandbox'> | null>(),
-  /** JSON; null without a structured output. */
+  /** The structured output as JSON; null without one. */
   output: column<string | null>(),
   error: column<string | null>(),
   turns: column<number | null>(),
@@ -57,9 +57,9 @@ export class RunStep extends table('run_steps', {
   declare hasSchema: boolean;
   /** Whether the step repeats an earlier one after an invalid output. */
   declare isRepeated: boolean;
-  /** The session of the harness that the step continues; null: a new one. */
+  /** The session of the harness that the step continues; null means a new one. */
   declare resumeSessionId: string | null;
-  /** Null until it is finished. */
+  /** The outcome of the step; null until it is finished. */
   declare outcome: StepOutcome | null;
   /** The lease under which the step is worked on. */
   declare leaseId: Id<'lease'> | null;

@@ -47,7 +47,7 @@ export async function appendStep(
     orgId,
     projectId,
     seq: before!.seq + 1,
-    // Increasing, so that the order by time is the order by number.
+    // The times increase, so that the order by time is the order by number.
     createdAt: nowAfter(before!.at),
     role,
     harness,

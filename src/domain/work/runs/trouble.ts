@@ -6,7 +6,7 @@ import { isInState, openStates, waitsForRuntime } from './states.ts';
 
 export interface FailureStreak {
   recurringId: NonNullable<Run['recurringId']>;
-  /** The run that completed last before the streak; null: none did. */
+  /** The run that completed last before the streak; null means none did. */
   completedId: Run['id'] | null;
   /** When the latest run of the streak was created. */
   at: number;
@@ -35,7 +35,7 @@ export const findFailureStreaks = (orgId: string): Promise<FailureStreak[]> =>
   sql<FailureStreak>(failureStreaksSql, [orgId]);
 
 export interface WaitingRuns {
-  /** At most 100. */
+  /** Number of waiting runs, at most 100. */
   count: number;
   /** When the longest-waiting run began to wait. */
   since: number;

@@ -22,7 +22,7 @@ const metricsAfterSql = `select sandbox_id, at as t, cpu_pct, mem_used_mb, mem_t
   where sandbox_id = $1 and at > $2 order by at limit $3`;
 
 /**
- * The sandbox with the fragments from number `after` on (null: the last 200) and its metrics so far, then the additions after each
+ * The sandbox with the fragments from number `after` on (null means the last 200) and its metrics so far, then the additions after each
  * change, until it has ended and everything has been sent. Each change resolves to the caller as of that moment.
  */
 export async function* followSandbox(

@@ -24,7 +24,7 @@ export interface PromptSpan {
 
 /** From this line of a chunk up to the next listed line, lines arrived at that time. */
 export interface LogTime {
-  /** Counted from 0. */
+  /** Number of the line, counted from 0. */
   line: number;
   at: number;
 }
@@ -38,7 +38,7 @@ export interface SandboxLog extends LogRequest {
   promptScope: PromptScope | 'mixed' | null;
   /** The spans of `content`, each id once. */
   promptSpans: PromptSpan[];
-  /** Computed only when requested. */
+  /** Arrival times of the lines, computed only when requested. */
   times: () => LogTime[];
   /** Cursor of the previous chunk; null at the start of the log. */
   nextCursor: string | null;

@@ -78,7 +78,7 @@ export class SandboxSession extends table('sandbox_sessions', {
   role: column<AgentRole>(),
   sessionId: column<string>(),
   startedAt: column<number>(),
-  /** Null until it ends. */
+  /** Outcome of the session; null until it ends. */
   outcome: column<string | null>(),
   totalCostUsd: column<number>(),
 }) {
@@ -105,7 +105,7 @@ export class SandboxLogPart extends table('sandbox_log_parts', {
   bytes: column<number>(),
   /** The span of the prompt; null in the other parts. */
   spanId: column<string | null>(),
-  /** Null: `repo-contributed`, or a part other than the prompt. */
+  /** Null means `repo-contributed`, or a part other than the prompt. */
   promptScope: column<PromptScope | null>(),
   /** Arrival time; null for parts stored before it was recorded. */
   appendedAt: column<number | null>(),
@@ -135,7 +135,7 @@ export class SandboxFragment extends table('sandbox_fragments', {
   failed: column<boolean | null>(),
   /** The exit code of a command. */
   exitCode: column<number | null>(),
-  /** Answers that a question suggests; null: it suggests none. */
+  /** Answers that a question suggests; null means it suggests none. */
   choices: column<string[] | null>(),
 }) {
   static override noun = 'fragment';

@@ -42,7 +42,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
     sessionId: t.exposeString('sessionId', { description: 'The session.' }),
     part: t.expose('part', { type: LogPart.type, description: 'Which log of the session this is.' }),
     content: t.exposeString('content', {
-      description: 'At most 1048576 bytes: the newest, or by `cursor` older ones.',
+      description: 'The newest content, or an older piece by `cursor`: at most 1,048,576 bytes.',
       complexity: weightOf(bytes.logContent),
     }),
     bytes: t.expose('bytes', { type: 'SafeInt', description: 'Length of the whole part, not only of `content`.' }),

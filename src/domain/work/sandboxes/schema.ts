@@ -38,8 +38,11 @@ const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSessi
     sessionId: t.exposeString('sessionId', { description: 'An id, unique within the sandbox and role.' }),
     ts: t.field({ type: 'IsoTime', description: 'When it began.', resolve: ({ startedAt }) => isoTime(startedAt) }),
     outcome: t.exposeString('outcome', { nullable: true, description: 'Outcome; null while it is open.' }),
-    logKey: t.exposeString('logKey', { nullable: true, description: 'Name of its log; null while that is empty.' }),
-    systemKey: t.exposeString('systemKey', { nullable: true, description: 'Name of its system log; null likewise.' }),
+    logKey: t.exposeString('logKey', { nullable: true, description: 'Name of the log; null while the log is empty.' }),
+    systemKey: t.exposeString('systemKey', {
+      nullable: true,
+      description: 'Name of the system log; null while empty.',
+    }),
     totalCostUsd: t.exposeFloat('totalCostUsd', { description: 'Model costs so far, US dollars.' }),
   }),
 });
@@ -64,7 +67,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
     }),
     terminationReason: t.exposeString('terminationReason', {
       nullable: true,
-      description: 'Reason, such as `killed`.',
+      description: 'Reason of the end, such as `killed`.',
     }),
     instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The machine that it runs on.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
@@ -73,10 +76,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
       nullable: true,
       description: 'The latest time at which the sandbox is ended; null without a timeout.',
     }),
-    lastHeartbeatAt: t.expose('lastHeartbeatAt', {
-      type: 'EpochMs',
-      description: 'Time of the last heartbeat.',
-    }),
+    lastHeartbeatAt: t.expose('lastHeartbeatAt', { type: 'EpochMs', description: 'Time of the last heartbeat.' }),
     destroyedAt: t.expose('destroyedAt', {
       type: 'EpochMs',
       nullable: true,
@@ -125,7 +125,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
 
 builder.objectField(ProjectType, 'sandboxes', (t) =>
   t.hasMany('sandboxes', {
-    description: `The newest ${previewSizes.perParent}; the query of the same name pages through all.`,
+    description: `The newest ${previewSizes.perParent} sandboxes; the query of the same name pages through all.`,
     link: 'sandboxes:read',
     limit: previewSizes.perParent,
   }),
@@ -151,7 +151,7 @@ const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement
       resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
     }),
     liveFragments: t.field({
-      description: 'The last 200, the newest last; in GraphQL `fragments` pages through all.',
+      description: 'The last 200 fragments, the newest last; in GraphQL `fragments` pages through all.',
       type: [LiveFragment],
       complexity: { field: 1, multiplier: previewSizes.fragments },
       resolve: ({ id }, _args, context) => fragmentsOf(context).load(id),

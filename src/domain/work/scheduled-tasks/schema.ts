@@ -26,7 +26,7 @@ ScheduledTaskType.implement({
     createdByUserId: t.exposeString('createdByUserId', { description: 'The person who created it.' }),
     runs: t.hasMany('runs', {
       link: 'scheduled-tasks:read',
-      description: `The newest ${previewSizes.perParent}; \`scheduledTaskRuns\` pages through them all.`,
+      description: `The newest ${previewSizes.perParent} runs; \`scheduledTaskRuns\` pages through them all.`,
       limit: previewSizes.perParent,
       type: ScheduledTaskRunType,
     }),
@@ -59,7 +59,7 @@ ScheduledTaskRunType.implement({
 
 builder.objectField(ProjectType, 'scheduledTasks', (t) =>
   t.hasMany('scheduledTasks', {
-    description: `The newest ${previewSizes.perParent}; the query of the same name pages through all.`,
+    description: `The newest ${previewSizes.perParent} scheduled tasks; the query of the same name pages through all.`,
     link: 'scheduled-tasks:read',
     limit: previewSizes.perParent,
   }),

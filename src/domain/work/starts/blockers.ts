@@ -1,4 +1,5 @@
-// Blockers of any mission: its project, the organization's money, a used-up budget, or the lack of a model for every agent that may work on it.
+// Blockers of any mission: its project, the organization's money, a used-up budget, or the lack of a model for every agent that may work
+// on it.
 import { isoTime } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict, modelRequired, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
@@ -12,7 +13,7 @@ import type { MayStart } from './gate.ts';
 export interface StartBlocker {
   /** The reason recorded on the skipped run. */
   reason: string;
-  /** The error for a person who starts the mission; null: the run is skipped for them too. */
+  /** The error for a person who starts the mission; null means the run is skipped for them too. */
   problem: Problem | null;
 }
 
@@ -67,7 +68,7 @@ export async function findModelBlockers(
 
 const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
 
-/** @param named The model of the mission's agent, which a connector has to name; null: any model is missing. */
+/** @param named The model of the mission's agent, which a connector has to name; null means any model is missing. */
 function modelBlocker(named: string | null): ModelBlocker {
   const reason = named
     ? `No connector with a key names the model ${named}: name it at a model connector, or choose another one for the agent.`

@@ -23,9 +23,9 @@ export interface NewMission {
   prompt: string;
   /** The only agent that may work on the mission, also a built-in one. */
   agentId?: string | null | undefined;
-  /** An issue of the project's tracker to work on; absent: one is created. */
+  /** An issue of the project's tracker to work on; absent means one is created. */
   issue?: string | null | undefined;
-  /** Whether a person has to approve the plan; absent: the orchestrator's setting. */
+  /** Whether a person has to approve the plan; absent means the orchestrator's setting. */
   planApproval?: boolean | null | undefined;
   budgetUsd?: number | null | undefined;
 }
@@ -49,7 +49,7 @@ export async function startMission(caller: Caller, mission: NewMission): Promise
 
 /** An existing issue for a new run. */
 export interface IssueOfRun extends CreatedIssue {
-  /** Text for its agents; null: none. */
+  /** Text for its agents; null means none. */
   text: string | null;
 }
 

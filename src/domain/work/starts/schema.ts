@@ -29,21 +29,22 @@ builder.mutationField('startMission', (t) =>
       agentId: t.arg.string({
         ...reference,
         description:
-          'The only agent that may work on it. Absent: any that has a model; 409 without one. One with the harness `shell`, ' +
+          'The only agent that may work on it. Absent means any that has a model; 409 without one. One with the harness `shell`, ' +
           'such as `agn_builtin_shell`, runs the prompt as a POSIX shell script.',
       }),
       issue: t.arg.string({
         ...reference,
         description:
-          'An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent: one is ' +
+          'An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent means one is ' +
           'created.',
       }),
       planApproval: t.arg.boolean({
-        description: 'Whether a person must approve its plan, if it has one. Absent: the setting of the orchestrator.',
+        description:
+          'Whether a person must approve its plan, if it has one. Absent means the setting of the orchestrator.',
       }),
       budgetUsd: t.arg.float({
         description:
-          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent: limited by the credits only.',
+          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit it.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

@@ -11,7 +11,7 @@ const TemplateUseType = builder.objectRef<Awaited<ReturnType<typeof projectsUsin
   description: 'A project or agent that has chosen a sandbox template.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The id of the project or agent.' }),
-    name: t.exposeString('name', { description: 'Its name.' }),
+    name: t.exposeString('name', { description: 'The name of the project or agent.' }),
   }),
 });
 const projectsOf = toMany(projectsUsing, ({ templateId }) => templateId);

@@ -18,7 +18,7 @@ import { useJti } from './replay.ts';
 export interface ProvidedIdentity {
   issuer: string;
   subject: string;
-  /** Lower case. */
+  /** Names are in lower case. */
   email: string;
 }
 
@@ -41,7 +41,7 @@ async function verify(jwt: string): Promise<ProvidedIdentity> {
   const subject = idOf(claims, 'sub') ?? reject('no subject', `sub: must be ${anId}.`);
   const jti = idOf(claims, 'jti') ?? reject('no id', `jti: must be ${anId}.`);
   const { issuer } = provider;
-  // Consumed even when a later check fails: the agent needs a new assertion anyway.
+  // The `jti` is consumed even when a later check fails: the agent needs a new assertion anyway.
   if (!(await useJti('assertion', { issuer, jti, expiresAt: expiresAt + clockSkewMs }))) {
     reject('replayed', 'jti: was presented before.');
   }

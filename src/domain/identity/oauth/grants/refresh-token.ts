@@ -23,7 +23,7 @@ interface Family {
   granted: string;
   expiresAt: number;
   revokedAt: number | null;
-  /** Null: the person has left the organization. */
+  /** Null means the person has left the organization. */
   role: OrgRole | null;
 }
 

@@ -13,11 +13,11 @@ export interface InboundEvent {
   action: string;
   /** `owner/name` at the source host; null for an event of no repository. */
   repository: string | null;
-  /** One line for lists. */
+  /** The event in one line, for lists. */
   title: string;
-  /** The person who caused it; null for a machine's event. */
+  /** The person who caused the event; null for a machine's event. */
   author: EventAuthor | null;
-  /** The issue that it is about, which a mission works on; null for a pull request. */
+  /** The issue of the event, which a mission works on; null for a pull request. */
   issue: FoundIssue | null;
   /** The label that was put on, or the person who was assigned. */
   label: string | null;
@@ -28,7 +28,7 @@ export interface InboundEvent {
   branch: string | null;
   /** The event as text for the agent, which quotes it. */
   text: string;
-  /** Equal for deliveries of one event by several hooks. */
+  /** Key of the event, equal for deliveries of it by several hooks. */
   key: string | null;
   payload: unknown;
 }
