@@ -163,7 +163,7 @@ async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {
   const { sandboxes, samples } = size;
   const lasts = samples * every;
   const at = now();
-  // Over the whole retention period of samples.
+  // The samples cover their whole retention period.
   const span = metricRetentionMs - lasts - hours(1);
   await client.query(
     `insert into sandboxes (id, org_id, project_id, run_id, role, harness, status, instance_type, created_at, last_heartbeat_at,

@@ -34,7 +34,7 @@ const folder = mkdtempSync(path.join(tmpdir(), 'aep-big-out-'));
 const database = await openBigDatabase(size, (line) => console.log(line));
 const secretKey = randomBytes(32);
 const settings = { databaseUrl: database.url, folder, secretKey, fromSources: options.sources };
-// Without other work in the service.
+// No other work runs in the service.
 const server = await start(service(settings, { SCHEDULER: 'off' }));
 
 console.log(`\n${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}, ${process.platform} ${process.arch}\n`);

@@ -55,7 +55,7 @@ export function urlOf({ host, port, user, password, database }: DatabaseConnecti
 }
 
 const id = (prefix: string, n: string) => `'${prefix}_' || lpad(to_hex(${n}), 32, '0')`;
-/** 2026-01-01, and a second later for each row. */
+/** Time of row n: 2026-01-01, and a second more for each row. */
 const time = (n: string) => `1767225600000 + ${n} * 1000`;
 const members = 5;
 const organizations = 1_010;

@@ -75,7 +75,7 @@ async function runMissions({ url }: Server): Promise<void> {
   const [answered, claimed, finished]: [number[], number[], number[]] = [[], [], []];
   for (let n = 0; n < missions; n++) {
     const done = takeOne(url);
-    // At a random time between two polls of the runtime.
+    // Starts the mission at a random time between two polls of the runtime.
     await wait(Math.random() * poll);
     const begun = performance.now();
     await ask(`${url}/v1/scheduled-tasks/${database.task}/run`, database.person);

@@ -42,7 +42,7 @@ async function inside(socket: string): Promise<number> {
   return (bridge.address() as AddressInfo).port;
 }
 
-/** @param proxy Its port; 0: directly. @returns milliseconds */
+/** @param proxy The port of the proxy; 0 means none. @returns milliseconds */
 async function client(port: string, proxy: string): Promise<number> {
   const begun = performance.now();
   let socket: Socket;

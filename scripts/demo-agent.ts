@@ -69,7 +69,7 @@ const url = `http://localhost:${process.env.PORT ?? 4000}`;
 const env = {
   ...process.env,
   DATA_DIR: path.join(folder, 'data'),
-  // Kept for the next run.
+  // Installed harnesses are kept for the next run.
   HARNESSES_DIR: path.resolve(process.env.HARNESSES_DIR || '.data/harnesses'),
   ...{ ANTHROPIC_BASE_URL: models.url, ANTHROPIC_API_KEY: 'script' },
   ...{ OPENAI_BASE_URL: `${models.url}/v1`, OPENAI_API_KEY: 'script' },

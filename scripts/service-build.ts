@@ -28,7 +28,7 @@ export const bundle = (input: Record<string, string>, dir = output): Promise<Rol
       dir,
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
-      // Without this group it would run after the files that `main` shares.
+      // Without this group v8-flags.ts would run after the files that `main` shares.
       codeSplitting: { groups: [{ name: 'first', test: /foundation.v8-flags/ }] },
       // Names are kept for stack traces.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
@@ -43,7 +43,7 @@ export async function buildService({ always = false } = {}): Promise<boolean> {
   if (!always && isFresh(path.join(output, 'main.js'), path.join(root, 'src'))) return false;
   const results = await Promise.all([
     bundle({ main: 'src/main.ts', admin: 'src/admin.ts' }),
-    // In one file by itself, so that it can be copied to another machine.
+    // The runner is one file, so that it can be copied to another machine.
     bundle({ 'runner/runner': 'src/runner/runner.ts' }),
   ]);
   const made = results.flatMap((result) => result.output.map((file) => file.fileName));

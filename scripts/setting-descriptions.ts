@@ -2,7 +2,7 @@
 import type { namesOfRunnerSettings, stripeSettings, upstreamSettings } from '#foundation/settings/setting-groups.ts';
 import type { settings } from '../src/config.ts';
 
-/** A default that the code derives, in words (null: the code's constant), and the meaning. */
+/** A default that the code derives, in words (null means the code's constant), and the meaning. */
 export type Description = [told: string | null, text: string];
 
 type ServiceSetting = keyof (typeof settings.shape & typeof upstreamSettings.shape & typeof stripeSettings.shape);

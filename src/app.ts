@@ -67,12 +67,12 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
   const guarded = (surface: Surface): Surface => ({ ...surface, handle: framed(surface.handle, { report }) });
   const rest = createRest({ schema, version, beside, ...callersOf('api') });
   const surfaces = [
-    // Before REST, because some of their addresses are below /v1.
+    // OAuth and agent identity come before REST, because some of their addresses are below /v1.
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
     createBillingEvents({ report }),
     createInbound({ report }),
-    // Before the console: on a separate host, the endpoint may be that host's root.
+    // A2A comes before the console: on a separate host, its endpoint may be the root.
     createA2a({ ...settings, ...callersOf('a2a') }),
     console,
     rest,
@@ -140,7 +140,7 @@ const refusing = (problem: () => Problem): Surface => ({
 const misdirected = refusing(misdirectedRequest);
 const severalHosts = refusing(() => invalid.field('Host', 'must be sent once'));
 
-/** Operators request these by IP address. */
+/** Addresses that operators request by IP address. */
 const probed: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
 function open(req: IncomingMessage, res: ServerResponse, trustProxy: boolean): Exchange {

@@ -34,11 +34,11 @@ import { invitesPerDay, rates, subscriptions, tokens } from '#limits.ts';
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Null: the embedded PostgreSQL in `dataDir`. */
+  /** Null means the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | null;
-  /** Direct address for LISTEN, which bypasses the pooler in `databaseUrl`. Null: no pooler, or no other address. */
+  /** Direct address for LISTEN, which bypasses the pooler in `databaseUrl`. Null means no pooler, or no other address. */
   readonly databaseDirectUrl: string | null;
-  /** A standby for reads. Null: none. */
+  /** A standby for reads. Null means none. */
   readonly databaseReplicaUrl: string | null;
   readonly databasePoolMax: number;
   /** False behind a pooler in transaction mode, which does not support prepared statements. */
@@ -50,7 +50,7 @@ export interface Config {
   readonly addresses: Readonly<Addresses>;
   /** 32 bytes. Null only on loopback: a key is then generated and stored in `dataDir`. */
   readonly secretKey: Buffer | null;
-  /** Null: mail goes to the development mailbox. */
+  /** Null means mail goes to the development mailbox. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
   readonly contactUrl: string | null;
@@ -73,18 +73,18 @@ export interface Config {
   /** Whether a trusted proxy forwards requests; its entry in X-Forwarded-For is then the client's address. */
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
-  /** Null: selected by whether standard output is a terminal. */
+  /** Null means that standard output decides: a terminal or not. */
   readonly logFormat: LogFormat | null;
-  /** Null: a folder in `dataDir`. */
+  /** Null means a folder in `dataDir`. */
   readonly storageUrl: string | null;
   readonly upstreamSignIn: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | null;
-  /** Null: the built-in payment provider takes test money. */
+  /** Null means the built-in payment provider takes test money. */
   readonly stripe: Readonly<{ secretKey: string; webhookSecret: string; apiUrl: string }> | null;
   /** Whether this process runs scheduled jobs (due missions, sweeps) and background jobs (mail). */
   readonly scheduler: boolean;
   /** Number of processes that serve one port. With more than 1, this process starts them and serves no requests itself. */
   readonly workers: number;
-  /** The environment of the runtime that `npm start` starts; null: none is started. */
+  /** The environment of the runtime that `npm start` starts; null means that none is started. */
   readonly localRunner: Readonly<{ PATH: string } & Record<string, string>> | null;
 }
 

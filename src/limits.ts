@@ -162,7 +162,7 @@ export const lifetimesMs = {
   passkeyChallenge: minutes(5),
   upstreamSignIn: minutes(10),
   mcpSignIn: minutes(10),
-  /** Minimum: the same address is returned for up to 15 minutes. */
+  /** Minimum lifetime of an address: the same one is returned for up to 15 minutes. */
   downloadAddress: hours(1),
   uploadAddress: minutes(15),
   consoleSession: days(14),
@@ -200,7 +200,7 @@ export const graphql = {
   aliases: 30,
   directives: 50,
   tokens: 2_000,
-  /** Total of all operations of a batch. */
+  /** Maximum cost of all operations of a batch together. */
   cost: 20_000,
   /** Cost equal to one request of the rate limit; an operation counts as at least one. */
   costPerRatePoint: 1_000,
@@ -223,26 +223,26 @@ export const invitesPerDay = { organization: 100, recipient: 5 } as const;
 
 /** Rate limits. Those of registrations and requests are defaults of settings. */
 export const rates = {
-  /** Per client network. */
+  /** Failed authentications of one client network. */
   failedAuthenticationsPerMinute: 300,
-  /** Per network, for all email addresses together. */
+  /** Sign-in mails that one network requests, for all email addresses together. */
   signInMailsPerHourAndNetwork: 120,
-  /** Per email address and network: one network cannot reach the limit of an address. */
+  /** Sign-in mails to one address that one network requests: it cannot use up the limit of the address. */
   signInMailsPerDayToAddressFromNetwork: 20,
-  /** Per email address, from browsers in which it has never signed in: each mail allows five guesses at a code. */
+  /** Sign-in mails to one address, from browsers in which it has never signed in: each mail allows five guesses at a code. */
   signInMailsPerDayToAddress: 100,
   signInMailsPerDayOfKnownBrowser: 20,
   signInTriesPerHourAndNetwork: 120,
   upstreamSignInsPerHourAndNetwork: 120,
   /** Per source address. */
   registrationsPerHour: 60,
-  /** Per registration: each new code allows five more guesses. */
+  /** Attempts to claim one registration: each new code allows five more guesses. */
   claimAttemptsPerHour: 10,
-  /** Per source address: security events, counted before any signature is verified. */
+  /** Security events from one source address, counted before any signature is verified. */
   securityEventsPerMinute: 300,
-  /** Per source address: events of payment providers, counted before any signature is verified. */
+  /** Events of payment providers from one source address, counted before any signature is verified. */
   paymentEventsPerMinute: 600,
-  /** Per client address: metadata documents of OAuth clients that had to be fetched. */
+  /** Metadata documents of OAuth clients that had to be fetched for one client address. */
   clientDocumentsPerMinute: 120,
   /** Per credential. */
   requestsPerMinute: 1_200,

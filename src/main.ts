@@ -48,7 +48,7 @@ async function open(): Promise<void> {
   });
   const scheduler = config.scheduler ? startScheduler(jobs, services.log) : null;
   const background = config.scheduler ? startBackground(deliveries, { log: services.log }) : null;
-  // Logged once, by the parent of all workers.
+  // The parent of all workers logs this line, so that it appears once.
   if (cluster.isPrimary) services.log.info({ host: config.host, port: config.port, version }, 'listening');
 
   let stopping = false;
@@ -61,14 +61,14 @@ async function open(): Promise<void> {
     });
   } else {
     const mailbox = mailboxAddress();
-    // Not logged: the address contains the secret of the mailbox.
+    // The address is not logged, because it contains the secret of the mailbox.
     if (mailbox) console.error(`Development mailbox: ${mailbox}`);
   }
 
   async function startDemo(): Promise<void> {
     if (config.localRunner) runner = startLocalRunner(config.localRunner, services.log);
     await runner;
-    // Last, below all log lines of the start.
+    // The welcome is printed last, below all log lines of the start.
     const { ANTHROPIC_API_KEY, OPENAI_API_KEY } = (config.localRunner ?? {}) as Record<string, string>;
     services.log.print(await welcome(Boolean(ANTHROPIC_API_KEY || OPENAI_API_KEY)));
   }
@@ -78,7 +78,7 @@ async function open(): Promise<void> {
     if (stopping) return;
     stopping = true;
     services.log.info({ signal }, 'stopping');
-    // Stopped first, so that the runner can still hand back its runs.
+    // The runner is stopped first, so that it can still hand back its runs.
     await runner?.then(
       (started) => started.stop(),
       () => {},
@@ -91,7 +91,7 @@ async function open(): Promise<void> {
   }
 }
 
-/** Serves in this process. */
+/** Serves requests in this process. */
 async function serve(config: Config, services: Services): Promise<Front> {
   const server = createHttpServer(createApp({ ...config, version, log: services.log }));
   const drain = drainable(server);

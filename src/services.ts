@@ -85,7 +85,7 @@ export async function openServices(config: Config): Promise<Services> {
   bindInvitesPerDay(config.invitesPerDay);
   bindContactUrl(config.contactUrl);
   bindTokenQuota(config.tokensPerPerson);
-  // Loaded only with the settings of Stripe.
+  // The module is loaded only if Stripe is configured.
   if (config.stripe)
     bindPaymentProvider((await import('#domain/money/billing/stripe.ts')).stripeProvider(config.stripe));
   const embedded = config.databaseUrl

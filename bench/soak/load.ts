@@ -175,7 +175,7 @@ export function startLoad({ url, token }: Platform): Load {
           if (name === 'next' && ['completed', 'failed', 'canceled'].includes(status)) return;
         }
       } catch {
-        // Broken off.
+        // The stream has broken off.
       }
       await pause(500);
     }

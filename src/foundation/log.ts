@@ -20,7 +20,7 @@ export type LogFormat = (typeof logFormats)[number];
 
 export interface LogSettings {
   level: LevelWithSilent;
-  /** Absent: `pretty` if standard output is a terminal, else `json`. */
+  /** Absent means `pretty` if standard output is a terminal, else `json`. */
   format?: LogFormat | undefined;
   /** Standard output when absent. */
   destination?: DestinationStream;
@@ -46,7 +46,7 @@ export function openLog({ level, format, destination }: LogSettings): Log {
     request(surface: string, exchange: Exchange, milliseconds: number) {
       const status = statusOf(exchange);
       const { requestId, route, address, credentialId, req } = exchange;
-      // A runtime polls and sends reports every second.
+      // Requests of runtimes, which come every second, are logged as debug lines.
       const usual = status < 400 && credentialId?.startsWith(`${prefixes.service}_`) ? 'debug' : 'info';
       const level = status < 500 ? usual : 'error';
       if (!log.isLevelEnabled(level)) return;
@@ -127,7 +127,7 @@ const secretText = new RegExp(
   ].join('|'),
   'g',
 );
-/** In a query, a form, a header or a quoted body. */
+/** Secrets in a query, a form, a header or a quoted body. */
 const secretParameter = new RegExp(
   `\\b(code|${names})(=|\\\\*" ?: ?\\\\*")(?!\\[redacted)[^\\s&"'\\\\]+|\\b(bearer|basic) [\\w.~+/=-]{8,}`,
   'gi',

@@ -106,7 +106,7 @@ new Gauge({
   help: 'Jobs of the background that are still to be done, and that were given up.',
   labelNames: ['queue', 'state'],
   registers,
-  // Each of several workers counts the same jobs.
+  // All workers count the same jobs, so the first count is used.
   aggregator: 'first',
   async collect() {
     this.reset();

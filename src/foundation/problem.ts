@@ -37,9 +37,9 @@ type ProblemOptions = ProblemData & { headers?: ProblemHeaders; noun?: string };
 
 export class Problem extends GraphQLError {
   readonly status: number;
-  /** Only the contract's record. */
+  /** The body with the members of the contract's record only. */
   readonly body: ErrorBody;
-  /** The record and the data. */
+  /** The members of the record, and the data for programs. */
   readonly details: ProblemDetails;
   readonly headers: ProblemHeaders;
   /** The kind of record that was not found, for surfaces whose errors differ by it. */

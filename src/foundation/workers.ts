@@ -37,7 +37,7 @@ export async function startWorkers(count: number, { log, embedded }: WorkersSett
     const worker = cluster.fork(environment);
     const exit = once(worker, 'exit');
     const early = exit.then(() => {
-      throw new Error('A worker ended before it served.');
+      throw new Error('A worker process ended before it could serve requests.');
     });
     await Promise.race([once(worker, 'listening'), early]);
     void exit.then(([code, signal]) => replace({ worker: worker.process.pid, code, signal }));

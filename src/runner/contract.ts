@@ -33,7 +33,7 @@ export interface Pace {
   checkpoint: number;
 }
 
-/** Sent with every report of a run. */
+/** The members that every report of a run has. */
 export interface RunLease {
   runId: string;
   leaseId: string;
@@ -65,7 +65,7 @@ export interface Fragment {
   exitCode?: number;
   /** Answers that a question suggests. */
   choices?: string[];
-  /** Equal in all fragments of one tool call or question. */
+  /** Id of a tool call or question, equal in all of its fragments. */
   toolUseId?: string;
   items?: { content: string; status: string }[];
 }

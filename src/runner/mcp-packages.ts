@@ -21,7 +21,7 @@ export interface InstalledPackage {
   integrity: string;
 }
 
-/** @param place Of the server alone. @throws with the reason why it is not installed */
+/** @param place A place for the server alone. @throws with the reason why a package is not installed */
 export async function installPackages(
   settings: RunSettings,
   runPlace: RunPlace,
@@ -32,7 +32,7 @@ export async function installPackages(
 ): Promise<InstalledPackage> {
   const { orgId, capabilities } = settings;
   const { prepared } = capabilities;
-  // Its home stays empty.
+  // The home of the server stays empty.
   const tree = { work: place.work, home: place.root };
   const key = keyOf(runPlace, packages);
   const isRestored = async () => (await prepared.restore(orgId, key, tree)) !== null;
@@ -63,7 +63,7 @@ async function install(
   report: SetupReport,
 ): Promise<void> {
   const { root, trust } = runPlace.place;
-  // The sockets of the mission, and no other folder of it.
+  // The place has the sockets of the mission, and no other folder of it.
   const place = { ...own, root, trust };
   await writeFile(path.join(place.work, 'package.json'), '{"private":true}');
   await chownRecursive(place.work, runPlace.account);

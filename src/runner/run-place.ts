@@ -30,15 +30,15 @@ export interface RunPlace {
   place: Place;
   account: Account | undefined;
   checkout: Checkout;
-  /** With the image of the environment. */
+  /** Containers with the image of the environment. */
   containers: Containers | undefined;
-  /** Null: the environment has none, or there are no containers here. */
+  /** Null means the environment has none, or there are no containers here. */
   services: Services | null;
-  /** Null: nothing is enforced here, or there is no network at all. */
+  /** Null means nothing is enforced here, or there is no network at all. */
   egress: EgressProxy | null;
   connections: ConnectionCounter;
   plan: Plan;
-  /** Null: there are no secrets for hosts. */
+  /** Null means there are no secrets for hosts. */
   interception: Interception | null;
   /** Whether the environment is prepared. */
   isPrepared: boolean;

@@ -121,7 +121,7 @@ process.exit();
 
 /** Whether another mission fits. Available memory is not checked if the operator has set RUNS_AT_ONCE. */
 function hasRoom(): boolean {
-  // Their leases are renewed before another runtime, or this one, claims the runs again.
+  // No run is claimed while the platform is away: leases are renewed first when it returns.
   if (platform.isAway()) return false;
   const working = underWay.size - capabilities.waiting.size;
   if (working === 0) return true;

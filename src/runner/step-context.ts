@@ -25,22 +25,22 @@ export interface RunnerCapabilities {
   caps: { scripts: Caps; agents: Caps };
   /** Bounds of a mission, whatever its instance type. */
   limits: Limits;
-  /** Null: agents are refused. */
+  /** Null means agents are refused. */
   isolation: Isolation | null;
-  /** Extended when a harness is installed. */
+  /** Available harnesses; an installed one is added. */
   found: Found[];
   models: Pick<Upstreams, 'anthropic' | 'openai'>;
   /** A folder for mirrors of repositories. */
   mirrors: string;
   /** Routes to hosts that network policies allow. */
   routes: RouteSettings;
-  /** A file of further certificate authorities; null: there is none. */
+  /** A file of further certificate authorities; null means there is none. */
   trust: string | null;
   prepared: PreparedStore;
   setupTimeoutMs: number;
   /** Network of the engine in which images are built. */
   buildNetwork: string;
-  /** Null: workspaces are removed with their mission. */
+  /** Null means workspaces are removed with their mission. */
   retention: Retention | null;
   /** Ids of runs that wait for a person: they take no place. */
   waiting: Set<string>;
@@ -61,13 +61,13 @@ export interface StepContext {
   limits: Limits;
   /** Cgroup or container of the harness, which limits it and ends with the place. Null without one. */
   enclosure: { watchdogArguments: string; isOverMemory(): Promise<boolean> } | null;
-  /** The process that is measured with all that it starts; null: it cannot be measured from here. */
+  /** The process that is measured with all that it starts; null means it cannot be measured from here. */
   processOf(harness: Pick<Harness, 'pid'>): Promise<number | null>;
-  /** Null for a step without models. */
+  /** The models; null for a step without any. */
   models: StepModels | null;
-  /** Counts its model calls; null: it makes none. */
+  /** Counts its model calls; null means it makes none. */
   meter: Meter | null;
-  /** Its questions to people; null: it can ask none. */
+  /** Its questions to people; null means it can ask none. */
   questions: Questions | null;
   /** Connections since they were last reported. */
   connections: ConnectionCounter;

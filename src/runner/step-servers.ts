@@ -26,7 +26,7 @@ type AddServer = (name: string, server: { own: ToolServer }) => void;
 interface Prepared {
   command: McpCommand;
   place: Place;
-  /** Null: a file of the repository. */
+  /** Null means a file of the repository. */
   installed: InstalledPackage | null;
 }
 
@@ -84,7 +84,7 @@ export function openStepServers(
       for (const [name, own] of await all) add(name, { own });
       return '';
     },
-    /** The harness, whose end is theirs too. */
+    /** Wraps the harness so that the servers end with it. */
     endWith: (harness: Harness): Harness => ({
       ...harness,
       end: async () => void (await Promise.all([harness.end(), end()])),

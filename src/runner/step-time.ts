@@ -31,7 +31,7 @@ const units = [
   ['millisecond', 1],
 ] as const;
 
-/** Such as 24 hours. */
+/** The duration in words, such as 24 hours. */
 function durationOf(ms: number): string {
   const [unit, length] = units.find(([, length]) => ms >= length && ms % length === 0) ?? ['millisecond', 1];
   const count = ms / length;

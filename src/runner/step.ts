@@ -80,7 +80,7 @@ export async function work(
     // A checkpoint needs as much space again.
     if (!usage.isOverDisk()) await save();
     await Promise.all([journal.close(), context.meter?.settled()]);
-    // Also for a failed step: another one continues from its commits.
+    // The commits of a failed step are pushed too, because another step continues from them.
     await context.deliver();
     if (failure !== runnerStopped) await uploadArtifacts(platform, lease, session, context.place.artifacts);
     await heartbeat.end();
@@ -94,7 +94,7 @@ export async function work(
   }
 }
 
-/** Time limit of the template, milliseconds; null: it has none. */
+/** Time limit of the template, milliseconds; null means it has none. */
 const timeOf = ({ environment: { stepMinutes } }: Step): number | null => stepMinutes && stepMinutes * 60_000;
 
 /** Tokens of calls that the gateway has metered are counted already. */
@@ -109,7 +109,10 @@ function openStepJournal(
   return { ...journal, usage: (one) => void (meter?.isUsed() || journal.usage(one)) };
 }
 
-/** Ends of the harness: its last turn, or its own. Each resolves with why the step failed, or empty. */
+/**
+ * The two ends of a step: the last turn of its harness, and the end of the harness. Each resolves with the reason of a failure; empty
+ * on success.
+ */
 const endings = (harness: Harness, over: Promise<Turn>, result: { output: string | null }): Promise<string>[] => [
   over.then((turn) => failureOf(turn, result)),
   // `ended` rejects when the harness cannot be started. A harness that ends has reported its turn before.
@@ -141,7 +144,7 @@ async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortS
       await work();
     }
   } catch {
-    // Aborted, or the lease is lost.
+    // The signal is aborted, or the lease is lost.
   }
 }
 

@@ -24,7 +24,7 @@ export function createMask(values: readonly string[]): Mask {
 const replacement = '[secret]';
 const replacementFor = ({ length }: string): string => (length < replacement.length ? '*'.repeat(length) : replacement);
 
-/** Its Base64 characters at each of the three alignments, without those that depend on adjacent bytes. */
+/** The Base64 characters of a value at each of the three alignments, without those that depend on adjacent bytes. */
 function inBase64(value: string): string[] {
   const bytes = Buffer.from(value);
   const positions = [0, 1, 2].flatMap((shift) => {

@@ -9,7 +9,7 @@ export type Runtime = RuntimesQuery['runtimes']['data'][number];
 
 interface Properties {
   reading: Reading<RuntimesQuery>;
-  /** Below the list. */
+  /** Content below the list. */
   children?: ComponentChildren;
 }
 

@@ -22,7 +22,7 @@ export function Offers({ summary, offers }: { summary: Summary; offers: BillingQ
           <li key={credits} class="next-row wrap">
             <div class="grow">
               <strong>Credit pack</strong>: {credits} credits for {usd(priceUsd)}
-              <div class="muted small">They last a year.</div>
+              <div class="muted small">They expire after a year.</div>
             </div>
             {mayBuy && <Packs most={maxQuantity} />}
           </li>

@@ -109,7 +109,7 @@ function BudgetRow({ budget, mayWrite, done }: RowProperties) {
             tone={percent >= 100 ? 'bad' : percent >= 80 ? 'warn' : ''}
           />
           <div class="muted small">
-            Begins again <Time at={periodEnd} />
+            Resets <Time at={periodEnd} />
           </div>
         </div>
         {mayWrite && !isChanging && (

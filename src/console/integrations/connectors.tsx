@@ -119,7 +119,7 @@ export function Connect({ read }: { read(): void }) {
 
 interface ActionsProperties {
   connector: Connector;
-  /** Candidates to replace it. */
+  /** Connectors that can replace it. */
   others: readonly Connector[];
   read(): void;
 }

@@ -6,7 +6,7 @@ import { Time } from '../kit/words.tsx';
 
 interface AccessProperties {
   projectId: string | null;
-  /** Null also for a deleted project. */
+  /** The bound project; null for none, and for a deleted one. */
   project: { name: string } | null;
   scopes: readonly string[];
 }

@@ -8,7 +8,7 @@ export interface Curve {
   /** The name of a colour of the style sheet. */
   colour: '--accent' | '--good' | '--warn' | '--danger' | '--muted';
   values: (number | null)[];
-  /** Filled below. */
+  /** Whether the area below the curve is filled. */
   area?: boolean;
   dashed?: boolean;
 }

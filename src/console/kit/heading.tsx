@@ -10,7 +10,7 @@ export const noteNavigation = (): void => {
 };
 
 interface Properties {
-  /** Null while it is loading. */
+  /** The title; null while the page is loading. */
   title: string | null;
   above?: readonly (readonly [address: string, name: string])[];
   /** Actions of the page. */

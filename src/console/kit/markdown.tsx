@@ -14,7 +14,7 @@ export function Markdown({ text }: { text: string }) {
   try {
     if (text.length <= longest) content = all(marked.lexer(text), 0);
   } catch {
-    // Nested too deep for the library.
+    // The text is nested too deep for the library.
   }
   return content ? <div class="markdown">{content}</div> : <ScrollBlock>{text}</ScrollBlock>;
 }
@@ -27,7 +27,7 @@ function One({ token: unknown, depth }: { token: Token; depth: number }) {
   if (depth > deepest) return <>{token.raw}</>;
   switch (token.type) {
     case 'heading': {
-      // Below the heading of the card.
+      // Headings of the text rank below the heading of the card.
       const Heading = `h${Math.min(6, token.depth + 2)}` as 'h3';
       return <Heading>{all(token.tokens, depth)}</Heading>;
     }

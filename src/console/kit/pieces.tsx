@@ -7,7 +7,7 @@ import { ScrollBlock } from './scroll-block.tsx';
 
 interface CardProperties {
   title: string;
-  /** Beside the title: a count, a link to all. */
+  /** Content beside the title, such as a count or a link to all. */
   aside?: ComponentChildren;
   class?: string;
   children?: ComponentChildren;
@@ -183,7 +183,7 @@ export function Action({ label, describes, class: name = 'quiet slim', question,
         <dialog ref={dialog} aria-label={label}>
           <p>{question}</p>
           <div class="actions">
-            {/* Has the focus when the dialog opens, so that a repeated Enter does no harm. */}
+            {/* This button has the focus when the dialog opens, so that a repeated Enter does no harm. */}
             <button type="button" class="quiet" autofocus onClick={() => dialog.current?.close()}>
               Go back
             </button>

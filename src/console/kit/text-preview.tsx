@@ -60,7 +60,7 @@ async function laidOut(text: string, type: string): Promise<ComponentChildren> {
         </div>
       );
     } catch {
-      // Cut off, or several documents.
+      // The text is cut off, or holds several documents.
     }
   }
   return <ScrollBlock>{text}</ScrollBlock>;

@@ -81,7 +81,7 @@ function useSteadyView(
   { isWhole, total, space, share, line, within, first }: ReturnType<typeof viewOf>,
 ) {
   const lines = useRef<HTMLDivElement>(null);
-  /** The line at the scrolled share of the box; null: the end. */
+  /** The line at the scrolled share of the box; null means the end. */
   const seen = useRef<{ line: number; within: number; y: number } | null>(null);
   useLayoutEffect(() => {
     seen.current = null;

@@ -25,7 +25,7 @@ const followInterval = 2_000;
 interface State {
   /** Bytes of the whole log. */
   bytes: number;
-  /** Cursor of the piece before the first one read; null: the log was read from its beginning. */
+  /** Cursor of the piece before the first one read; null means the log was read from its beginning. */
   cursor: string | null;
   isReading: boolean;
   problem: ProblemBody | null;

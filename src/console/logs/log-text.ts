@@ -22,7 +22,7 @@ const longestPiece = 1024 * 1024;
 
 export class LogText {
   #pieces: Piece[] = [];
-  /** The end of a line that begins in an older piece; null: there is none. */
+  /** The end of a line that begins in an older piece; null means there is none. */
   #head: string | null = null;
   /** Arrival time of the head. */
   #headAt = 0;

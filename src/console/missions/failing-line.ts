@@ -4,7 +4,7 @@ import { plain } from '../kit/ansi.ts';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's red, as ECMA-48 has it
 const red = /\u001b\[(?:\d+;)*(?:31|91)m/;
 const words = /\b(?:not ok|error|errors|failed|failure|fatal|panic|exception|traceback|denied)\b|[✗✖✘]|^E\s{2,}|^FAIL/i;
-/** Summaries without a failure. */
+/** Matches summaries without a failure, such as `0 errors`. */
 const clean = /\b(?:0|no) (?:errors?|failed|failures?)\b|\b(?:errors?|failed|failures?):? 0\b/i;
 
 /** The first line of the last group of red lines, else of lines with words of failure; -1 if there is none. */

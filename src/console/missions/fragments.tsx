@@ -22,7 +22,7 @@ interface Properties {
   /** The newest fragments. */
   fragments: readonly FragmentFragment[];
   isOver: boolean;
-  /** Cursor of earlier fragments; null: there are none; absent: unknown. */
+  /** Cursor of earlier fragments; null means there are none; absent means unknown. */
   earlier?: string | null;
   /** Whether the list scrolls in a box of its own. */
   scrolls?: boolean;

@@ -62,7 +62,7 @@ function Compose({ runId, onSent }: Pick<Properties, 'runId' | 'onSent'>) {
   const [text, setText] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
-  // Sent again after a lost answer, it is the same message.
+  // With this id a message that is sent again after a lost answer is stored once.
   const [messageId, setMessageId] = useState(crypto.randomUUID());
   const submit = async (event: Event) => {
     event.preventDefault();

@@ -7,7 +7,7 @@ import { type List, useBeat, useList } from '../kit/reading.ts';
 import { dollars, duration, Time } from '../kit/words.tsx';
 import { needWords, outcomeWords, stateOf } from './run-state.tsx';
 
-/** Null before it has begun. */
+/** Duration of the mission; null before it has begun. */
 export const lengthOf = ({ startedAt, finishedAt }: RunRowFragment): string | null =>
   startedAt === null ? null : duration((finishedAt ?? now()) - startedAt);
 

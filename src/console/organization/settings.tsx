@@ -64,7 +64,7 @@ function Name({ organization, mayChange, read }: NameProps) {
       {mayChange ? (
         <FormFrame form={form} action="Save name" labels={{ name: 'Name', slug: 'Slug' }}>
           <Text form={form} name="name" label="Name" maxLength={120} required />
-          <Text form={form} name="slug" label="Slug" hint="Its short name in commands." required />
+          <Text form={form} name="slug" label="Slug" hint="The short name of the organization in commands." required />
         </FormFrame>
       ) : (
         <p class="break">{organization.name}</p>

@@ -149,7 +149,7 @@ function Spend({ orchestrator }: SpendQuery) {
   const present = now();
   const midnight = present - (present % (24 * hour));
   const costs = new Map(spendByHour.map(({ t, usd }) => [t, usd]));
-  // From midnight to now, with what was spent up to each full hour; the cap extends to the next midnight.
+  // The chart shows what was spent up to each full hour from midnight to now; the cap extends to the next midnight.
   const times = [midnight];
   const sums: (number | null)[] = [0];
   let sum = 0;

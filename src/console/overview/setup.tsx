@@ -1,4 +1,4 @@
-// Above the overview: notices, and setup progress until it is complete.
+// The part above the overview: notices, and setup progress until it is complete.
 
 import {
   dismissNotice,

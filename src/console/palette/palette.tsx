@@ -106,7 +106,7 @@ export function Palette({ close }: { close(): void }) {
   const [active, setActive] = useState(0);
   useEffect(() => {
     dialog.current?.showModal();
-    // Without them the pages and actions are still there.
+    // If a read fails, pages and actions are still listed.
     for (const read of [records(), ...(may('members:read') ? [members()] : [])])
       read.then(
         (more) => setEntries((before) => [...before, ...more]),

@@ -40,7 +40,7 @@ export function NewProject() {
           <Choice
             form={form}
             name="tracker"
-            label="Issues live in"
+            label="Issue tracker"
             options={[
               ['builtin', 'This console'],
               ['linear', 'Linear'],

@@ -202,7 +202,7 @@ function Artifacts({ projectId }: OfProject) {
         list={list}
         isExcerpt
         skeleton={<Skeleton rows={1} height={160} />}
-        empty={<p>Screenshots, reports and videos that agents leave behind appear here.</p>}
+        empty={<p>Screenshots, reports and videos that agents submit appear here.</p>}
       >
         {(rows) => <ArtifactGrid rows={rows.map(({ project: _, ...row }) => row)} small />}
       </ListView>

@@ -38,7 +38,7 @@ export const isPlainAddress = (value: string): boolean =>
 export const originOf = (value: string): string | undefined =>
   isPlainAddress(value) && new URL(value).pathname === '/' ? new URL(value).origin : undefined;
 
-/** The same, with the path. */
+/** Scheme, host, port and path without a trailing slash. */
 export const endpointOf = (value: string): string | undefined =>
   isPlainAddress(value) ? new URL(value).href.replace(/\/+$/, '') : undefined;
 

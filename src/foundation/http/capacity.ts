@@ -5,7 +5,7 @@ import { tooBusy } from '../problem.ts';
 export interface CapacitySettings {
   all: number;
   perKey: number;
-  /** The queue: its length per key and in total, and the maximum wait in milliseconds. Absent: no queue. */
+  /** The queue: its length per key and in total, and the maximum wait in milliseconds. Absent means no queue. */
   queue?: { perKey: number; all: number; waitMs: number };
   /** First sentence of the error. */
   description: string;

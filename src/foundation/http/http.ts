@@ -104,7 +104,7 @@ export const answerJson = (exchange: Exchange, status: number, value: unknown, h
 export const answerHtml = (exchange: Exchange, status: number, html: string, headers: Headers = {}): void =>
   answer(exchange, status, html, { 'content-type': 'text/html; charset=utf-8', ...headers });
 
-/** 303: the response to a form. */
+/** Redirects the browser with a 303, the response to a form. */
 export const redirect = (exchange: Exchange, location: string, headers: Headers = {}): void =>
   answer(exchange, 303, undefined, { location, ...headers });
 

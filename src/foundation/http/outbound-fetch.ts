@@ -12,7 +12,7 @@ export interface FetchLimits {
   mayReach(hostname: string): boolean;
 }
 
-/** Thrown before anything is sent. */
+/** The error for a host that is not allowed, thrown before anything is sent. */
 export class HostNotAllowed extends OutboundError {
   override name = 'HostNotAllowed';
   readonly hostname: string;

@@ -71,13 +71,13 @@ export interface OutboundRequest {
   maxBytes: number;
   /** Aborts the request at any stage. */
   signal: AbortSignal;
-  /** GET when absent. */
+  /** The method; GET when absent. */
   method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** In lower case. */
+  /** Names are in lower case. */
   headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** Body that is sent as JSON. */
   json?: unknown;
-  /** Sent unchanged, instead of `json`. */
+  /** Body that is sent unchanged, instead of `json`. */
   text?: string;
 }
 
@@ -90,7 +90,7 @@ export interface OutboundResponse {
 export interface Fetched {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Undefined when the response is not JSON. */
+  /** The parsed body; undefined when the response is not JSON. */
   body: unknown;
 }
 

@@ -30,7 +30,7 @@ interface Count {
 
 interface Store {
   add(key: string, points: number): Promise<Count>;
-  /** Null when the key has no window. */
+  /** The count of the key; null when it has no window. */
   read(key: string): Promise<Count | null>;
 }
 

@@ -4,12 +4,12 @@ import { text } from '#limits.ts';
 import { identifier, isIdentifier } from './addresses.ts';
 
 export interface TrustedIssuer {
-  /** Compared exactly. */
+  /** The issuer identifier, compared exactly. */
   issuer: string;
   displayName: string;
-  /** The URL of the provider's keys; absent: its `/.well-known/jwks.json`. */
+  /** The URL of the provider's keys; absent means its `/.well-known/jwks.json`. */
   jwksUri?: string | undefined;
-  /** The clients that the provider may issue assertions for; absent: those whose id is a URL of its own origin. */
+  /** The clients that the provider may issue assertions for; absent means those whose id is a URL of its own origin. */
   clientIds?: readonly string[] | undefined;
   /** Whether the provider may send security events; true when absent. */
   maySendEvents?: boolean | undefined;

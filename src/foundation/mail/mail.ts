@@ -19,7 +19,7 @@ export interface DeliveredMail extends Mail {
 }
 
 export interface MailSettings {
-  /** `smtp://user:secret@host:587`; null: the development mailbox. */
+  /** `smtp://user:secret@host:587`; null means the development mailbox. */
   smtpUrl?: string | undefined;
   /** The sender: an address, or `Name <address>`. */
   from: string;
@@ -81,7 +81,7 @@ function bySmtp(url: string, from: string): Deliver {
   let transport: Transporter | undefined;
   return async (mail) => {
     try {
-      // Loaded only here: most processes send no mail.
+      // nodemailer is loaded only here, because most processes send no mail.
       transport ??= (await import('nodemailer')).createTransport(settings);
       await transport.sendMail({ from, ...mail });
     } catch (error) {

@@ -26,7 +26,7 @@ export const announcing = (update: string): string =>
   `with changed as (${update} returning id) select pg_notify('${channel}', id) from changed`;
 
 export interface ChangesSettings {
-  /** Null: listening is impossible (behind a pooler in transaction mode); listeners are then woken every two seconds. */
+  /** Null means listening is impossible (behind a pooler in transaction mode); listeners are then woken every two seconds. */
   connection: string | pg.ClientConfig | null;
   onError?: (message: string) => void;
 }
@@ -89,7 +89,7 @@ export async function* watch(ids: readonly string[], signal: AbortSignal): Async
     news = true;
     goOn();
   };
-  // Needed even while no next change is requested: the generator would not notice the end.
+  // This listener is needed while no next change is requested: the generator would not notice the end.
   const leave = (): void => {
     for (const id of ids) {
       const wakes = waiting.get(id);
@@ -118,7 +118,7 @@ function poll(closing: AbortSignal): void {
   closing.addEventListener('abort', () => clearInterval(polling));
 }
 
-/** False when the process is closing. */
+/** Waits; resolves with false when the process is closing. */
 const rest = (milliseconds: number, closing: AbortSignal): Promise<boolean> =>
   wait(milliseconds, true, { signal: closing, ref: false }).catch(() => false);
 
@@ -138,7 +138,7 @@ async function listen(
         wakeAll();
       });
     } catch (error) {
-      // One line per outage.
+      // Each outage is logged once.
       if (failures === 0) onError(`cannot listen for changes: ${(error as Error).message}; reconnecting`);
     }
     ready();

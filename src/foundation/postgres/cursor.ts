@@ -20,7 +20,7 @@ export interface PageRequest {
   /** Epoch milliseconds: the earliest creation time, inclusive, and the latest, exclusive. Both are part of the cursor. */
   createdFrom?: number | null | undefined;
   createdBefore?: number | null | undefined;
-  /** Newest first when absent. Part of the cursor too. */
+  /** Order of the list, newest first when absent; part of the cursor too. */
   order?: ListOrder | null | undefined;
 }
 

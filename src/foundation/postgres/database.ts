@@ -64,7 +64,7 @@ let unfollow: NodeJS.Timeout | undefined;
 
 function release(): void {
   if (--underWay > 0) return;
-  // Longer after the last call than any statement may run: no statement remains that could bypass its transaction.
+  // Tracking stops once no statement of an earlier call can still run, because that statement could bypass its transaction.
   unfollow ??= setTimeout(() => underWay === 0 && enclosing.disable(), unfollowedAfterMs).unref();
   unfollow.refresh();
 }

@@ -10,7 +10,7 @@ export interface MigrationFile {
   name: string;
   text: string;
   digest: string;
-  /** Undefined: in the transaction of the migration. */
+  /** How the part runs; undefined means in the transaction of the migration. */
   way: 'batches' | 'concurrently' | undefined;
 }
 

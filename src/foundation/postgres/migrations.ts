@@ -27,7 +27,7 @@ import {
 const lockKey = 4_716_201_127;
 /** Interval between attempts to get the lock, milliseconds. */
 const lockIntervalMs = 200;
-/** Longer than any migration. The pool's `query_timeout` is meant for requests, and 0 would select it. */
+/** A time limit longer than any migration. The pool's `query_timeout` is meant for requests, and 0 would select it. */
 const unhurried = 2_147_483_647;
 /** Retries after a lock timeout, or a deadlock with a request: nothing was applied, so the whole is repeated. */
 const retryFor = { budgetMs: minutes(1) };
@@ -150,7 +150,7 @@ const run = (knex: Knex, file: MigrationFile, part: Part) => locating(file, part
 
 /** Runs a file on a separate connection, while the transaction holds the lock and will record the file. */
 async function runBeside(knex: Knex, file: MigrationFile): Promise<void> {
-  // Not from the pool, which may have only one connection.
+  // The connection is not from the pool, which may have only one.
   const connection: Connection = await knex.client.acquireRawConnection();
   const { up } = parts(file);
   try {
@@ -182,7 +182,7 @@ async function runInBatches(connection: Connection, file: MigrationFile, part: P
   }
 }
 
-/** Without time limits, because nobody waits for it; `set local` needs a transaction. */
+/** Builds an index without time limits, because nobody waits for it; `set local` needs a transaction. */
 async function runConcurrently(connection: Connection, file: MigrationFile, part: Part): Promise<void> {
   const index = indexOf(file, part);
   // The lock excludes other migrations: a build in progress belongs to the server process of a killed program. That build may wait for
@@ -226,7 +226,7 @@ const sendOn = (connection: Connection, text: string, values?: unknown[]) =>
 async function readApplied(knex: Knex): Promise<Applied[]> {
   const table = await knex.raw("select to_regclass('knex_migrations') is not null as exists");
   if (!table.rows[0].exists) return [];
-  // Read through jsonb, because a table created by knex itself has no digest column.
+  // The digest is read through jsonb, because a table created by knex itself has no column for it.
   const applied = await knex.raw("select name, to_jsonb(m) ->> 'digest' as digest from knex_migrations m order by id");
   return applied.rows;
 }

@@ -15,7 +15,7 @@ export interface Moved {
 type Source = string | DatabaseConnection;
 
 interface Table {
-  /** Quoted if necessary. */
+  /** The name of the table, quoted if necessary. */
   name: string;
   columns: string;
   needs: string[];
@@ -72,7 +72,7 @@ async function withKnex<T>(connection: Source, work: (knex: Knex) => Promise<T>)
   }
 }
 
-/** Runs before the migrations, which insert rows too. */
+/** Checks that the target has no rows; runs before the migrations, which insert rows too. */
 async function refuseUnlessEmpty(to: pg.Client): Promise<void> {
   for (const { name } of await listTables(to)) {
     const { rows } = await to.query(`select exists (select from ${name}) as filled`);

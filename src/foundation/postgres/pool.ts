@@ -16,7 +16,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
 
 export interface PoolSettings {
-  /** `fast` when absent. */
+  /** The driver; `fast` when absent. */
   driver?: Driver | undefined;
   /** A string may name several servers: the pool then follows the primary. */
   connection: string | pg.ClientConfig;

@@ -110,5 +110,5 @@ export function leaveReplica(bookmark = bound && readings.getStore()?.bookmark):
   if (bookmark) bookmark.position = null;
 }
 
-/** For the metrics; undefined without a standby. `reads`: numbers of operations by the server that completed them. */
+/** State of the standby for the metrics; undefined without one. `reads`: numbers of operations by the server that completed them. */
 export const replicaState = () => bound && { isInUse: bound.isInUse(), reads: counts };

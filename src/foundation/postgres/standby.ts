@@ -63,7 +63,7 @@ export interface StandbySettings {
 }
 
 export function watchStandby({ connectionString, report, onFound, onLost }: StandbySettings): Standby {
-  /** Null: the standby must not be read. */
+  /** Null means the standby must not be read. */
   let known: Answer | null = null;
   let strayed = false;
   const say = reporter(report);
@@ -122,7 +122,7 @@ function reporter(report: (line: string) => void): (line: string) => void {
 
 /**
  * The delay of the standby behind positions that reads need.
- * @param replayed The position that it has replayed; null: it must not be read.
+ * @param replayed The position that it has replayed; null means it must not be read.
  */
 function watchLag(look: () => Promise<void>, replayed: () => number | null, say: (line: string) => void) {
   /** The position that the standby has not reached in time; null when it is not late. */

@@ -22,7 +22,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   throw new Error(`${file} holds no service key (32 bytes in base64): put it back from a backup`);
 }
 
-/** Undefined when another process was first. */
+/** The new key; undefined when another process has created one first. */
 async function makeKey(file: string): Promise<Buffer | undefined> {
   const key = randomBytes(32);
   const draft = `${file}.${randomBytes(6).toString('hex')}`;

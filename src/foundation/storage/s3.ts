@@ -19,7 +19,7 @@ export interface Bucket {
   name: string;
   /** Prefix of every key, without slashes around it; empty when the whole bucket is used. */
   prefix: string;
-  /** Absent: from the client's own settings (AWS_REGION). */
+  /** Absent means the client's own setting (AWS_REGION). */
   region: string | undefined;
   /** Absent: Amazon's. */
   endpoint: string | undefined;

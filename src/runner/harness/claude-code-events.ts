@@ -103,7 +103,7 @@ function claudeUsage(taskModel: string, on: Listener) {
       } else if (type === 'message_delta') Object.assign(call?.usage ?? {}, usage);
       else if (type === 'message_stop') await close();
     },
-    /** At the end of a turn: calls that did not stream are in its sum alone. */
+    /** Counts the rest of a turn at its end: calls without a stream are reported only in the sum of the turn. */
     async countRest(usageId: string, sum: Tokens): Promise<void> {
       await close();
       const rest = { ...none };

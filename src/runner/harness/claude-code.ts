@@ -73,7 +73,7 @@ function environmentFor({ home, gateway }: Task): Record<string, string> {
     ANTHROPIC_BASE_URL: `${gateway.url}/anthropic`,
     ANTHROPIC_API_KEY: gateway.key,
     GATEWAY_KEY: gateway.key,
-    // Otherwise the program connects to hosts of its vendor.
+    // Without these variables the program connects to hosts of its vendor.
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
     CLAUDE_CODE_MAX_RETRIES: '3',

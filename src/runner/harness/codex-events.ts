@@ -123,7 +123,7 @@ const toolOutput = ({ result: answer, error }: Json): string =>
 /** `declined`: the command was not allowed. */
 const commandEnd = ({ status, exitCode }: Json) => ({ failed: status === 'failed' || status === 'declined', exitCode });
 
-/** A change has no output, except that it was not made. */
+/** A change of a file as a fragment, whose only output is the error of a change that was not made. */
 function fileChange({ kind, path }: Json, status: string): Fragment {
   const change = action(kind.type ?? kind, path);
   return status === 'completed' ? change : { ...change, result: `The change was ${status}.`, failed: true };

@@ -68,7 +68,7 @@ async function build(installation: Installation): Promise<void> {
     for (const [name, content] of Object.entries(pinned.files)) await writeFile(path.join(draft, name), content);
     await download(installation, draft);
     await rm(path.join(draft, 'cache'), { recursive: true, force: true });
-    // Independent of the umask.
+    // The permissions are set here, so that they do not depend on the umask.
     await promisify(execFile)('chmod', ['-R', 'u+w,a+rX,go-w', draft]);
     await check(path.join(draft, pinned.program)).catch((error) => {
       throw new InstallFailed(`its program cannot be used here: ${error.message.replace(`${draft}/`, '')}`);

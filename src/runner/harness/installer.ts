@@ -118,7 +118,7 @@ export function startInstaller({ demand, own, found, pause = pauseMs, ...around 
   return {
     /** Resolves once the runner stops. */
     ended: work(),
-    /** Told to people while they wait. */
+    /** The notice that people see while they wait. */
     notice: (): string | null => current ?? [...failures.values()][0]?.notice ?? null,
   };
 }

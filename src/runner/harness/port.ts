@@ -19,13 +19,13 @@ export interface Task extends HarnessLaunch {
   effort: string | null;
   /** JSON Schema of the answer. */
   schema: Record<string, unknown> | null;
-  /** The session to continue; null: a new one. */
+  /** The session to continue; null means a new one. */
   resume: string | null;
   /** Whether the agent changes no file: it gets no tool to edit with, and a cell or container mounts its checkout read-only. */
   readOnly: boolean;
-  /** Maximum calls of the model, after which the turn is interrupted; null: no limit. */
+  /** Maximum calls of the model, after which the turn is interrupted; null means no limit. */
   maxCalls: number | null;
-  /** Maximum tokens, read and written, after which the turn is interrupted; null: no limit. */
+  /** Maximum tokens, read and written, after which the turn is interrupted; null means no limit. */
   maxTokens: number | null;
   /** Address and key for model calls: those of the gateway, never a vendor's. */
   gateway: { url: string; key: string };

@@ -15,7 +15,7 @@ export type ScriptCommand =
 /** Maximum of one cost in US dollars, as on the platform. */
 const mostUsd = 10_000;
 
-/** Null for an ordinary line, and for a malformed command. */
+/** The command in a line; null for an ordinary line, and for a malformed command. */
 export function parseCommand(line: string): ScriptCommand | null {
   const [, command, text = ''] = /^::(\w+) (.*)$/s.exec(line) ?? [];
   const rest = text.trim();

@@ -57,7 +57,7 @@ function followPlan() {
     take(fragment: Fragment): void {
       if (fragment.kind === 'plan') items = fragment.items ?? [];
     },
-    /** Null for a step that is not in the plan. */
+    /** The plan with this step in progress; null for a step that is not in the plan. */
     begin(step: string): Fragment | null {
       if (!items.some(({ content }) => content === step)) return null;
       const moved = (item: Items[number]) => (item.content === step ? 'in_progress' : statusAfter(item, 'completed'));

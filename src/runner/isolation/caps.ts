@@ -7,7 +7,7 @@ import { makePlace } from './place.ts';
 import { startProcess } from './process.ts';
 
 export interface Caps {
-  /** Null: not available. */
+  /** Null means not available. */
   cgroups: OpenCgroup | null;
   /** Whether rlimits limit the number of processes. */
   isCounting: boolean;

@@ -21,7 +21,7 @@ export interface Cgroup {
 
 export type OpenCgroup = (name: string, limits: Omit<Limits, 'diskBytes'>) => Cgroup;
 
-/** Null: not available to this runner. Tested with a real process that exceeds its limit. */
+/** Null means not available to this runner. Tested with a real process that exceeds its limit. */
 export async function findCgroups(candidates = ownGroups(), isWorking = isCapping): Promise<OpenCgroup | null> {
   for (const above of candidates) {
     try {
@@ -68,7 +68,7 @@ function groupsBelow(above: string): OpenCgroup {
     mkdirSync(folder);
     const settings = { 'memory.max': memoryBytes, 'memory.oom.group': 1, 'pids.max': processes };
     for (const [file, value] of Object.entries(settings)) writeFileSync(`${folder}/${file}`, String(value));
-    // Absent without swap.
+    // The file is absent on a machine without swap.
     void writeFile(`${folder}/memory.swap.max`, '0', { flag: 'r+' }).catch(() => {});
     return {
       folder,

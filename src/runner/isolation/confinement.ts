@@ -124,10 +124,10 @@ function describe(kind: Kind, isRoot: boolean): string {
 
 /** systemd's range for users without an account. */
 const ids = { first: 61_184, last: 65_519 };
-// Random, so that two runners of one machine differ.
+// The first id is random, so that two runners of one machine differ.
 let nextId = randomInt(ids.first, ids.last + 1);
 
-/** For root: a user without processes, a different one each time. Undefined for other users, who cannot change users. */
+/** A user without processes, a different one each time, for a runner that is root. Undefined for other users, who cannot change users. */
 export async function newAccount(): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const running = await usersOfProcesses();

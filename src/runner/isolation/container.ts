@@ -93,7 +93,7 @@ export function openContainer(
     name,
     wrap(program, args, env) {
       const { PATH: _, ...passedEnv } = env;
-      // In a file of the runner: everyone on the machine can read a command line.
+      // Variables are passed in a file of the runner, because everyone on the machine can read a command line.
       const variables = path.join(path.dirname(place.work), `${name}.env`);
       const lines = Object.entries(passedEnv).map(([key, value]) => `${key}=${value.replaceAll('\n', ' ')}\n`);
       writeFileSync(variables, lines.join(''), { mode: 0o600 });

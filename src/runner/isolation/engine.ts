@@ -9,9 +9,9 @@ export interface Containers {
   program: string;
   /** An image with Node.js, git and a shell. */
   image: string;
-  /** The engine's runtime of containers, such as gVisor's `runsc`; absent: its own choice. */
+  /** The engine's runtime of containers, such as gVisor's `runsc`; absent means its own choice. */
   runtime?: string | undefined;
-  /** Network of containers, with services; absent: none. */
+  /** Network of containers, with services; absent means none. */
   network?: string | undefined;
   /** Advice about the engine's settings; empty without any. */
   advice?: string;

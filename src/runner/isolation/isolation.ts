@@ -24,9 +24,9 @@ export type Level = (typeof levels)[number] | 'unshare';
 
 export interface Isolation {
   level: Level;
-  /** For the log and for each sandbox: what a mission can reach. */
+  /** Says what a mission can reach, for the log and for each sandbox. */
   description: string;
-  /** Only at the level `container`. */
+  /** The containers, only at the level `container`. */
   containers?: Containers;
 }
 

@@ -47,7 +47,7 @@ interface Use {
 }
 interface Stat {
   pid: number;
-  /** From the third field of proc(5) on; times in hundredths of a second. */
+  /** The fields of proc(5) from the third one on; times are in hundredths of a second. */
   field: string[];
 }
 

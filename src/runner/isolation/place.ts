@@ -30,7 +30,7 @@ export interface Place extends TemporaryFolder {
   home: string;
   /** Skills of agents: the folder belongs to the runner and contains a folder of the agent for each step. */
   skills: string;
-  /** Certificate authorities that missions may read; null: those of the system or image alone. */
+  /** Certificate authorities that missions may read; null means those of the system or image alone. */
   trust: Trust | null;
   /** An empty folder: for the file view of a script, or for the sockets of an agent. */
   root: string;

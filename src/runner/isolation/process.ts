@@ -49,7 +49,7 @@ export interface HarnessLaunch extends Launch {
 export interface Process {
   pid: number;
   ended: Promise<string>;
-  /** Like `ended`, but after all its output has been processed. */
+  /** Resolves like `ended`, but only once all output of the program has been processed. */
   silent: Promise<string>;
   isRunning(): boolean;
   /** Writes a line to its input. */
@@ -62,7 +62,7 @@ export interface Process {
 export interface Program {
   program: string;
   args: string[];
-  /** Added to `env` of the launch. */
+  /** Variables in addition to `env` of the launch. */
   env?: Record<string, string>;
   /** Whether the program reads its input, and ends when that ends. */
   hasInput: boolean;
@@ -146,7 +146,7 @@ function readOutput({ stdout, stderr }: ChildProcess, { longestLine, out, err }:
   let errors = '';
   const counted = (take: Program['out']) => async (line: string) => {
     reading.taking++;
-    // Not a `finally` on the result, which may not be a promise.
+    // A `finally` on the result would fail where the result is not a promise.
     try {
       await take(line);
     } finally {

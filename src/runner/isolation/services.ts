@@ -16,7 +16,7 @@ type Service = Environment['services'][number];
 export interface Services {
   /** Returns once all are ready. @throws with the name of a service that fails or is not ready in time, and its last lines */
   start(source: Omit<ImageSource, 'engine'>, timeoutMs: number): Promise<void>;
-  /** Reason why one no longer runs; empty while all do. */
+  /** Reason why a service no longer runs; empty while all do. */
   failure(): string;
   remove(): Promise<void>;
 }
@@ -39,7 +39,7 @@ export function divide(limits: Limits, services: number): { own: Limits; each: L
   return services === 0 ? { own: limits, each: limits } : { own: part(2), each: part(2 * services) };
 }
 
-/** @param containers Those of the mission: their network is set. @param limits Of one service. */
+/** @param containers The containers of the mission, whose network is set here. @param limits The limits of one service. */
 export function openServices(services: readonly Service[], containers: Containers, limits: Limits): Services {
   const { program: engine, image } = containers;
   let group: Group | undefined;
@@ -84,7 +84,7 @@ async function openGroup(engine: string) {
       const running = runContainer(engine, label, name, args);
       started.push(running);
       const pids = started.flatMap(({ pid }) => pid ?? []);
-      // The holder last: an engine refuses to remove a container whose network others use.
+      // The holder is removed last: an engine refuses to remove a container whose network others use.
       guard(
         pids,
         `${engine} ${started
@@ -133,7 +133,7 @@ async function startIn(group: Group, services: readonly Service[], { image, limi
 const variableLine = ({ name, value }: { name: string; value: string }): string =>
   `${name}=${value.replaceAll('\n', ' ')}\n`;
 
-/** Without a time to stop: Podman would wait for ten seconds. */
+/** Options of every container. They give it no time to stop, because Podman would wait for ten seconds. */
 const usual = [
   ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
   ...['--stop-timeout', '0', '--log-driver', 'none'],

@@ -12,7 +12,7 @@ import { readRoots } from './trust.ts';
 export interface RouteSettings {
   /** `host:port` allowed at private addresses, such as a registry of the operator. */
   privateHosts: ReadonlySet<string>;
-  /** The proxy of this machine; null: it reaches the internet itself. */
+  /** The proxy of this machine; null means it reaches the internet itself. */
   upstream: URL | null;
   /** PEM of the certificate authorities that verify hosts whose TLS ends at the runner. */
   roots: string;
@@ -54,7 +54,7 @@ export function readRoutes(env: NodeJS.ProcessEnv): RouteSettings {
 export function openDialer({ privateHosts, upstream, resolve = systemLookup }: RouteSettings): Dialer {
   const lookup = promisify(resolve);
 
-  /** A checked address; null: the machine's proxy resolves the name, because this machine cannot. */
+  /** A checked address; null means the machine's proxy resolves the name, because this machine cannot. */
   async function addressOf(host: string, port: number): Promise<string | null> {
     const isPrivate = privateHosts.has(`${host}:${port}`);
     const found = isIP(host) > 0 ? [{ address: host }] : await lookup(host, { all: true }).catch(() => []);

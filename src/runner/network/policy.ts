@@ -10,14 +10,14 @@ export interface NetworkPolicy {
 export function canonicalHost(text: string): string | null {
   if (text.length > 255 || /[\s/?#@\\%]/.test(text) || !URL.canParse(`http://${text}/`)) return null;
   const url = new URL(`http://${text}/`);
-  // A port was part of it.
+  // The text contained a port.
   if (url.host !== url.hostname || /:\d*$/.test(text.replace(/^\[.*\]/, ''))) return null;
   return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '') || null;
 }
 
 const usualPorts = [80, 443];
 
-/** @param host Canonical. */
+/** @param host A host in canonical form. */
 export function matches(rule: string, host: string, port: number): boolean {
   const [, wildcard, name, rulePort] = /^(\*\.)?([^:]+)(?::(\d+))?$/.exec(rule) ?? [];
   const ruleHost = name && canonicalHost(name);
@@ -25,6 +25,6 @@ export function matches(rule: string, host: string, port: number): boolean {
   return wildcard ? host.endsWith(`.${ruleHost}`) : host === ruleHost;
 }
 
-/** @param host Canonical. */
+/** @param host A host in canonical form. */
 export const allows = ({ mode, hosts }: NetworkPolicy, host: string, port: number): boolean =>
   mode === 'open' || (mode !== 'none' && hosts.some((rule) => matches(rule, host, port)));

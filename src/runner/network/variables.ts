@@ -2,7 +2,7 @@
 import type { Trust } from './trust.ts';
 
 /**
- * @param port On loopback, inside. @param trust Null: only the certificate authorities of the system or image. @param home The home of
+ * @param port On loopback, inside. @param trust Null means only the certificate authorities of the system or image. @param home The home of
  * the mission: the JVM would otherwise use that of its account, with the cache of Maven.
  */
 export function proxyVariables(port: number, trust: Trust | null, home: string): Record<string, string> {

@@ -11,7 +11,7 @@ import { isLoopback, isPublic } from '../network/addresses.ts';
 export interface Egress {
   /** A separate HTTP agent: a pooled connection to the same name may have an unchecked address. */
   agent: HttpAgent | HttpsAgent;
-  /** Reason why no request may be sent; null: allowed, subject to the checks of the HTTP agent. */
+  /** Reason why no request may be sent; null means allowed, subject to the checks of the HTTP agent. */
   refusal: string | null;
 }
 

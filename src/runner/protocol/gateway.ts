@@ -42,7 +42,7 @@ const dropped = [
 ];
 
 export interface Gateway {
-  /** Sent as `x-api-key` or as bearer token. */
+  /** Key of the mission, sent as `x-api-key` or as bearer token. */
   key: string;
   /** The port when not listening on a socket. */
   port: number;
@@ -50,7 +50,7 @@ export interface Gateway {
 }
 
 /**
- * @param socket A path to listen on; null: a loopback port. @param meter Null: calls are not metered.
+ * @param socket A path to listen on; null means a loopback port. @param meter Null means calls are not metered.
  * @param modelCalled Called when a model call begins; returns what to call when it has ended
  */
 export async function openGateway(
@@ -141,8 +141,8 @@ async function forwardMetered(
 }
 
 /**
- * @param path The path of a model call; null: for an MCP server, whose answers are not bounded here.
- * @param body Null: it has not been read. @param call A metered one.
+ * @param path The path of a model call; null means a call of an MCP server, whose answers are not bounded here.
+ * @param body The body; null when it has not been read. @param call The metered call.
  */
 function forward(
   from: IncomingMessage,
@@ -192,7 +192,10 @@ function forward(
   else from.pipe(onward);
 }
 
-/** Whether any byte of the request may have been sent. A call costs nothing if the name did not resolve, the connection failed or TLS was not verified. */
+/**
+ * Whether any byte of the request may have been sent. A call costs nothing if the name did not resolve, the connection failed or TLS
+ * was not verified.
+ */
 function watchSending(onward: ClientRequest): () => boolean {
   let isSent = false;
   onward.once('socket', (socket) => {

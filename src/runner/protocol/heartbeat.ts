@@ -16,7 +16,7 @@ interface Sample extends ProcessSample {
 }
 
 export interface State {
-  /** Percent; null: not known. */
+  /** Percent; null means not known. */
   progress: number | null;
   activity: string;
   /** Whether the state has changed since the last heartbeat. */
@@ -76,7 +76,7 @@ export function startHeartbeat(
   const done = new AbortController();
   let [samples, last] = [[] as Sample[], 0];
   let stop: (why: string) => void;
-  // Shorter while the agent takes messages.
+  // The interval is shorter while the agent takes messages.
   let interval = pace.heartbeat;
 
   async function sendHeartbeat(): Promise<void> {

@@ -36,7 +36,7 @@ export function openJournal(
   const batches = openBatches(flushEvery, async () => {
     const [log, pendingFragments, used] = [text, fragments, usages];
     [text, fragments, usages] = ['', [], []];
-    // Sent first: costs are the most important report to keep if the runner is lost.
+    // Costs are sent first: they are the most important report to keep if the runner is lost.
     for (const usage of used) await sendUsage(usage);
     if (log) await write('session', log);
     await sendFragments(pendingFragments);

@@ -5,7 +5,7 @@ import { type Json, parsed } from '../harness/fragments.ts';
 import { type Launch, type Process, startProcess } from '../isolation/process.ts';
 import { clip } from '../text.ts';
 
-/** Milliseconds: to be ready, for its list of tools, and for a call. */
+/** Time limits in milliseconds: to be ready, for the list of tools, and for a call. */
 const [startMs, listMs, callMs] = [30_000, 20_000, 120_000];
 /** Bytes of a message, of everything that answers no request, and of the log; number of tools, pages and calls at once. */
 const most = {
@@ -25,7 +25,7 @@ export interface StdioServer {
   hasChanged(): boolean;
   /** The result of a call. @throws with the reason of a failure, or the server's error as `ToolError` */
   call(name: string, args: Json, left: AbortSignal): Promise<Json>;
-  /** Ends it for this reason, which later calls get. */
+  /** Ends the server for this reason, which is the error of later calls. */
   fail(reason: string): void;
   end(): Promise<void>;
 }
@@ -149,7 +149,7 @@ async function listTools(request: Request): Promise<Json[]> {
   let cursor: unknown;
   for (let page = 0; page < most.pages && tools.length <= most.tools; page++) {
     const answer = await request('tools/list', cursor === undefined ? {} : { cursor }, listMs);
-    if (!Array.isArray(answer.tools)) throw new Error('its list of tools is not one');
+    if (!Array.isArray(answer.tools)) throw new Error('it returned no valid list of tools');
     tools.push(...answer.tools);
     cursor = answer.nextCursor;
     if (cursor === undefined || cursor === null) break;

@@ -7,7 +7,7 @@ import type { ToolServer } from './tool-server.ts';
 
 /** Destination of requests, with credentials. */
 export interface Upstream {
-  /** Without a trailing slash. */
+  /** The address without a trailing slash. */
   base: string;
   headers: Record<string, string>;
   /** The HTTP agent for addresses chosen by others. */

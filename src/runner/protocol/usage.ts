@@ -26,7 +26,7 @@ const usageIn = (event: Json): Json | undefined => event.usage ?? event.message?
 
 export interface UsageReader {
   read(bytes: Buffer): void;
-  /** Null: the answer contained no usage. */
+  /** Null means the answer contained no usage. */
   result(maxOutputTokens: number): Tokens | null;
 }
 

@@ -67,7 +67,7 @@ async function maskedCopy({ mask }: Platform, content: FileHandle, folder: strin
   return open(file);
 }
 
-/** Its position stays at the beginning. */
+/** Reads a file from its beginning, without changing the position of the handle. */
 async function readFrom(content: FileHandle): Promise<string> {
   const buffer = Buffer.alloc((await content.stat()).size);
   const { bytesRead } = await content.read(buffer, 0, buffer.length, 0);

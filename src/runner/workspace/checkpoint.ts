@@ -41,7 +41,7 @@ export interface CheckpointBundle {
   commitSha: string;
   /** File of the runner; the caller removes it. */
   file: string;
-  /** Equal when nothing has changed. */
+  /** Digest of the content, equal while nothing has changed. */
   state: string;
 }
 

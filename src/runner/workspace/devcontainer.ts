@@ -20,7 +20,7 @@ const maxBytes = 256 * 1024;
 const hooks = ['onCreateCommand', 'updateContentCommand', 'postCreateCommand'];
 const known = ['name', 'image', 'build', 'containerEnv', ...hooks, '$schema'];
 
-/** Null: the repository has none. @param checkout A real path. @throws when it cannot be read */
+/** Null means the repository has none. @param checkout A real path. @throws when it cannot be read */
 export async function readDevcontainer(checkout: string): Promise<Devcontainer | null> {
   for (const file of files) {
     const text = await readText(checkout, file);
@@ -34,7 +34,7 @@ export async function readDevcontainer(checkout: string): Promise<Devcontainer |
   return null;
 }
 
-/** A file of the checkout; null: there is none. Links are not followed out of it. */
+/** A file of the checkout; null means there is none. Links are not followed out of it. */
 export async function readText(checkout: string, file: string): Promise<string | null> {
   const opened = await openInside(checkout, path.join(checkout, file)).catch(() => null);
   if (!opened) return null;

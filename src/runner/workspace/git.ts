@@ -11,12 +11,12 @@ export interface Remote {
   password: string | null;
   /** Whether the host may be this machine, also by http. */
   allowLoopback: boolean;
-  /** For tests. */
+  /** The name resolver of tests; the system's when absent. */
   resolve?: typeof lookup;
 }
 
 export interface GitOptions {
-  /** Null: git works only on this machine. */
+  /** Null means git works only on this machine. */
   remote?: Remote | undefined;
   /** A settings file that is also read by commands that git starts itself. */
   globalConfig?: string;
@@ -80,7 +80,7 @@ async function reachOf({ url, username, password, allowLoopback, resolve }: Remo
     ...(isName && {
       'http.curloptResolve': `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}:${addresses.join(',')}`,
     }),
-    // In the environment: everyone on the machine can read a command line.
+    // The password is in the environment, because everyone on the machine can read a command line.
     ...(password && { 'http.extraHeader': `Authorization: Basic ${login}` }),
   };
 }

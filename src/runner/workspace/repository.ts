@@ -74,14 +74,14 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
   };
 }
 
-/** Null without a checkpoint, or when its content is missing. */
+/** The bundle of the checkpoint; null without one, or when its content is missing. */
 async function fetchBundle(platform: Platform, { mirrors, checkpoint }: CheckoutSettings): Promise<Bundle | null> {
   if (!checkpoint) return null;
   const file = path.join(mirrors, `${randomUUID()}.bundle`);
   return (await platform.download(checkpoint.url, file)) ? { file, commitSha: checkpoint.commitSha } : null;
 }
 
-/** For a project without a repository: its files are restored, but not pushed. */
+/** The folder of a project without a repository, whose files are restored from the checkpoint, but not pushed. */
 async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Promise<Checkout> {
   const { place, account, mirrors } = settings;
   let [sessions, restored]: [string[], true | string | null] = [[], null];

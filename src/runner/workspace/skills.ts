@@ -13,7 +13,7 @@ import type { Origin } from './workspace.ts';
 export interface Skills {
   /** Text for the agent's instructions; null without skills. */
   text: string | null;
-  /** For the log: one line per repository. */
+  /** Text for the log, with one line per repository. */
   description: string;
 }
 
@@ -35,7 +35,7 @@ export async function installSkills(
   const lines: string[] = [];
   const entries: string[] = [];
   for (const [i, name] of repositories.entries()) {
-    // Not the repository's name, which people choose.
+    // The folder has a number, not the name of the repository, which people choose.
     const checkout = path.join(folder, String(i));
     try {
       await fetchTo(checkout, await openOrigin(platform, { ...lease, skillRepo: name }));

@@ -63,7 +63,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   const { branch, defaultBranch: base, url } = origin;
   const mirror = path.join(settings.mirrors, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.git`);
   const [work, theirs] = [`refs/missions/${branch}`, `refs/origin/${branch}`];
-  // In the mirror's own folder, which no other mission writes at the same time.
+  // The settings are in the mirror's own folder, which no other mission writes at the same time.
   const globalConfig = path.join(mirror, 'gitconfig');
 
   await alone(mirror, () => fetchMirror(mirror, globalConfig, origin));

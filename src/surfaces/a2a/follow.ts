@@ -13,7 +13,7 @@ const maxCheckAgeMs = seconds(1);
 export interface Followed {
   /** Looks the caller up again. @throws 401 */
   authenticate(): Promise<Caller>;
-  /** Aborted when the reader disconnects, and after the maximum lifetime. */
+  /** The signal is aborted when the reader disconnects, and after the maximum lifetime. */
   signal: AbortSignal;
 }
 

@@ -157,7 +157,7 @@ async function settled({ caller, ...followed }: Call, runId: string): Promise<Ta
 
 async function start({ caller }: Call, { message, configuration }: SendMessageRequest): Promise<Answer> {
   const push = configuration?.taskPushNotificationConfig;
-  // Checked before anything is started.
+  // The configuration is checked before anything is started.
   const config = push && readConfig(push);
   if (config) await requirePublicAddress(config.url);
   const answer = await receive(caller, message);

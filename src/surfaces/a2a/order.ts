@@ -29,7 +29,7 @@ const Members = z.object({
 
 export interface Asked extends z.output<typeof Members> {
   messageId: string;
-  /** Null when the client leaves the choice to the service. */
+  /** The context; null when the client leaves the choice to the service. */
   contextId: string | null;
   taskId: string | null;
   text: string;

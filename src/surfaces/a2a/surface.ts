@@ -60,7 +60,7 @@ const waits = new Set([
   'tasks/resubscribe',
 ]);
 
-/** Shared by calls that do not wait: a separate abort signal per call costs as much as a statement. */
+/** The signal of all calls that do not wait: a separate one per call costs as much as a statement. */
 const neverAborted = new AbortController().signal;
 
 const jsonRpcError = (code: number, message: string, id: unknown = null, reason?: string) => ({
@@ -101,7 +101,7 @@ const isRequest = (body: unknown): body is Request => {
 export function createA2a(settings: A2aSettings) {
   const { host, pathname: endpoint } = new URL(addresses().a2a);
   const card = agentCard(settings.version);
-  // RFC 8615 places it at the root of the host; clients configured with {a2a_url} itself search below that.
+  // RFC 8615 places the card at the root of the host; clients configured with {a2a_url} itself search below that address.
   const cards = new Set([wellKnown, endpoint.replace(/\/$/, '') + wellKnown]);
   const handler = createHandler();
   const transports = { '1.0': new JsonRpcTransportHandler(handler), '0.3': new LegacyJsonRpcTransportHandler(handler) };
@@ -168,7 +168,7 @@ function createCalls(settings: A2aSettings) {
     const ended = new AbortController();
     const free = takeSlot(caller);
     const since = now();
-    // Runs even while nothing changes: the caller may have lost its credential.
+    // The caller is checked again even while nothing changes, because it may have lost its credential.
     const recheck = async () => {
       if (now() - since >= subscriptions.lifetimeMs) return ended.abort();
       await settings.authenticate(exchange).catch((error) => toProblem(error).status < 500 && ended.abort());

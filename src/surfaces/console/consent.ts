@@ -68,7 +68,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
     decideConsent: personsForm(async (exchange, visitor, form) => {
       const { request: text, decision } = fieldsOf(form, decided);
       const query = new URLSearchParams(text);
-      // Validated again: the browser may have changed it.
+      // The request is validated again, because the browser may have changed it.
       const request = await read(exchange, query);
       if ('error' in request) return sendBack(exchange, request.redirectUri, errorAddress(request));
       if (decision === 'deny') return sendBack(exchange, request.redirectUri, denialAddress(request));

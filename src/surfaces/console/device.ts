@@ -1,6 +1,6 @@
 // Turns a User-Agent into the name of a device. For display only: anybody can send any User-Agent. Pure.
 
-// In this order: Edge also names Chrome and Safari, and Chrome names Safari.
+// Browsers are tested in this order, because Edge also names Chrome and Safari, and Chrome names Safari.
 const browsers: [RegExp, string][] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],

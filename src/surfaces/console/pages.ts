@@ -6,7 +6,7 @@ export type MenuGroup = 'work' | 'organization' | 'you';
 interface PageEntry {
   /** The page title; the page of a record has the record's title. */
   title?: string;
-  /** Any one of them admits the person. */
+  /** Scopes, any one of which admits the person. */
   scopes: readonly string[];
   /** The menu group of the page, which is listed by `label` instead of its title. */
   menu?: MenuGroup;

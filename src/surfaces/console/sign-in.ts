@@ -113,7 +113,7 @@ function refused(error: unknown, entered: Entered): [status: number, entered: En
   return [problem.status, entered, problem];
 }
 
-/** Above the other ways to sign in. Without an upstream provider it appears together with the passkey button. */
+/** Divider above the other ways to sign in. Without an upstream provider it appears together with the passkey button. */
 const divider = html`<p class="or"><span>or</span></p>`;
 
 function answerEmailForm(

@@ -30,7 +30,7 @@ export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
   return visitorIn(exchange, organization.id);
 }
 
-/** The person of the request, acting in one of their organizations; null: the one last chosen. @throws 404 */
+/** The person of the request, acting in one of their organizations; null means the one last chosen. @throws 404 */
 export async function visitorIn(exchange: Exchange, orgId: string | null): Promise<Visitor | null> {
   const found = await sessionOf(exchange, orgId);
   if (!found) return null;

@@ -8,7 +8,7 @@ import { deliveryMs, disconnectAfter, type Exchange } from '#foundation/http/htt
 import { Problem } from '#foundation/problem.ts';
 import { bytes, graphql } from '#limits.ts';
 
-/** In points of cost, about a kilobyte each: the capacity of a process for concurrent operations, and the share of one organization. */
+/** Capacity of a process for concurrent operations, and the share of one organization, in points of cost: about a kilobyte each. */
 const capacity = { all: 128_000, perKey: 32_000 };
 /** Bounds of the cost of one execution: 32 small ones of an organization run concurrently, and no response may be larger. */
 const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
@@ -31,7 +31,7 @@ export interface RequestBudget {
   readonly refusal: Problem | undefined;
   /** Prices one operation and waits until the request is admitted. False when it is refused, or costs more than the maximum. */
   admit(cost: number): Promise<boolean>;
-  /** The same for a subscription: counted against the rate limit, while each of its events is admitted separately. */
+  /** Prices a subscription: it counts against the rate limit, while each of its events is admitted separately. */
   count(cost: number): Promise<boolean>;
   /** Called before the response is sent, with its size in bytes. */
   answer(size: number): void;

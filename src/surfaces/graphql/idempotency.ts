@@ -26,7 +26,7 @@ export interface Keyed {
   replayed?: boolean;
 }
 
-/** Undefined when no key applies: without one, and for a batch. Queries ignore the key. */
+/** The key of a request and its outcome; undefined without a key, and for a batch. Queries ignore the key. */
 export function idempotencyKeyOf({ req }: Exchange, operations: Operations): Keyed | undefined {
   const key = req.headers['idempotency-key'];
   return typeof key === 'string' && !Array.isArray(operations) ? { key } : undefined;

@@ -15,7 +15,8 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 
 export function jitPlugin(): Plugin {
-  // By document, which is the same object for the same text while it is cached. Null: seen once, or not compilable.
+  // Compiled queries by document, which is the same object for the same text while it is cached. Null for a document that was seen once,
+  // or cannot be compiled.
   const known = new WeakMap<DocumentNode, CompiledQuery | null>();
   return {
     onExecute({ args: { schema, document, operationName }, setExecuteFn }) {
@@ -24,7 +25,7 @@ export function jitPlugin(): Plugin {
       const before = known.get(document);
       const compiled = before ?? (before === null ? compile(schema, document) : null);
       known.set(document, compiled);
-      // Not yoga's executor, which treats any record with a member `then` as a promise.
+      // GraphQL's own executor is used: yoga's treats any record with a member `then` as a promise.
       if (!compiled) return setExecuteFn(execute);
       setExecuteFn(async ({ rootValue, contextValue, variableValues }) =>
         located(await compiled.query(rootValue, contextValue, variableValues), document),
@@ -33,7 +34,7 @@ export function jitPlugin(): Plugin {
   };
 }
 
-/** Null for a document with several operations, of which each request chooses one. */
+/** Compiles a document; null for one with several operations, of which each request chooses one. */
 function compile(schema: GraphQLSchema, document: DocumentNode): CompiledQuery | null {
   // `__proto__` as an alias would not create a member of the compiled object literals.
   if (document.loc?.source.body.includes('__proto__')) return null;

@@ -21,11 +21,11 @@ import type { Request } from './respond.ts';
 
 interface Known {
   document: DocumentNode;
-  /** The variables of the conditions; null: the query has no plan. */
+  /** The variables of the conditions; null means the query has no plan. */
   conditions: readonly string[] | null;
-  /** Plans by the combination of conditions. Null: not possible. */
+  /** Plans by the combination of conditions. Null means not possible. */
   plans: Map<string, Plan | null>;
-  /** Absent when the cost depends on variables. */
+  /** The cost; absent when it depends on variables. */
   cost?: Cost;
   /** `failures`: consecutive failures of the plans. `passes`: requests that still skip the plan. */
   failures: number;

@@ -10,7 +10,7 @@ import { acceptedJson, type Operations } from './requests.ts';
 export interface Request {
   exchange: Exchange;
   operations: Operations;
-  /** Set once the operation is executed. */
+  /** The result, once the operation is executed. */
   result?: Result;
 }
 type Result = ExecutionResult | AsyncIterable<ExecutionResult>;
@@ -18,9 +18,9 @@ type Result = ExecutionResult | AsyncIterable<ExecutionResult>;
 /** Created by yoga in place of a fetch Response. */
 export class PlainResponse {
   readonly status: number;
-  /** With names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Headers;
-  /** Text, or the events of a subscription. */
+  /** The body: text, or the events of a subscription. */
   readonly body: string | AsyncIterable<Uint8Array>;
 
   constructor(body: PlainResponse['body'] | null, { status = 200, headers = {} }: ResponseInit = {}) {

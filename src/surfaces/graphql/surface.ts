@@ -45,7 +45,7 @@ interface ParsedRequest extends Request {
 
 const path = '/graphql';
 const schemaPath = `${path}/schema.graphql`;
-/** Printed at the first request, which makes the start faster. */
+/** The text of the schema, printed at the first request so that the start is faster. */
 const printed = perSchema(printGraph);
 
 function createYoga(settings: GraphqlSettings & { executions: Capacity }, knownQueriesPlugin: Plugin) {

@@ -11,7 +11,7 @@ import { allowMethods, framed, type Report } from '../frame.ts';
 const base = '/hooks/';
 
 export function createInbound({ report }: { report: Report }) {
-  // Counted per hook: a sender at its limit does not block those of other organizations.
+  // Events are counted per hook: a sender at its limit does not block those of other organizations.
   const throttle = createThrottle('inbound events', eventsPerMinute, 60, 'Too many events came to this hook.');
 
   async function handle(exchange: Exchange): Promise<void> {

@@ -75,7 +75,7 @@ function spawnRunner(environment: { PATH: string }, program: readonly string[], 
     ...environment,
     PLATFORM_URL: addresses().baseHost,
     EXIT_WITH_PARENT: 'on',
-    // More often than by default: on one machine it costs little, and the console is more current.
+    // Heartbeats are more frequent than by default: on one machine they cost little, and the console is more current.
     HEARTBEAT_MS: '2000',
   };
   const started = spawn(process.execPath, program, {
@@ -83,7 +83,7 @@ function spawnRunner(environment: { PATH: string }, program: readonly string[], 
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // Not passed in the environment, which other processes of the same user can read.
+  // The token is not passed in the environment, which other processes of the same user can read.
   started.stdin.on('error', () => {}).write(`${token}\n`);
   for (const stream of [started.stdout, started.stderr]) {
     createInterface({ input: stream }).on('line', (line) => log.info({ runner: started.pid }, line));

@@ -99,14 +99,14 @@ async function peopleWithRoles({ org, limit }: { org?: string | undefined; limit
   const roles = new Map(people.map(({ id }) => [id, [] as { org: string; role: OrgRole }[]]));
   for (const { userId, orgId, role } of memberships) {
     const org = slugs.get(orgId);
-    // Absent when the organization was deleted meanwhile.
+    // The organization is absent when it was deleted meanwhile.
     if (org) roles.get(userId)?.push({ org, role });
   }
   const bySlug = (a: { org: string }, b: { org: string }) => (a.org < b.org ? -1 : 1);
   return people.map((person) => ({ ...person, memberships: roles.get(person.id)!.sort(bySlug) }));
 }
 
-/** Empty for an unknown slug. */
+/** Ids of the members; empty for an unknown slug. */
 async function memberIdsOf(slug: string): Promise<string[]> {
   const organization = await Organization.find({ slug });
   return organization ? (await Membership.findAll({ orgId: organization.id })).map(({ userId }) => userId) : [];

@@ -23,7 +23,7 @@ type Figures = Awaited<ReturnType<typeof read>>;
 
 let cached: { of: unknown; until: number; figures: Promise<Figures | null> } | undefined;
 
-/** Null while the database is unavailable: the other metrics remain available. */
+/** The figures; null while the database is unavailable, so that the other metrics remain available. */
 function readFigures(): Promise<Figures | null> {
   const of = database();
   if (cached?.of === of && now() < cached.until) return cached.figures;
@@ -44,7 +44,7 @@ function gauge<Label extends string>(
     help,
     labelNames,
     registers,
-    // Each of several workers counts the same.
+    // All workers count the same, so the first count is used.
     aggregator: 'first',
     async collect() {
       this.reset();

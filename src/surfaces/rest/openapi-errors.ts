@@ -30,14 +30,17 @@ export const errorSchema: Json = {
       enum: ['auth', 'rate_limit', 'timeout', 'validation', 'infrastructure', 'agent', 'unknown'],
     },
     title: { type: 'string', description: 'A short name, the same for every problem with this code.' },
-    description: { type: 'string', description: 'Names each field and what it must be.' },
+    description: { type: 'string', description: 'A text that names each wrong field and what it must be.' },
     retryable: { type: 'boolean', description: 'Whether the same call may succeed later.' },
     code: {
       type: 'string',
-      description: `Stable; what programs should test. ${errorsPath} explains each.`,
+      description: `A stable code, which programs should test. ${errorsPath} explains each.`,
       examples: Object.keys(problemCodes),
     },
-    conflictingProjectId: { type: 'string', description: 'Only on the conflict of two projects on one repository.' },
+    conflictingProjectId: {
+      type: 'string',
+      description: 'Id of the project that uses the repository already; present only in that conflict.',
+    },
   },
 };
 
@@ -53,7 +56,11 @@ export const problemDetailsSchema: Json = {
     title,
     status: { type: 'integer', description: 'The HTTP status.' },
     detail: description,
-    instance: { type: 'string', format: 'uri', description: '`urn:request:` and the `X-Request-Id`.' },
+    instance: {
+      type: 'string',
+      format: 'uri',
+      description: 'The URN of the request: `urn:request:` with the `X-Request-Id`.',
+    },
     ...others,
     fields: {
       type: 'array',
@@ -62,13 +69,16 @@ export const problemDetailsSchema: Json = {
         type: 'object',
         required: ['path', 'message'],
         properties: {
-          path: { type: 'string', description: 'Names joined by dots; empty for the whole input.' },
+          path: {
+            type: 'string',
+            description: 'Path of the member, with names joined by dots; empty for the whole input.',
+          },
           message: { type: 'string', description: 'The requirement that it violates.' },
         },
       },
     },
     missingScopes: { type: 'array', items: { type: 'string' }, description: 'Scopes that the credential lacks.' },
-    retryAfterSeconds: { type: 'integer', description: 'As `Retry-After`.' },
+    retryAfterSeconds: { type: 'integer', description: 'Seconds to wait, as in the header `Retry-After`.' },
   },
 };
 

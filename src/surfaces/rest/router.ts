@@ -21,7 +21,7 @@ export interface Router<R> {
   match(method: string, path: string): Match<R> | { allow: string };
 }
 
-/** In both, `path` excludes the base and begins with a slash. */
+/** Creates the router. In both of its functions `path` excludes the base and begins with a slash. */
 export function createRouter<R extends { method: string; template: string }>(routes: readonly R[]): Router<R> {
   const root = node<R>();
   for (const route of routes) {

@@ -63,7 +63,7 @@ export function createSofa(full: GraphQLSchema, { schema, routes }: RestRoutes, 
   const sofa = useSofa({
     basePath,
     schema,
-    ignore: Object.keys(schema.getTypeMap()), // no type collapses to its id
+    ignore: Object.keys(schema.getTypeMap()), // no type is reduced to its id
     depthLimit: 2, // how often one type may contain itself
     routes: Object.fromEntries(
       routes.map((route) => [`${route.kind}.${route.name}`, { method: route.method, path: pathOf(route) }]),

@@ -63,7 +63,7 @@ export function createRest(settings: RestSettings) {
     if ('allow' in match) return answer(exchange, 204, undefined, { allow: match.allow });
     const { route, values } = match;
     exchange.route = route.template;
-    // In this order: identity (401), rate (429), authorization (403), and only then the input (400).
+    // The checks run in this order: identity (401), rate (429), authorization (403), and only then the input (400).
     const caller = await identify(settings, exchange);
     admit(caller, route.exposure.scope);
     const args = await route.read(exchange, values);
@@ -114,7 +114,7 @@ function answerConditional(exchange: Exchange, status: number, body: string): vo
   else answer(exchange, status, body, { ...plain, etag, 'cache-control': cacheControl });
 }
 
-/** Derived from the text of the body, so that the answer to a repeated call has it too. */
+/** The `Link` header, derived from the text of the body so that the answer to a repeated call has it too. */
 const ownLink = ({ exposure }: ServedRoute, body: string): Headers => {
   const { link } = exposure.rest!;
   return link ? { link: link.of(JSON.parse(body) as never) } : {};

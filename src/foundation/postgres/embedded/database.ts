@@ -114,7 +114,7 @@ function sweep(folder: string): void {
     try {
       rmSync(path.join(folder, name), { recursive: true, force: true });
     } catch {
-      // Still being written: the next start removes it.
+      // The folder is still being written: the next start removes it.
     }
   }
 }

@@ -29,7 +29,7 @@ export interface OsAccount {
 }
 
 export interface EmbeddedFiles {
-  /** Contains all files below, except possibly the socket. Usually `home` itself. */
+  /** The folder of all files of the database except, in some places, the socket; usually `home` itself. */
   folder: string;
   data: string;
   passwordFile: string;
@@ -41,7 +41,7 @@ export interface EmbeddedFiles {
 }
 
 export const onWindows = process.platform === 'win32';
-/** Used as root when `home` is inaccessible to other accounts (such as below /root). */
+/** The folder that root uses when `home` is inaccessible to other accounts (such as below /root). */
 const stateFolder = '/var/lib/agent-engineering-platform';
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
@@ -112,7 +112,10 @@ function ordinaryAccount(): OsAccount {
   );
 }
 
-/** Tested by access: mode bits do not reflect access lists and mount options. */
+/**
+ * Whether the account may enter the folder. The access itself is tested, because mode bits do not reflect access lists and mount
+ * options.
+ */
 const canEnter = (file: string, account: OsAccount): boolean =>
   spawnSync('/bin/sh', ['-c', 'test -x "$0"', file], account).status === 0;
 
