@@ -103,7 +103,7 @@ const issuer = { issuer: 'https://id.example', displayName: 'Id' };
 const issuers = (...list: unknown[]) => JSON.stringify(list);
 const reachable = { SECRET_KEY: key.toString('base64') };
 
-describe('Good settings', () => {
+describe('Valid settings', () => {
   it.each<[NodeJS.ProcessEnv, Partial<Config>]>([
     [{ HOST: 'localhost' }, { host: 'localhost', secretKey: null }],
     [{ HOST: '127.8.9.10' }, { host: '127.8.9.10', secretKey: null }],
@@ -256,7 +256,7 @@ describe('servesOnlyThisMachine', () => {
   });
 });
 
-describe('Wrong settings', () => {
+describe('Invalid settings', () => {
   it.each<[string, string, string]>([
     ['HOST', 'http://x', 'must be a host name or an IP address, without brackets or port'],
     ['HOST', 'localhost:4000', 'must be a host name or an IP address, without brackets or port'],

@@ -386,9 +386,12 @@ describe('a record of the contract', () => {
     expect(second.body.conflictingProjectId).toBe(first.body.id);
   });
 
-  it.each(Object.entries(spec.gaps.words))('%s · has exactly the decided values', (name, words) => {
-    expect(nonNullSchema(schema.getType(name)!)).toMatchObject({ type: 'string', enum: words });
-  });
+  it.each(Object.entries(spec.gaps.words))(
+    '%s · has exactly the values that the contract leaves to the service',
+    (name, words) => {
+      expect(nonNullSchema(schema.getType(name)!)).toMatchObject({ type: 'string', enum: words });
+    },
+  );
 });
 
 describe('nothing else is served', () => {
@@ -404,7 +407,7 @@ describe('nothing else is served', () => {
     token = await world.token(owner, organization);
   });
 
-  it.each(strays)('404 · %s, in the body of every error', async (path) => {
+  it.each(strays)('404 · %s answers with the usual error body', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
       for (const ask of [{}, { token }]) {
         const answer = await world.request(method, path, ask);

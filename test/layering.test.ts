@@ -505,7 +505,7 @@ describe('the rules', () => {
     expect(rule(tree)).toEqual(violation === null ? [] : [violation]);
   });
 
-  test('have a case for each', () => {
+  test('have a test case each', () => {
     const tried = new Set(Object.values(cases).map(([rule]) => rule));
     expect(rules.filter(([, rule]) => !tried.has(rule)).map(([name]) => name)).toEqual([]);
   });

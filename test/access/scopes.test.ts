@@ -5,7 +5,7 @@ import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scope
 import { tokens } from '#limits.ts';
 import { rootFields } from '../support/root-fields.ts';
 
-it('pages offer every scope that a field requires, and none of a feature that is not there', () => {
+it('pages offer every scope that a field requires, and no scope of a feature that does not exist', () => {
   const required = new Set<string>(rootFields.map(({ exposure }) => exposure.scope));
   for (const { scope, isOffered } of catalog) expect([scope, isOffered]).toEqual([scope, required.has(scope)]);
 });
@@ -19,7 +19,7 @@ it.each(orgRoles)('every preset of a %s fits into one token and stays within the
   }
 });
 
-it('presets hold what their names say', () => {
+it('presets contain the scopes that their names announce', () => {
   const owned = scopesOfRole('owner');
   const all = catalog.map(({ scope }) => scope);
   expect(presetScopes('all', owned)).toEqual(all.filter((scope) => !/^(billing|setup|secrets):/.test(scope)));

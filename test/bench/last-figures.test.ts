@@ -7,7 +7,7 @@ const ratios = (...cpu: number[]): Ratios => ({
 });
 
 describe('npm run bench -- --check', () => {
-  test('lets ten percent more CPU pass', () => {
+  test('accepts an increase of ten percent in CPU', () => {
     expect(regressions(ratios(1, 2), ratios(1.1, 2.2))).toEqual([]);
     expect(regressions(ratios(1, 2), ratios(0.5, 1))).toEqual([]);
   });

@@ -415,7 +415,7 @@ describe('missions', () => {
     await aep('cancel', again.id);
   });
 
-  it('have agents, issues and addresses of pages', async () => {
+  it('can be found by their agents, issues and pages', async () => {
     expect((await aep('agents')).stdout).toMatch(/^ID +NAME +ROLE +HARNESS +MODEL +BUILT IN\n/);
     expect((await json('agents', '--role', 'builder')).map(({ role }: { role: string }) => role)).toContain('builder');
     const [issue] = await json('issues', '--project', 'web-shop', '--limit', '1');

@@ -286,7 +286,7 @@ describe('PATCH /agents/{agentId}', () => {
     expect((await change(one.id, { name: one.name.toUpperCase() })).body.name).toBe(one.name.toUpperCase());
   });
 
-  it('404 · another organization’s, and it stays as it was', async () => {
+  it('404 · an agent of another organization, which stays unchanged', async () => {
     const { body: agent } = await create();
     expect((await change(agent.id, { name: 'Mine' }, stranger.token)).status).toBe(404);
     expect((await world.rest('DELETE', `/agents/${agent.id}`, { token: stranger.token })).status).toBe(404);

@@ -49,7 +49,7 @@ const files = () =>
   );
 
 describe('GET /artifacts', () => {
-  it('200 · newest first, with every field, as GET by id shows it', async () => {
+  it('200 · lists the newest first, with every field that GET by id returns', async () => {
     const older = await leaveArtifact(shop, 'old');
     world.clock.turn(1);
     const sandbox = await startSandbox(shop);
@@ -192,7 +192,7 @@ describe('a signed address', () => {
     }
   });
 
-  it('405 · anything but reading', async () => {
+  it('405 · rejects methods that do not read', async () => {
     const answer = await download(await leaveArtifact(shop, 'x'), {}, 'DELETE');
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
@@ -302,7 +302,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect((await download(artifact, { 'if-none-match': '"a"' })).status).toBe(200);
   });
 
-  it('HEAD · the size without the content, and no range', async () => {
+  it('HEAD · returns the size without the content, and serves no range', async () => {
     const { status, headers, body } = await download(
       await leaveArtifact(shop, '0123456789'),
       { range: 'bytes=2-4' },
@@ -311,7 +311,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect([status, headers.get('content-length'), body]).toEqual([200, '10', '']);
   });
 
-  it('200 · an empty content', async () => {
+  it('200 · returns an empty content', async () => {
     const artifact = await leaveArtifact(shop, '');
     expect([(await download(artifact)).status, (await download(artifact)).body]).toEqual([200, '']);
     expect((await download(artifact, { range: 'bytes=0-' })).status).toBe(416);

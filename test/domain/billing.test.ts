@@ -473,7 +473,7 @@ describe('requests and settings', () => {
     expect((await change('/settings', { trackerTriggers: 'some' })).status).toBe(400);
   });
 
-  it('200 · the ledger by cursor, each change once', async () => {
+  it('200 · lists the ledger by cursor, each change once', async () => {
     for (let n = 0; n < 5; n++) {
       await spend(1 + n);
       world.clock.turn(1);

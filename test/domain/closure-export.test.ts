@@ -70,7 +70,7 @@ async function withoutTable(table: string, work: () => Promise<void>): Promise<v
 const jobs = () => world.knex('background.job').where({ name: 'export organization' });
 
 describe('exportOrganization', () => {
-  it('409 · while the organization is open; 403 · for others than owners', async () => {
+  it('409 · is refused while the organization is open; 403 · for others than owners', async () => {
     expect(await request()).toBe('conflict');
     expect(await read()).toBe('not_found');
     expect(await request({ token: secret })).toBe('forbidden');

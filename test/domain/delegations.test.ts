@@ -140,7 +140,7 @@ describe('the list', () => {
 });
 
 describe('revoking an agent', () => {
-  it('200 · ends its tokens at once and its assertion, and says how many tokens were alive; again: already-revoked', async () => {
+  it('200 · ends its tokens at once and its assertion, and returns the number of live tokens; a second call returns already-revoked', async () => {
     const alice = await world.human();
     const { agent, registrationId, access_token, identity_assertion } = await world.claimed(alice);
     const tokens = [access_token];
@@ -196,7 +196,7 @@ describe('revoking an agent', () => {
   });
 
   it.each([1, 2, 3, 4, 5, 6])(
-    'two concurrently: one revokes and counts the tokens, the other comes too late (%i)',
+    'two concurrent calls: one revokes and counts the tokens, the other returns already-revoked (%i)',
     async () => {
       const alice = await world.human();
       const { registrationId } = await world.claimed(alice);
@@ -230,7 +230,7 @@ describe('revoking an agent', () => {
 });
 
 describe('revoking a sign-in', () => {
-  it('200 · ends its tokens at once; again: already-revoked', async () => {
+  it('200 · ends its tokens at once; a second call returns already-revoked', async () => {
     const alice = await world.human();
     const { signInId, token } = await signedIn(alice);
     expect((await world.me(token)).status).toBe(200);

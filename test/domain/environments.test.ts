@@ -32,7 +32,7 @@ const inStatus = (status: Environment['status']) =>
   openEnvironment(shop, { status, ...(status === 'destroyed' && { destroyedAt: present() }) });
 
 describe('GET /environments', () => {
-  it('200 · newest first, with every field, as GET by id shows it', async () => {
+  it('200 · lists the newest first, with every field that GET by id returns', async () => {
     const older = await openEnvironment(shop);
     world.clock.turn(1);
     const more = { issueId: 'WEB-12', prNumber: 34, workerName: 'shop-pr-34', expiresAt: present() + days(1) };
@@ -157,7 +157,7 @@ describe('DELETE /environments/{environmentId}', () => {
   });
 });
 
-it('its status changes follow the table of moves', () => {
+it('the status of an environment changes only as the table of moves allows', () => {
   expect(Object.fromEntries(environmentStatuses.map((status) => [status, statusesBefore(status)]))).toEqual({
     provisioning: [],
     active: ['provisioning'],
@@ -167,7 +167,7 @@ it('its status changes follow the table of moves', () => {
   });
 });
 
-it('over GraphQL a project links to its newest 20, and each back to it; a bound token reaches only its own', async () => {
+it('over GraphQL a project links to its newest 20 environments, and each links back; a bound token reaches those of its project only', async () => {
   for (let i = 0; i < 21; i++) await openEnvironment(other);
   const query = '{ projects { data { id environments { environmentId project { id } } } } }';
   const of = async (token: string) => {

@@ -137,7 +137,7 @@ describe('a tracker', () => {
     ]);
   });
 
-  it('is told nothing about a run of a deleted project', async () => {
+  it('gets no report on a run of a deleted project', async () => {
     const held = await taken('builtin');
     await runtime.finish(held);
     await world.knex('projects').where({ id: held.projectId }).delete();

@@ -55,7 +55,7 @@ describe('the first assertion of a user', () => {
     });
   });
 
-  it('200 · once the person has confirmed: the poll gives tokens, and the next assertion goes straight through, for an hour', async () => {
+  it('200 · once the person has confirmed: the poll returns tokens, and the next assertion is accepted at once, for an hour', async () => {
     const alice = await world.human();
     const claims = world.provider.claimsOf({ email: alice.person.email.toUpperCase() });
     const { body: first } = await world.present(world.provider.sign(claims));
@@ -117,7 +117,7 @@ describe('the first assertion of a user', () => {
   });
 
   it.each(repeated)(
-    'a presentation while the person confirms comes before it or after it, never between (%i)',
+    'a presentation during the confirmation takes effect before or after it, never in part (%i)',
     async () => {
       const alice = await world.human();
       const claims = { sub: `of-${alice.person.id}`, email: alice.person.email };
@@ -138,7 +138,7 @@ describe('the first assertion of a user', () => {
     expect((await world.startClaim({ claim_token: body.claim_token, email: 'VERA@example.com' })).status).toBe(200);
   });
 
-  it('401 · after the delegation has ended the person is asked again, and earlier access stays dead', async () => {
+  it('401 · after the delegation has ended the person is asked again, and earlier access stays revoked', async () => {
     const alice = await world.human();
     const { subject, registrationId, identity_assertion } = await world.linked(alice, {}, { days: 1 });
     world.clock.turn(hours(24));

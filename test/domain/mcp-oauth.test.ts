@@ -214,7 +214,7 @@ describe('the callback', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400 · another issuer, or none where one is promised; the state is spent', async () => {
+  it('400 · another issuer, or none although the metadata announces one; the state is used up', async () => {
     const project = await bound(remote.url);
     const first = await left(project);
     remote.asked.length = 0;

@@ -151,7 +151,7 @@ describe('error · a server that', () => {
     expect([body.status, body.statusDetail]).toEqual(['error', 'The server did not answer within 20 seconds.']);
   });
 
-  it('is not there', async () => {
+  it('does not exist', async () => {
     const project = await bound('http://127.0.0.1:9/mcp');
     const { body } = await project.refresh('issues');
     expect([body.status, body.statusDetail]).toEqual(['error', 'The server cannot be reached.']);

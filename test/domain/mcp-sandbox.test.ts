@@ -57,7 +57,7 @@ async function open(role = 'builder') {
   };
 }
 
-it('tells the runtime alone what to start, with credentials and secrets as written; a changed declaration is not started', async () => {
+it('only the runtime learns which servers of a sandbox to start, with credentials and secrets as written; a changed declaration is not started', async () => {
   const { commands, project, bind } = await open();
   const command = {
     ...{ serverName: 'files', packages: ['files@1.0.0'], program: null, args: ['--all'] },
@@ -81,7 +81,7 @@ it('tells the runtime alone what to start, with credentials and secrets as writt
   expect(await commands()).toEqual([]);
 });
 
-it('keeps tools for the review, and returns those that are approved and unchanged', async () => {
+it('the tools of a server are kept for the review, and those that are approved and unchanged are returned', async () => {
   const { report, bind, status } = await open();
   expect(await status()).toEqual(['needs_review', 'Its tools are read when the next mission of its roles starts it.']);
   expect(await report([tool('a'), tool('b')])).toEqual({ tools: [], refusal: null });
@@ -92,7 +92,7 @@ it('keeps tools for the review, and returns those that are approved and unchange
   expect(await status()).toEqual(['needs_review', 'New or changed tools: a.']);
 });
 
-it('keeps the first checksum of the package until the server is bound anew', async () => {
+it('the first checksum of a package is kept until its server is bound anew', async () => {
   const { report, project, bind, status } = await open();
   await report([tool('a')]);
   const refusal = 'The package has another checksum than when it was first run.';
@@ -109,7 +109,7 @@ it.each([
   [[tool('a'), tool('a')], 'The server defines the tool a twice.'],
   [[null], 'The server returned an invalid definition of a tool with an unusual name.'],
   [Array.from({ length: 501 }, (_, i) => tool(`t${i}`)), 'The server has more than 500 tools.'],
-])('keeps no tools that violate the protocol, with the reason %#', async (tools, refusal) => {
+])('tools that violate the protocol are not kept, with the reason %#', async (tools, refusal) => {
   const { report, status } = await open();
   expect(await report(tools)).toEqual({ tools: [], refusal });
   expect(await status()).toEqual(['error', refusal]);
@@ -127,7 +127,7 @@ it('400, 404 · a report that is not a list, and one about a server of another r
   expect(await report([])).toMatchObject({ code: 'not_found' });
 });
 
-it('admits approved tools, asks for a person where one decides, and records calls', async () => {
+it('a call of an approved tool is admitted, waits for a person where one decides, and is recorded', async () => {
   const { report, bind, admit, called, runId } = await open();
   await report([tool('a'), tool('b'), tool('c')]);
   const approved = (name: string, alwaysAsk = false) => ({ name, attestedReadOnly: false, alwaysAsk });

@@ -123,7 +123,7 @@ describe('GET /me', () => {
     });
   });
 
-  it('An unclaimed agent is answered, with nothing granted', async () => {
+  it('An unclaimed agent gets an answer without any scope', async () => {
     const { data, errors } = await asUnclaimed(
       '{ me { principalType userId orgId role capabilities scopes projectId } }',
     );
@@ -150,7 +150,7 @@ describe('GET /me', () => {
     expect((await world.rest('GET', '/scopes')).status).toBe(401);
   });
 
-  it('Over GraphQL it leads to the organization and the person, when the scopes allow it', async () => {
+  it('Over GraphQL it links to the organization and the person, if the scopes allow it', async () => {
     const query = '{ me { organization { id name } person { email } } }';
     const { person, token } = people.viewer;
     expect((await world.graphql(query, { token })).body.data.me).toEqual({
@@ -206,7 +206,7 @@ describe('GET /scopes', () => {
   });
 
   it.each(orgRoles)(
-    'Over GraphQL it says which presets hold a scope; limited to what a %s can grant, they create tokens',
+    'Over GraphQL each scope lists its presets, whose scopes that a %s can grant create a token',
     async (role) => {
       const query = '{ scopes { groups { scopes { scope grantable presets } } } }';
       const { session } = people[role];

@@ -229,7 +229,7 @@ describe('memberships in the graph', () => {
   });
 });
 
-it('a member is added once within a larger transaction, and null tells the second time', async () => {
+it('a member is added once within a larger transaction, and the second call returns null', async () => {
   const person = await newcomer();
   const add = (role: OrgRole) => transaction((trx) => addMember(trx, org.id, person.id, role));
   expect(await add('member')).toMatchObject({ orgId: org.id, userId: person.id, role: 'member', createdAt: present() });

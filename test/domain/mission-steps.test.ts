@@ -254,7 +254,7 @@ describe('another harness', () => {
     expect((await claim()).step).toMatchObject({ seq: 2, role: 'builder', resumeSessionId: 's' });
   });
 
-  it('is that of a built-in agent where the project has turned its team on; the builder is alone where it is off', async () => {
+  it('may be that of a built-in agent where the project has turned its team on; the builder works alone where it is off', async () => {
     await team('builder', 'reviewer');
     const turn = async (hasTeam: boolean | null) => {
       const mutation =

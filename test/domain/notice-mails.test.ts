@@ -101,7 +101,7 @@ describe('a notice that needs action', () => {
 });
 
 describe('the setting', () => {
-  it('is per kind and person, on by default, and turned on again', async () => {
+  it('is per kind and person, on by default, and can be turned on again', async () => {
     const kinds = 'query { noticeMails { kind enabled } }';
     const { noticeMails } = (await world.graphql(kinds, { session })).body.data;
     expect(noticeMails.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual(Array(8).fill(true));

@@ -243,7 +243,7 @@ describe('a run that waits', () => {
     await addKnownRuntime();
   });
 
-  it('fails after a day, with the reason for its wait; the tracker is told', async () => {
+  it('fails after a day, with the reason for its wait, which the tracker gets', async () => {
     const runId = await runNow();
     const [waited] = [await reason(runId)];
     world.clock.turn(hours(24) - 1);
@@ -434,7 +434,7 @@ describe('heartbeats', () => {
     expect((await run(held.runId)).status).toBe('canceled');
   });
 
-  it('for runs of another runtime find nothing', async () => {
+  it('renew no run of another runtime', async () => {
     const { held, place } = await sitting();
     const input = { runs: [{ ...held, progress: 99 }], sandboxes: [{ ...place, metrics: [] }] };
     const { data } = await say('heartbeat', input, beat, foreign);
@@ -560,7 +560,7 @@ describe('heartbeats', () => {
     expect(await run(held.runId)).toMatchObject({ status: 'completed', sandboxes: [{ status: 'completed' }] });
   });
 
-  it('end a sandbox that is out of time', async () => {
+  it('end a sandbox whose time limit has passed', async () => {
     const held = await taken();
     const input = {
       ...held,

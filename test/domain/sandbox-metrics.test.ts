@@ -80,7 +80,7 @@ it('concurrent processes create each partition once', async () => {
   expect((await partitions()).map(({ samples }) => samples)).toEqual([50, 0, 0, 0]);
 });
 
-it('samples land in their week, and none is there twice', async () => {
+it('each sample is stored in the partition of its week, once', async () => {
   await keepMetricPartitions();
   await measure(sandbox, present(), seconds(1), [1]);
   expect((await partitions())[0]).toEqual({ name: nameOf(present()), samples: 1 });

@@ -40,7 +40,7 @@ const kill = ({ id }: Pick<Sandbox, 'id'>, token = owner.token) =>
 const record = async ({ id }: Sandbox) => (await get(`/${id}`)).body.sandbox;
 
 describe('GET /sandboxes', () => {
-  it('200 · newest first, with every field', async () => {
+  it('200 · lists the newest first, with every field', async () => {
     const older = await startSandbox(shop);
     world.clock.turn(1);
     const runId = newId('run');
@@ -538,7 +538,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
     );
   });
 
-  it('403 without the scope, 404 out of reach, and it continues', async () => {
+  it('403 without the scope, 404 out of reach, and the sandbox continues', async () => {
     const [ours, beside, theirs] = [await startSandbox(shop), await startSandbox(other), await startSandbox(foreign)];
     expect((await kill(ours, viewer.token)).body.description).toContain('missing-scope:sandboxes:write');
     expect((await kill(beside, projectToken)).status).toBe(404);
@@ -550,7 +550,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
   });
 });
 
-it('is deleted with its project, with everything stored for it', async () => {
+it('a sandbox is deleted with its project, and everything stored for it too', async () => {
   const body = { name: 'Short', repoFullName: 'acme/short' };
   const project = (await world.rest('POST', '/projects', { token: owner.token, body })).body;
   const sandbox = await startSandbox({ orgId: shop.orgId, projectId: project.id });

@@ -219,7 +219,7 @@ describe('GET /scheduled-tasks/{id}/runs', () => {
   });
 });
 
-describe('when it is due', () => {
+describe('a task that is due', () => {
   it('runs, advances, and runs again', async () => {
     const created = await task({ triggers: [hourly(12)] });
     world.clock.turn(created.nextRunAt - present() - 1);

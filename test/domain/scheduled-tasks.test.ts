@@ -54,7 +54,7 @@ const runs = async (id: string) =>
 const due = () => dispatchDue();
 
 describe('POST /scheduled-tasks', () => {
-  it('201 · Monday 09:00 in Auckland, with its defaults and its next run', async () => {
+  it('201 · creates a task for Monday 09:00 in Auckland, with defaults and its next run', async () => {
     const { status, body: created } = await create();
     expect(status).toBe(201);
     expect(created).toEqual({
@@ -312,7 +312,7 @@ describe('DELETE /scheduled-tasks/{id}', () => {
     ]);
   });
 
-  it('deleting its project deletes everything', async () => {
+  it('deleting the project of a task deletes the task with its runs', async () => {
     const home = await project('Gone');
     const { id } = await task({ projectId: home });
     const { runId, issueId } = (await runNow(id)).body;

@@ -244,7 +244,7 @@ describe('POST /tokens', () => {
     expect(answer.body).toEqual(refusal(description));
   });
 
-  it('Over GraphQL it is the same token and the same refusals', async () => {
+  it('Over GraphQL tokens are created and refused alike', async () => {
     const mutation = 'mutation ($input: CreateTokenRequest!) { createToken(input: $input) { name scopes token } }';
     const ask = (input: object) => world.graphql(mutation, { session: alicesSession, variables: { input } });
     const made = await ask({ name: 'Graph', scopes: ['projects:read'] });
@@ -333,7 +333,7 @@ describe('DELETE /tokens/{tokenId}', () => {
     expect(answers.map(({ body }) => body.kind).sort()).toEqual([...Array(9).fill('already-revoked'), 'revoked']);
   });
 
-  it('404 · for another person’s token, for one of another organization, and for none at all', async () => {
+  it('404 · for another person’s token, for one of another organization, and for an unknown one', async () => {
     const { person, session } = await member('admin');
     await world.join(globex, person, 'admin');
     const { body: alices } = await create({ name: 'Alice’s' });

@@ -187,7 +187,7 @@ describe('linear', () => {
     expect(linear.issues.get(id)!.stateId).toBe('state-canceled');
   });
 
-  it('409 · a team without a state for what is completed', async () => {
+  it('409 · a team without a state for completed issues', async () => {
     const project = await projectOn('linear', { trackerTeamKey: 'OPS' });
     const issue = newIssue();
     const { id } = await create(project, issue);
@@ -234,7 +234,7 @@ describe('linear', () => {
     ]);
   });
 
-  it('a connector with rejected credentials is a notice until they are accepted again or replaced', async () => {
+  it('a connector with rejected credentials causes a notice until they are accepted again or replaced', async () => {
     const project = await projectOn('linear');
     const session = await world.session(await world.person('Alice'), project.orgId);
     await create(project);

@@ -59,7 +59,7 @@ it('a reader continues at once, then after each committed change of its ids and 
   expect(await next).toBe(true);
 });
 
-it('a reader is told nothing that was rolled back, and nothing before the commit', async () => {
+it('a reader is not woken by a change that was rolled back, nor before the commit', async () => {
   hear();
   const { next } = reader(['run_1']);
   await next();

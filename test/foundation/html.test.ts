@@ -12,7 +12,7 @@ describe('html', () => {
     );
   });
 
-  it('keeps html inside html, lists joined', () => {
+  it('keeps html inside html, and joins lists', () => {
     const names = ['<a>', 'b'];
     expect(htmlText(html`<ul>${names.map((name) => html`<li>${name}</li>`)}</ul>`)).toBe(
       '<ul><li>&lt;a&gt;</li><li>b</li></ul>',

@@ -41,7 +41,7 @@ const exchange = (over: object = {}, res: object = {}): Exchange =>
   }) as unknown as Exchange;
 
 describe('A line', () => {
-  it('Is JSON with level, time and words', () => {
+  it('Is JSON with level, time and message', () => {
     log.info({ port: 4000 }, 'listening');
     expect(text).toBe('{"level":"info","time":"2026-11-21T09:00:00.000Z","port":4000,"msg":"listening"}\n');
   });

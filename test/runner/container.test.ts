@@ -43,7 +43,7 @@ describe('a mission in a container', () => {
     runner = missions.startRunner({ ...settings, MEMORY_MB: '700' });
   });
 
-  it('works there through the gateway, and leaves no container', async () => {
+  it('runs its harness through the gateway, and leaves no container', async () => {
     const runId = await missions.mission('Work.');
     expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', lastError: null });
     expect(await missions.log(runId, 'system')).toContain('Missions run in containers: no network but');

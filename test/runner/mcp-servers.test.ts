@@ -63,7 +63,7 @@ describe('a server of a sandbox', () => {
     await expect(other.server.call('leave', {}, never)).rejects.toThrow('it has ended (exit code 3)');
   });
 
-  it('that is loud fills no log', async () => {
+  it('that writes without end fills no log', async () => {
     const { log } = await start('loud');
     await expect.poll(() => log.at(-1)).toBe('The rest of the output is left out.\n');
     expect(log.join('').length).toBeLessThan(250_000);

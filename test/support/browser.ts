@@ -29,7 +29,7 @@ async function packaged(): Promise<Program> {
         createBrotliDecompress(),
         createWriteStream(file, { mode: 0o755 }),
       );
-      // The browser last and in one step, so that an interrupted run leaves no partial file.
+      // The browser is moved last and in one step, so that an interrupted run leaves no partial file.
       if (archive === 'chromium') renameSync(file, executablePath);
       else execFileSync('tar', ['-xf', file, '-C', cache, '--no-same-owner']);
       rmSync(file, { force: true });

@@ -85,7 +85,7 @@ export async function keepRows(knex: Knex): Promise<() => Promise<void>> {
     );
     const [missing, added] = [new Set(gone), new Set(come)];
     await knex.transaction(async (trx) => {
-      // Without triggers and foreign keys: the rows have already been consistent.
+      // Triggers and foreign keys are off, because the rows were consistent before.
       await trx.raw(`set local session_replication_role = 'replica'`);
       for (const [table, { contents }] of byTable(present.filter(({ text }) => added.has(text)))) {
         await trx.raw(`delete from ${table} t where to_jsonb(t) - array[${moved}] = any(?::jsonb[])`, [contents]);
@@ -136,7 +136,7 @@ export const nothing: Written = { gone: [], come: [] };
 
 /** Differences between two readings. */
 export function written(before: readonly string[], after: readonly string[]): Written {
-  // The usual case is no change: unchanged rows are read in the same order.
+  // Usually nothing has changed: unchanged rows are read in the same order.
   if (before.length === after.length && before.every((row, i) => row === after[i])) return nothing;
   const [was, is] = [new Set(before), new Set(after)];
   return { gone: before.filter((row) => !is.has(row)), come: after.filter((row) => !was.has(row)) };

@@ -19,7 +19,7 @@ const description: { version: string; paths: Record<string, Record<string, Opera
 );
 
 const ajv = new Ajv();
-/** For path and query, whose values are text. */
+/** The validator for path and query, whose values are text. */
 const ajvOfText = new Ajv({ coerceTypes: true });
 // The package's types are those of the CommonJS build.
 for (const one of [ajv, ajvOfText]) (addFormats as unknown as (ajv: Ajv) => void)(one);
@@ -52,7 +52,7 @@ const routes = Object.entries(description.paths).flatMap(([path, methods]) =>
       checks: {
         path: parametersIn('path'),
         query: parametersIn('query'),
-        // Stricter than published: a member unknown to GitHub is a mistake of the service.
+        // The check is stricter than the published schema: a member unknown to GitHub is a mistake of the service.
         body: body ? ajv.compile({ ...body.schema, additionalProperties: false }) : null,
       },
     };

@@ -114,7 +114,7 @@ export function temporaryHome(): string {
     if (pid && !isRunning(Number(pid))) removeOwn(path.join(top, name));
   }
   const home = mkdtempSync(path.join(top, `aep-test-${process.pid}-`));
-  // Accessible to all: under root the server runs as another account.
+  // The folder is accessible to all, because under root the server runs as another account.
   chmodSync(home, 0o755);
   return home;
 }

@@ -4,7 +4,7 @@ declare module 'luxon' {
     year: number;
     month: number;
     day: number;
-    /** 1 is Monday. */
+    /** Day of the week; 1 is Monday. */
     weekday: number;
     toMillis(): number;
     toFormat(format: string): string;

@@ -32,7 +32,7 @@ export async function kill(process: ChildProcess): Promise<void> {
   await once(process, 'exit');
 }
 
-/** Often enough that no test waits for it, and seldom enough that asking does not keep a core busy. */
+/** Intervals of runners: short enough that no test waits for them, and long enough that polling keeps no core busy. */
 export const pace = { POLL_MS: '100', HEARTBEAT_MS: '200', SAMPLE_MS: '100', FLUSH_MS: '50', GRACE_MS: '200' };
 
 /** Ends the lease of a run whose runner is dead. A heartbeat that was on its way may renew it once more. */

@@ -17,9 +17,9 @@ export interface DatabaseServer {
   host: string;
   /** Makes a standby take writes. */
   promote(): Promise<void>;
-  /** Like a machine that is lost. */
+  /** Kills the server, like a machine that is lost. */
   kill(): Promise<void>;
-  /** Like a machine that hangs; `thaw` resumes it. */
+  /** Stops the server like a machine that hangs; `thaw` resumes it. */
   freeze(): void;
   thaw(): void;
   /** Restarts a killed server in its original role. */

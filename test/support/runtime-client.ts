@@ -35,7 +35,7 @@ export async function createRuntime(world: Pick<World, 'field'>, organization?: 
     token,
     ask,
     report,
-    /** Null: nothing waits for this runtime. */
+    /** The claimed run; null when none waits for this runtime. */
     claim: (more: object = {}, selection = '{ runId leaseId }') =>
       report('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'], ...more }, selection),
     /** The answer for this run. */

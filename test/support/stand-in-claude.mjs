@@ -11,7 +11,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setFlagsFromString } from 'node:v8';
 
-// As in the runner: fetch costs half.
+// The flag halves the cost of fetch, as in the runner.
 setFlagsFromString('--wasm-tiering-budget=100000000');
 const args = process.argv.slice(2);
 if (args.includes('--version')) {

@@ -33,7 +33,7 @@ const errorInfo = (reason: string) => ({
 });
 
 describe('the agent card', () => {
-  test('says to anyone where and how to call, and promises only what exists', async () => {
+  test('tells every client where and how to call, and announces only features that exist', async () => {
     const { status, headers, body } = await world.request('GET', '/.well-known/agent-card.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     const flow = {

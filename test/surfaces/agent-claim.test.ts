@@ -141,7 +141,7 @@ describe('an agent signs up by itself, and its person claims it', () => {
     expect([answer.status, answer.body]).toEqual([400, fault('invalid_grant')]);
   });
 
-  it('400, 401 · earlier credentials are dead: the assertion is replaced, the token revoked', async () => {
+  it('400, 401 · earlier credentials are invalid: the assertion is replaced, the token revoked', async () => {
     expect((await world.exchange(agent.identity_assertion!)).body).toEqual(fault('invalid_grant'));
     expect((await world.me(early)).status).toBe(401);
   });

@@ -125,7 +125,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     });
   });
 
-  it('201 · an empty content', async () => {
+  it('201 · stores an empty content', async () => {
     for (const headers of [{ 'content-length': 0 }, {}] as Record<string, number>[]) {
       const content = await reserve();
       const { sending, answer } = begin(content.uploadUrl, headers);

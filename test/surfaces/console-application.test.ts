@@ -383,7 +383,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await world.knex('runs').where({ id: runId }).delete();
   });
 
-  it('a project, a run and a sandbox, in light and dark', async () => {
+  it('the pages of a project, a run and a sandbox are shown in light and dark', async () => {
     const page = await open();
     const visit = async (address: string, words: string, name: string) => {
       await page.goto(address);
@@ -718,7 +718,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect((await world.knex('runs').where({ id }).first()).status).toBe('canceled');
   });
 
-  it('a sandbox: its logs by session and part, its charts in words, and its end', async () => {
+  it('the page of a sandbox shows its logs by session and part, its charts in words, and its end', async () => {
     const page = await open();
     await page.goto(`/console/sandboxes/${sandbox.id}`);
     await page.getByRole('img', { name: /^CPU: last \d+ %, highest \d+ %, over 5 min \d+ s$/ }).waitFor();

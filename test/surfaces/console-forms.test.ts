@@ -334,7 +334,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(off.map(({ kind }: { kind: string }) => kind)).toEqual(['connector_broken']);
   });
 
-  it('settings: the name, and what missions may cost in a day', async () => {
+  it('settings: the name and the daily cost cap are changed', async () => {
     const page = await open('/console/settings');
     await page.getByLabel('Daily cost cap in US dollars').fill('12.5');
     await page.getByLabel('Plans wait for approval').check();

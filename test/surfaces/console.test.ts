@@ -639,7 +639,7 @@ describe('the session cookie on the API', () => {
     expect((await send({ 'x-csrf-token': csrf })).status).toBe(201);
   });
 
-  it('403 · the same on /graphql', async () => {
+  it('403 · changes nothing over /graphql without the CSRF header', async () => {
     const { cookie, csrf } = await setUp();
     const query = '{ me { principalType } }';
     const send = (headers: Headers) =>

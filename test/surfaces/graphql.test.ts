@@ -227,7 +227,7 @@ describe('a repeated operation is compiled, and answers the same', () => {
     expect(texts).toEqual(Array(3).fill('{"__proto__":"Query","me":{"role":"owner"}}'));
   });
 
-  test('one that always fails is seldom executed twice', async () => {
+  test('an operation that always fails is seldom executed twice', async () => {
     const query = `query Unlucky { project(projectId: "prj_${'0'.repeat(32)}") { id } }`;
     let times = 0;
     const stop = watchStatements((statement, count) => {

@@ -45,7 +45,7 @@ describe('Host', () => {
     },
   );
 
-  it('421 · is a page for a browser', async () => {
+  it('421 · a browser gets a page', async () => {
     const { status, type, body } = await under('rebound.example', '/console', { accept: 'text/html,*/*;q=0.8' });
     expect([status, type]).toEqual([421, 'text/html; charset=utf-8']);
     expect(body).toContain('Misdirected request');
@@ -84,7 +84,7 @@ describe('Host', () => {
     },
   );
 
-  it('200 · probes come by address', async () => {
+  it('200 · serves probes by IP address', async () => {
     for (const path of ['/livez', '/readyz']) expect((await under('10.1.2.3:4000', path)).status).toBe(200);
   });
 
@@ -313,7 +313,7 @@ describe('quotas', () => {
 });
 
 describe('the rate of an organization', () => {
-  it('429 · an organization over its rate; another is served, and what a credential may not have does not count', async () => {
+  it('429 · refuses an organization over its rate, serves another one, and does not count requests that the rate of a credential refuses', async () => {
     const own = await openWorld({ requestsPerMinute: 4, requestsPerMinuteOrganization: 6 });
     try {
       const alice = await own.person('Alice');

@@ -391,7 +391,7 @@ describe('An event of any system', () => {
   it.each([
     ['pad_left(name, `1000000000`)', 'must not use pad_left and pad_right'],
     ['data.[', 'must be a JMESPath expression'],
-  ])('has no rule with the filter %s', async (filter, message) => {
+  ])('cannot have a rule with the invalid filter %s', async (filter, message) => {
     const problem = await automation([{ kind: 'webhook', hookId: hook.id, filter }]);
     expect(problem.description).toContain(`filter`);
     expect(problem.description).toContain(message);

@@ -87,7 +87,7 @@ test.each([
   },
 );
 
-test('the authorization server: metadata, and the code grant through the sign-in of a person', async () => {
+test('the authorization server passes the scenarios for metadata and for the code grant, with a person who signs in', async () => {
   const session = await world.session(alice, acme.id);
   const port = await freePort();
   const registered = await world.request('POST', '/v1/oauth2/register', {

@@ -80,13 +80,13 @@ describe('resources', () => {
     expect(await asJson(`aep://runs/${run.runId}`)).toEqual(structuredContent);
   });
 
-  test('a log by part, its session encoded in the URI', async () => {
+  test('a log is read by part, with its session encoded in the URI', async () => {
     const uri = `aep://sandboxes/${sandbox.id}/logs/builder/${encodeURIComponent(session.sessionId)}/session`;
     expect(await read(uri)).toEqual({ uri, mimeType: 'text/plain', text: 'first line\nlast line\n' });
     await expect(read(uri.replace(/session$/, 'diary'))).rejects.toThrow(/part/);
   });
 
-  test('the content of an artifact as text or as bytes; a large one is left at its address', async () => {
+  test('the content of an artifact is returned as text or as bytes; of a large one only the address', async () => {
     const text = await leaveArtifact(place, 'all good', { contentType: 'text/plain' });
     const image = await leaveArtifact(place, 'png', { contentType: 'image/png' });
     const at = ({ id }: { id: string }) => `aep://artifacts/${id}/content`;
@@ -96,7 +96,7 @@ describe('resources', () => {
     await expect(read(at(large))).rejects.toThrow(/the maximum is 1048576. Download it from http/);
   });
 
-  test('templates, limited by the scopes', async () => {
+  test('the templates are limited by the scopes', async () => {
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       'aep://projects/{projectId}',
@@ -133,7 +133,7 @@ describe('completion', () => {
     uri: 'aep://sandboxes/{sandboxId}/logs/{role}/{sessionId}/{part}',
   } as const;
 
-  test('ids by prefix or by the name beside them', async () => {
+  test('completes ids by their prefix or by the name of their record', async () => {
     const runs = { type: 'ref/prompt', name: 'explain_run' } as const;
     expect(await complete(runs, 'runId', 'run_')).toEqual([run.runId]);
     expect(await complete(runs, 'runId', 'NIGHT')).toEqual([run.runId]);
@@ -142,7 +142,7 @@ describe('completion', () => {
     expect(await complete(projects, 'projectId', 'shop')).toEqual([project.id]);
   });
 
-  test('the arguments of a log, one after another', async () => {
+  test('completes the arguments of a log one after another', async () => {
     expect(await complete(log, 'sandboxId', 'sbx_')).toEqual([sandbox.id]);
     expect(await complete(log, 'role', 'b')).toEqual(['builder']);
     expect(await complete(log, 'sessionId', '', { sandboxId: sandbox.id, role: 'builder' })).toEqual(['a/b c']);
@@ -205,7 +205,7 @@ describe('progress', () => {
   const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
   const claim = 'mutation { claimRun(input: { runtime: "test", harnesses: [codex] }) { runId } }';
 
-  test('a caller that requests it is told what the run waits for, and is answered when a runtime has claimed it', async () => {
+  test('a caller that requests progress learns what the run waits for, and gets the answer when a runtime has claimed it', async () => {
     const heard: unknown[] = [];
     const { structuredContent } = await client.callTool(await begin(), undefined, {
       onprogress(progress) {
@@ -218,7 +218,7 @@ describe('progress', () => {
     expect(heard.at(-1)).toEqual({ progress: heard.length - 1, message: 'The run is running.' });
   });
 
-  test('a caller of version 2026-07-28 is told the same', async () => {
+  test('a caller of version 2026-07-28 learns the same', async () => {
     const { Client: NewClient, StreamableHTTPClientTransport: NewTransport } = await import(
       '@modelcontextprotocol/client'
     );
@@ -249,7 +249,7 @@ describe('progress', () => {
     expect(structuredContent).toMatchObject({ status: 'running', startedAt: expect.any(Number) });
   });
 
-  test('a caller that does not request it is answered at once', async () => {
+  test('a caller that does not request progress is answered at once', async () => {
     const { structuredContent } = await client.callTool(await begin());
     expect(structuredContent).toMatchObject({ status: 'dispatching' });
   });

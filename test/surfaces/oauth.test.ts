@@ -113,7 +113,7 @@ describe('discovery', () => {
     expect(protectedHeader).toEqual({ alg: 'ES256', kid: body.keys[1].kid, typ: 'test+jwt' });
   });
 
-  it.each(['/auth.md', '/AUTH.md'])('GET %s describes the same in prose, in six ordered steps', async (path) => {
+  it.each(['/auth.md', '/AUTH.md'])('GET %s describes the metadata in prose, in six ordered steps', async (path) => {
     const { status, headers, body } = await get(path);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/markdown; charset=utf-8');

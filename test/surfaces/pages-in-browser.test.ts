@@ -115,7 +115,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect(answer.status).toBe(201);
   }
 
-  it('other pages: a wrong code, the mailbox, a page that does not exist for this form', async () => {
+  it('other pages are accessible: a wrong code, the mailbox, and a missing page', async () => {
     const page = await open();
     await page.goto('/sign-in');
     await page.getByLabel('Email', { exact: true }).fill('visitor@example.com');

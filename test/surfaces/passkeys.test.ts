@@ -129,7 +129,7 @@ describe('creating a passkey', () => {
     expect([answer.status, answer.body.includes('This passkey already belongs to an account.')]).toEqual([409, true]);
   });
 
-  it('409 · the twenty-first, also when many are created concurrently', async () => {
+  it('409 · refuses the twenty-first passkey, also when many are created concurrently', async () => {
     const person = await world.person('Collector');
     const console = browser(await world.session(person));
     const answers = await Promise.all(Array.from({ length: 23 }, () => console.create()));
@@ -182,7 +182,7 @@ describe('signing in with a passkey', () => {
     expect((await tab.enter(late)).body).toContain(refused);
   });
 
-  it('303 · once among concurrent uses', async () => {
+  it('303 · signs in once for concurrent uses', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     const credential = authenticator.sign({ challenge: await tab.challenge(), origin, rpId }, person.id);

@@ -111,7 +111,7 @@ describe('refreshing', () => {
     expect(await world.opens(body.access_token, 'api')).toBe(false);
   });
 
-  it('invalid_grant · a reused one: the newest refresh token and all access tokens are revoked', async () => {
+  it('invalid_grant · a reused refresh token: the newest refresh token and all access tokens are revoked', async () => {
     const first = await signIn();
     const second = (await refresh(first.refresh_token)).body;
     const third = (await refresh(second.refresh_token)).body;

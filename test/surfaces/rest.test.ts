@@ -81,7 +81,7 @@ describe('over HTTP', () => {
   });
 
   describe('401 · the credential is read from the Authorization header and from nowhere else', () => {
-    it('tells where to get one (RFC 9728), and that an invalid one is invalid (RFC 6750)', async () => {
+    it('the challenge tells where to get a credential (RFC 9728), and that a presented one is invalid (RFC 6750)', async () => {
       const metadata = `resource_metadata="${world.url}/.well-known/oauth-protected-resource"`;
       const none = await me({});
       expect([none.status, none.body]).toEqual([401, unauthenticated]);
@@ -429,7 +429,7 @@ describe('while the database is unavailable', () => {
     expect((await me({})).status).toBe(401);
   });
 
-  it('200 · again, by itself, as soon as the database is back', async () => {
+  it('200 · requests are served again as soon as the database is back', async () => {
     const { database } = world.connection;
     expect((await me()).status).toBe(200);
     // The service may reconnect in between: then the database is in use.

@@ -185,7 +185,7 @@ describe('an invalid event', () => {
     expect(await outcome(good)).toEqual(understood);
   });
 
-  it('405, 413, 429 · in the same words', async () => {
+  it('405, 413, 429 · use the same error format', async () => {
     expect((await world.request('GET', '/v1/agent/event/notify')).status).toBe(405);
     const large = await notify('a'.repeat(65_537));
     expect([large.status, large.body]).toEqual([413, { err: 'invalid_request', description: expect.any(String) }]);

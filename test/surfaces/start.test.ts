@@ -70,7 +70,7 @@ describe('npm start', () => {
   });
   afterAll(() => stop(one));
 
-  it('prints last where everything is, with working links and a token, none of which are in the log', async () => {
+  it('prints all addresses last, with working links and a token, none of which is in the log', async () => {
     await vi.waitFor(() => expect(one.said).toContain('page of the mission is'));
     const at = one.said.indexOf('\nConsole ');
     const [log, welcome] = [one.said.slice(0, at), one.said.slice(at)];

@@ -696,7 +696,7 @@ describe('another process', () => {
   });
   afterAll(() => service.process.kill('SIGKILL'));
 
-  it('sends changes made here, and its own changes are sent here', async () => {
+  it('sends changes made in this one, and the reverse', async () => {
     const { held, place, sandboxId } = await working();
     const afar = await subscribe(onSandbox, { sandboxId }, bearer(alice), there.url);
     const here = await subscribe(onSandbox, { sandboxId });

@@ -73,7 +73,7 @@ const who = async (answer: Answer) => {
 const people = async () => Number((await world.knex('people').count())[0]!.count);
 
 describe('through the provider', () => {
-  it('the sign-in page links there, keeping the return address; without a provider it does not', async () => {
+  it('the sign-in page links to the provider, keeping the return address; without a provider it does not', async () => {
     const page = await world.request('GET', '/sign-in?return_to=%2Fconsole%2Ftokens');
     expect(page.body).toContain('href="/sign-in/upstream?return_to=%2Fconsole%2Ftokens"');
     expect(page.body).toContain(`Continue with ${new URL(provider.issuer).host}</a>`);
@@ -178,7 +178,7 @@ describe('a refused sign-in', () => {
     ['is verified in words only', { email: 'x@example.com', email_verified: 'true' }],
     ['is not said to be verified', { email: 'x@example.com' }],
     ['is none', { email: 'nonsense', email_verified: true }],
-    ['is not there', {}],
+    ['is missing', {}],
   ])('403 · an address that %s; no account is created', async (_what, claims) => {
     provider.behave({ claims });
     const before = await people();
