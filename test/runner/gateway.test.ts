@@ -41,6 +41,16 @@ const ask = (path: string, headers: Record<string, string>, method = 'POST') =>
   fetch(`http://127.0.0.1:${gateway.port}${path}`, { method, headers, ...(method === 'POST' && { body: '{"x":1}' }) });
 
 describe('the gateway', () => {
+  it('leaves nothing on the connections that it keeps', async () => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error) => warnings.push(warning);
+    process.on('warning', warn);
+    for (let call = 0; call < 12; call++) await ask('/openai/v1/responses', { authorization: `Bearer ${gateway.key}` });
+    await new Promise(setImmediate);
+    process.off('warning', warn);
+    expect(warnings).toEqual([]);
+  });
+
   it.each([
     ['/anthropic/v1/messages?beta=true', '/a/v1/messages?beta=true', { 'x-api-key': 'real-a' }],
     ['/anthropic/v1/messages/count_tokens', '/a/v1/messages/count_tokens', { 'x-api-key': 'real-a' }],

@@ -56,7 +56,7 @@ export interface Gateway {
 export async function openGateway(
   upstreams: Upstreams,
   socket: string | null,
-  meter: Meter | null = null,
+  meter: Pick<Meter, 'admit'> | null = null,
   modelCalled: () => () => void = () => () => {},
 ): Promise<Gateway> {
   const key = randomBytes(32).toString('base64url');
@@ -123,7 +123,7 @@ async function forwardMetered(
   to: ServerResponse,
   upstream: Upstream & { vendor: Vendor },
   path: string,
-  meter: Meter,
+  meter: Pick<Meter, 'admit'>,
 ): Promise<void> {
   const left = new AbortController();
   to.on('close', () => left.abort());
@@ -200,9 +200,11 @@ function watchSending(onward: ClientRequest): () => boolean {
   let isSent = false;
   onward.once('socket', (socket) => {
     isSent = !socket.connecting && !socket.destroyed;
-    socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
-      isSent = true;
-    });
+    // Sockets are kept, and would collect listeners.
+    if (!isSent)
+      socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
+        isSent = true;
+      });
   });
   return () => isSent;
 }
