@@ -108,7 +108,7 @@ describe('POST /agents', () => {
     ['name: must be at least 1 character.', { name: '' }],
     ['name: must be at most 120 characters.', { name: 'n'.repeat(121) }],
     ['role: must be one of "planner", "builder", "reviewer", "qa", "researcher".', { role: 'boss' }],
-    ['harness: must be one of "claude-code", "codex", "opencode", "shell".', { harness: 'vim' }],
+    ['harness: must be one of "claude-code", "codex", "opencode", "acp", "shell".', { harness: 'vim' }],
     ['model: is required', { model: undefined }],
     ['model: must be one that codex runs: gpt-5.5.', { harness: 'codex' }],
     ['model: must be one that claude-code runs', { model: 'gpt-5.1' }],

@@ -125,19 +125,23 @@ describe('naming models', () => {
 });
 
 describe('agents', () => {
-  it('of OpenCode choose them, beside those of the catalog', async () => {
+  it('of OpenCode and of ACP harnesses choose them, beside those of the catalog', async () => {
     await name(compatible, [qwen]);
-    const modelsOf = async ({ token } = alice) => {
+    const modelsOf = async ({ token } = alice, harness = 'opencode') => {
       const { body } = await world.rest('GET', '/agents/catalog', { token });
-      return body.harnesses.find(({ id }: Json) => id === 'opencode').models;
+      return body.harnesses.find(({ id }: Json) => id === harness).models;
     };
     expect(await modelsOf()).toContainEqual({ id: qwen.id, label: qwen.name });
     expect(await modelsOf()).toContainEqual({ id: 'gpt-5.5', label: 'GPT-5.5' });
-    expect((await createAgent('opencode', qwen.id)).status).toBe(201);
+    expect(await modelsOf(alice, 'acp')).toEqual(await modelsOf());
+    const { status: created, body: agent } = await createAgent('opencode', qwen.id);
+    expect(created).toBe(201);
+    const acp = await world.rest('PATCH', `/agents/${agent.id}`, { token: alice.token, body: { harness: 'acp' } });
+    expect(acp.body).toMatchObject({ harness: 'acp', model: qwen.id });
     const { status, body } = await createAgent('codex', qwen.id);
     expect([status, body.description]).toEqual([
       400,
-      'model: must be one that codex runs: gpt-5.5; qwen3-coder, of a connector, needs opencode.',
+      'model: must be one that codex runs: gpt-5.5; qwen3-coder, of a connector, needs opencode or acp.',
     ]);
     // Models of another organization do not exist.
     expect(await modelsOf(mallory)).not.toContainEqual({ id: qwen.id, label: qwen.name });
@@ -148,7 +152,8 @@ describe('agents', () => {
 });
 
 describe('missions', () => {
-  const agentWith = async (model = qwen.id) => (await createAgent('opencode', model)).body.id as string;
+  const agentWith = async (model = qwen.id, harness = 'opencode') =>
+    (await createAgent(harness, model)).body.id as string;
 
   it('use the connector that names the model, with the API of its server', async () => {
     await name(compatible, [qwen]);
@@ -166,6 +171,14 @@ describe('missions', () => {
     await world.knex('agents').update({ model: glm.id });
     await start((await world.knex('agents').first()).id);
     expect((await claim()).step.agent.model).toBe('messages/zai/glm');
+  });
+
+  it('reach a runtime with an ACP harness, which has no key of its own', async () => {
+    await name(compatible, [qwen]);
+    await start(await agentWith(qwen.id, 'acp'));
+    expect(await claim({ modelVendors: [] })).toBeNull();
+    const { step } = await claim({ harnesses: ['acp'], modelVendors: [] });
+    expect(step.agent).toEqual({ harness: 'acp', model: 'compatible/qwen3-coder' });
   });
 
   it('pay the prices of the connector as they were when the call was reserved, within the budget', async () => {

@@ -12,7 +12,7 @@ export interface Agent {
   /** The part it plays in a mission. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** The program that drives its model. */
-  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** One of the models of the harness, as the catalog lists them. */
   model: string;
   /** Reasoning effort of the model; null means the harness decides. */
@@ -56,7 +56,7 @@ export interface CatalogRole {
 /** A program that drives a model, and the models it runs. */
 export interface CatalogHarness {
   /** Value for `harness` of an agent. */
-  id: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  id: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** Name for people; programs use the id. */
   label: string;
   /** Whether missions may be given to agents that use it. */
@@ -80,7 +80,7 @@ export interface CatalogAgent {
   /** The part it plays in a mission. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** The program that drives its model. */
-  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** The id of its model. */
   model: string;
   /** Instructions it gets in addition to the issue. */
@@ -705,7 +705,7 @@ export interface CreateAgentRequest {
   /** The part it plays in a mission. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** The program that drives its model. */
-  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** One of the models of the harness. */
   model: string;
   /** The working environment of the agent. */
@@ -1827,7 +1827,7 @@ export interface MissionStep {
   /** The name of the agent when the run began. */
   agentName: string;
   /** The program that drives its model. */
-  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** The id of its model. */
   model: string;
   /** The sandbox of the step; null before it starts. */
@@ -2453,7 +2453,7 @@ export interface Runtime {
 /** A harness that a runtime can execute. */
 export interface RuntimeHarness {
   /** The program that drives a model. */
-  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** As reported by the runtime; null when not reported. */
   version: string | null;
 }
@@ -2491,7 +2491,7 @@ export interface Sandbox {
   /** The role of the agent. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** The program that drives the model. */
-  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** As reported by the runtime; null when unknown. */
   harnessVersion: string | null;
   /** The run of a recurring mission it belongs to. */
@@ -3196,7 +3196,7 @@ export interface UpdateAgentRequest {
   /** The part it plays in a mission. */
   role?: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** The program that drives its model. */
-  harness?: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  harness?: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** One of the models of the harness. */
   model?: string;
   /** The working environment of the agent. */
@@ -3896,7 +3896,7 @@ export interface Operations {
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
   /** Connects a tracker, a source host or a vendor of language models. Credentials that the vendor rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of the kind get this one. Requires the scope `integrations:write`. */
   connectIntegration: { input: ConnectIntegrationParameters; output: Integration };
-  /** Replaces the models that a connector of language models names. Agents of OpenCode may choose them. The prices apply to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, and their running steps fail. Requires the scope `integrations:write`. */
+  /** Replaces the models that a connector of language models names. Agents of OpenCode and of ACP harnesses may choose them. The prices apply to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, and their running steps fail. Requires the scope `integrations:write`. */
   setIntegrationModels: { input: SetIntegrationModelsParameters; output: Integration };
   /** Asks the vendor now whether it accepts the credentials: see `checkFailure`. Requires the scope `integrations:write`. */
   checkIntegration: { input: CheckIntegrationParameters; output: Integration };

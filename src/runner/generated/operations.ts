@@ -24,7 +24,7 @@ export type Scalars = {
   Float: { input: number; output: number; }
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   EpochMs: { input: number; output: number; }
-  /** The program that drives the model. One of: claude-code, codex, opencode, shell. */
+  /** The program that drives the model. One of: claude-code, codex, opencode, acp, shell. */
   Harness: { input: string; output: string; }
   /** Size of a sandbox. One of: lite, basic, standard-1, standard-2, standard-4. */
   InstanceType: { input: string; output: string; }

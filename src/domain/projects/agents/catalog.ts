@@ -122,17 +122,19 @@ export const harnesses: readonly Harness[] = [
     executable: true,
     models: [...models.anthropic, ...models.openai],
   },
+  // A program that the operator of a runtime names, which speaks the Agent Client Protocol.
+  { id: 'acp', label: 'ACP harness', executable: true, models: [...models.anthropic, ...models.openai] },
   // Runs a command without a model: for tests and demonstrations.
   { id: 'shell', label: 'Script', executable: true, models: [{ id: 'none', label: 'No model' }] },
 ];
 
-/** The harness of models that connectors name: it speaks the API of either vendor with any model id. */
-export const anyModelHarness: HarnessId = 'opencode';
+/** The harnesses of models that connectors name: they speak the API of either vendor with any model id. */
+export const anyModelHarnesses: readonly HarnessId[] = ['opencode', 'acp'];
 
 /** The provider of the model that an agent needs: its vendor, or connectors that name it. Null means none, for the shell. */
 export const providerNeeded = ({ harness, model }: { harness: HarnessId; model: string }): ModelProvider | null => {
   if (harness === 'shell') return null;
-  if (harness === anyModelHarness) return vendorOfModel(model) ?? namedModel(model);
+  if (anyModelHarnesses.includes(harness)) return vendorOfModel(model) ?? namedModel(model);
   return harness === 'codex' ? 'openai' : 'anthropic';
 };
 

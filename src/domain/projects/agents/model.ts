@@ -7,7 +7,7 @@ import { Organization } from '../../organization/organizations/model.ts';
 
 export const agentRoles = ['planner', 'builder', 'reviewer', 'qa', 'researcher'] as const;
 export type AgentRole = (typeof agentRoles)[number];
-export const harnessIds = ['claude-code', 'codex', 'opencode', 'shell'] as const;
+export const harnessIds = ['claude-code', 'codex', 'opencode', 'acp', 'shell'] as const;
 export type HarnessId = (typeof harnessIds)[number];
 export const instanceTypeIds = ['lite', 'basic', 'standard-1', 'standard-2', 'standard-4'] as const;
 export type InstanceTypeId = (typeof instanceTypeIds)[number];

@@ -14,7 +14,7 @@ import { listNamedModels } from '../integrations/operations.ts';
 import { shownUses } from '../sandbox-templates/bounds.ts';
 import { holdTemplate, type TemplateUse } from '../sandbox-templates/operations.ts';
 import * as catalog from './catalog.ts';
-import { anyModelHarness, builtinAgentId, builtinAgents, type Harness, harnesses } from './catalog.ts';
+import { anyModelHarnesses, builtinAgentId, builtinAgents, type Harness, harnesses } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
 import { harnessesFor, isModelKnown } from './runnable.ts';
 
@@ -186,16 +186,20 @@ const isBuiltin = (agentId: string): boolean => builtinAgents.some((builtin) => 
 
 const templateField = 'sandbox.templateId';
 
-/** @throws 400 for a model that neither the catalog nor, for OpenCode, a connector of the organization names */
+/** @throws 400 for a model that neither the catalog nor, for OpenCode and ACP, a connector of the organization names */
 async function refuseUnfit(trx: Transaction, agent: Pick<Agent, 'orgId' | 'harness' | 'model'>): Promise<void> {
   const { orgId, harness, model } = agent;
   const { models } = harnesses.find(({ id }) => id === harness)!;
   if (models.some(({ id }) => id === model)) return;
   const isNamed = (await listNamedModels(orgId, model, trx)).length > 0;
-  if (isNamed && harness === anyModelHarness) return;
+  const takesNamed = anyModelHarnesses.includes(harness);
+  if (isNamed && takesNamed) return;
   const offered = `must be one that ${harness} runs: ${models.map(({ id }) => id).join(', ')}`;
-  const orNamed = harness === anyModelHarness ? `${offered}, or one that a model connector names` : offered;
-  throw invalid.field('model', isNamed ? `${offered}; ${model}, of a connector, needs ${anyModelHarness}` : orNamed);
+  const orNamed = takesNamed ? `${offered}, or one that a model connector names` : offered;
+  throw invalid.field(
+    'model',
+    isNamed ? `${offered}; ${model}, of a connector, needs ${anyModelHarnesses.join(' or ')}` : orNamed,
+  );
 }
 
 /** The catalog with the models that connectors of the organization name beside its own. */
@@ -206,7 +210,7 @@ export async function readCatalog(caller: Caller): Promise<typeof catalog> {
     const others = named.filter(({ id }) => harness.models.every((known) => known.id !== id));
     return { ...harness, models: [...harness.models, ...others.map(({ id, name: label }) => ({ id, label }))] };
   };
-  return { ...catalog, harnesses: harnesses.map((one) => (one.id === anyModelHarness ? add(one) : one)) };
+  return { ...catalog, harnesses: harnesses.map((one) => (anyModelHarnesses.includes(one.id) ? add(one) : one)) };
 }
 
 function refuseBuiltin(agentId: string): void {

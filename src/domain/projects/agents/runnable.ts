@@ -3,7 +3,7 @@
 // provide theirs to every runtime.
 import { hasModelConnector, isNamedModel, namedProviders } from '../integrations/operations.ts';
 import {
-  anyModelHarness,
+  anyModelHarnesses,
   builtinAgentId,
   builtinAgents,
   harnesses,
@@ -22,8 +22,9 @@ const literal = (vendor: ModelProvider | null): string => (vendor === null ? 'nu
 export const vendorOf = (agent: string): string => {
   const models = harnesses.flatMap((harness) => harness.models.map(({ id }) => id));
   const ofHarness = harnesses.map(({ id: harness }) => {
-    const others =
-      harness === anyModelHarness ? `'model:' || ${agent}.model` : literal(providerNeeded({ harness, model: '' }));
+    const others = anyModelHarnesses.includes(harness)
+      ? `'model:' || ${agent}.model`
+      : literal(providerNeeded({ harness, model: '' }));
     const exceptions = [...new Set(models)].flatMap((model) => {
       const vendor = literal(providerNeeded({ harness, model }));
       return vendor === others ? [] : [`when '${model}' then ${vendor}`];
@@ -71,7 +72,7 @@ export const isRunnableBy = (offered: string, harness: string, vendor: string, o
 const pairs = harnesses.flatMap(({ id }) => [null, ...modelVendors].map((vendor) => `('${id}', ${literal(vendor)})`));
 /** All pairs of a harness and a vendor, or none, or a model that the organization's connectors name, as rows of `wanted`. */
 export const wantedPairs = (orgId: string): string =>
-  `(values ${pairs.join(', ')} union all select '${anyModelHarness}', named.provider from (${namedProviders(orgId)}) named (provider)) wanted (harness, vendor)`;
+  `(values ${pairs.join(', ')} union all select h, named.provider from (${namedProviders(orgId)}) named (provider), unnest('{${anyModelHarnesses}}'::text[]) h) wanted (harness, vendor)`;
 
 /** A condition on an agent: it may work on a mission that names the agent `named` or, where that is null, on one that names none. */
 const mayWork = (agent: string, named: string): string =>

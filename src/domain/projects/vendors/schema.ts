@@ -96,7 +96,7 @@ builder.mutationFields((t) => ({
   }),
   setIntegrationModels: t.field({
     description:
-      'Replaces the models that a connector of language models names. Agents of OpenCode may choose them. The prices apply ' +
+      'Replaces the models that a connector of language models names. Agents of OpenCode and of ACP harnesses may choose them. The prices apply ' +
       'to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any ' +
       'longer wait, and their running steps fail.',
     scope,
