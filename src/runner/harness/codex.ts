@@ -2,56 +2,19 @@
 import path from 'node:path';
 import { longestEvent, startProcess } from '../isolation/process.ts';
 import { codexEvents } from './codex-events.ts';
-import { type Json, logLine, parsed } from './fragments.ts';
+import { logLine } from './fragments.ts';
+import { jsonRpc } from './json-rpc.ts';
 import { type Harness, hasShell, type Listener, type Task, toolTimeoutMs } from './port.ts';
 
-interface Waiting {
-  resolve(result: Json): void;
-  reject(error: Error): void;
-}
-
-/** JSON-RPC with the app server: our calls and their answers, its notifications. */
-function jsonRpc(
-  write: (message: object) => void,
-  notified: (method: string, params: Json) => Promise<void>,
-  on: Listener,
-) {
-  const waiting = new Map<number, Waiting>();
-  let calls = 0;
-  return {
-    call: (method: string, params: object) =>
-      new Promise<Json>((resolve, reject) => {
-        const id = ++calls;
-        waiting.set(id, { resolve, reject });
-        write({ id, method, params });
-      }),
-    async receive(line: string): Promise<void> {
-      const message = parsed(line);
-      if (!message) return on({ log: logLine(line) });
-      const { id, method, params, result, error } = message;
-      if (id === undefined) return notified(method, params);
-      // A question to a person (an approval, an input), which nobody can answer.
-      if (method) {
-        write({ id, error: { code: -32601, message: 'No person can answer here.' } });
-        return on({ log: logLine(message) });
-      }
-      const open = waiting.get(id);
-      waiting.delete(id);
-      if (error) open?.reject(new Error(error.message));
-      else open?.resolve(result);
-    },
-    rejectAll(error: string): void {
-      for (const { reject } of waiting.values()) reject(new Error(error));
-    },
-  };
-}
+/** Answers questions to a person: approvals and inputs. */
+const asked = () => Promise.reject(new Error('No person can answer here.'));
 
 export function codex(task: Task, on: Listener): Harness {
   const { effort, schema } = task;
   const events = codexEvents(task, on);
   let thread = '';
   const write = (message: object) => process.write(JSON.stringify(message));
-  const { call, receive, rejectAll } = jsonRpc(write, events.take, on);
+  const { call, receive, rejectAll } = jsonRpc({ write, notified: events.take, asked }, on);
   const process = startProcess(task, {
     program: task.program,
     args: ['app-server', ...settingsFor(task)],
