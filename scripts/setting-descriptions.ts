@@ -97,6 +97,10 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   CLAUDE_CODE_PROGRAM: ['`claude` in `PATH`', 'the program of Claude Code'],
   CODEX_PROGRAM: ['`codex` in `PATH`', 'the program of Codex'],
   OPENCODE_PROGRAM: ['`opencode` in `PATH`', 'the program of OpenCode'],
+  ACP_HARNESS: [
+    '',
+    'the command of a harness that speaks the Agent Client Protocol, as JSON: `{"command":"qwen","args":["--acp"]}` ([ACP harnesses](local-runner.md#acp-harnesses))',
+  ],
   HARNESS_TEST: [
     '`on`',
     'whether the runner tests each harness with a scripted model before it offers it ([Agents](local-runner.md#agents)); programs that have passed are not tested again until they change',

@@ -1,5 +1,6 @@
 // The test of a program before it is offered: one turn with its driver in the isolation of agents, against a scripted model. A program
 // that has passed is not tested again until its file changes.
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -23,6 +24,7 @@ const models: Record<AgentHarness, string> = {
   'claude-code': 'claude-sonnet-4-5',
   codex: 'gpt-5.5',
   opencode: 'messages/self-test',
+  acp: 'claude-sonnet-4-5',
 };
 
 /** @param folder Folder of the runner's data, where programs that have passed are recorded. */
@@ -35,10 +37,11 @@ export function openSelfTest(
   const file = path.join(folder, 'harness-tests.json');
   const read = async () => parsed(await readFile(file, 'utf8').catch(() => '')) ?? {};
   return async (found) => {
-    const { harness, program, version } = found;
+    const { harness, program, version, command } = found;
     const { mtimeMs } = await stat(await realpath(program));
     const key = `${isolation.level} ${harness} ${program}`;
-    const state = `${version} ${mtimeMs}`;
+    const asked = command ? ` ${createHash('sha256').update(JSON.stringify(command)).digest('hex')}` : '';
+    const state = `${version} ${mtimeMs}${asked}`;
     if ((await read())[key] === state) return null;
     const failure = await test(found, isolation, limits, timeoutMs).catch((error: Error) => error.message);
     if (failure !== null) return `${version} failed its self-test: ${failure}`;
@@ -72,7 +75,7 @@ async function test(found: Found, isolation: Isolation, limits: Limits, timeoutM
     // A runner that stops meanwhile leaves no process. The place of a container ends it already.
     const began = (pid: number) => container || place.guard(pid);
     return await Promise.race([runOnce(found, task, began), late]).then(
-      async (failure) => failure ?? (await whyUndone(path.join(place.work, script.file))),
+      async (failure) => failure ?? (found.harness === 'acp' ? null : whyUndone(path.join(place.work, script.file))),
     );
   } finally {
     ended.abort();
@@ -82,10 +85,10 @@ async function test(found: Found, isolation: Isolation, limits: Limits, timeoutM
   }
 }
 
-/** One turn of the harness. @returns why it failed */
+/** One turn of the harness; for ACP, a session: its tools and the API of its model are unknown. @returns why it failed */
 async function runOnce(
-  { harness, program }: Found,
-  task: Omit<Task, keyof typeof plainly | 'program' | 'model' | 'prompt'>,
+  { harness, program, command }: Found,
+  task: Omit<Task, keyof typeof plainly | 'program' | 'command' | 'model' | 'prompt'>,
   began: (pid: number) => void,
 ): Promise<string | null> {
   const events: HarnessEvent[] = [];
@@ -97,11 +100,12 @@ async function runOnce(
     };
   });
   const prompt = `Run the command: ${script.command}`;
-  const started = drivers[harness]({ ...plainly, ...task, program, model: models[harness], prompt }, (event) =>
+  const started = drivers[harness]({ ...plainly, ...task, program, command, model: models[harness], prompt }, (event) =>
     take(event),
   );
   began(started.pid);
   try {
+    if (harness === 'acp') return await started.ready.then(() => null);
     const event = await Promise.race([over, started.ready.then(() => over)]);
     if (!('turn' in event)) return null;
     if (event.turn.status !== 'completed') return event.turn.error ?? event.turn.status;

@@ -6,6 +6,7 @@ export const models: Record<AgentHarness, string> = {
   'claude-code': 'claude-sonnet-4-5',
   codex: 'gpt-5.5',
   opencode: 'claude-sonnet-4-5',
+  acp: 'claude-sonnet-4-5',
 };
 
 export const scripted = (...steps: object[]): string =>

@@ -25,6 +25,7 @@ export interface Runner {
 }
 
 export const standInClaude = fileURLToPath(new URL('stand-in-claude.mjs', import.meta.url));
+export const standInAcp = fileURLToPath(new URL('stand-in-acp.mjs', import.meta.url));
 
 export async function kill(process: ChildProcess): Promise<void> {
   if (process.exitCode !== null || process.signalCode !== null) return;

@@ -49,6 +49,7 @@ export const namesOfRunnerSettings = [
   'CLAUDE_CODE_PROGRAM',
   'CODEX_PROGRAM',
   'OPENCODE_PROGRAM',
+  'ACP_HARNESS',
   'HARNESS_INSTALL',
   'HARNESS_TEST',
   'HARNESSES_DIR',

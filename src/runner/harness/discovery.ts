@@ -1,16 +1,19 @@
 // Finds the harnesses of this machine: programs named by a setting or in PATH, of a release in the range that the drivers were tested
 // with, which pass a self-test.
 import path from 'node:path';
-import type { Vendor } from '../contract.ts';
+import { type Vendor, vendors } from '../contract.ts';
 import { type Ask, askDirectly, inPath, isProgram } from '../isolation/programs.ts';
+import { readCommand } from './acp-command.ts';
 import { installable, pinned, programIn } from './pinned.ts';
-import type { AgentHarness } from './port.ts';
+import type { AgentHarness, HarnessCommand, TestedHarness } from './port.ts';
 import { isTested, rangeOf } from './versions.ts';
 
 export interface Found {
   harness: AgentHarness;
   program: string;
   version: string;
+  /** Of a program that the operator names. */
+  command?: HarnessCommand;
 }
 export interface Missing {
   harness: AgentHarness;
@@ -30,7 +33,7 @@ export interface Probe {
 }
 
 /** The setting with the path of the program, its name in PATH, and the vendors whose models it supports. */
-export const searched: Record<AgentHarness, { setting: string; name: string; vendors: readonly Vendor[] }> = {
+export const searched: Record<TestedHarness, { setting: string; name: string; vendors: readonly Vendor[] }> = {
   'claude-code': { setting: 'CLAUDE_CODE_PROGRAM', name: 'claude', vendors: ['anthropic'] },
   codex: { setting: 'CODEX_PROGRAM', name: 'codex', vendors: ['openai'] },
   opencode: { setting: 'OPENCODE_PROGRAM', name: 'opencode', vendors: ['anthropic', 'openai'] },
@@ -47,17 +50,22 @@ export async function discover(
   add: (one: Found) => unknown = () => {},
 ): Promise<{ found: Found[]; missing: Missing[] }> {
   const looked = await Promise.all(
-    (Object.keys(searched) as AgentHarness[]).map(async (harness) => {
-      const one = await look(harness, env, probe, installed);
-      if ('program' in one) add(one);
-      return one;
-    }),
+    [...(Object.keys(searched) as TestedHarness[]), ...(env.ACP_HARNESS ? (['acp'] as const) : [])].map(
+      async (harness) => {
+        const one = harness === 'acp' ? await lookForAcp(env, probe) : await look(harness, env, probe, installed);
+        if ('program' in one) add(one);
+        return one;
+      },
+    ),
   );
   return {
     found: looked.filter((one): one is Found => 'program' in one),
     missing: looked.filter((one): one is Missing => 'why' in one),
   };
 }
+
+export const vendorsOf = (harness: AgentHarness): readonly Vendor[] =>
+  harness === 'acp' ? vendors : searched[harness].vendors;
 
 export const notOffered = ({ harness, why }: Missing): string => `${harness} is not offered: ${why}.`;
 
@@ -68,17 +76,17 @@ export function describe(
   hasModel: (vendor: Vendor) => boolean,
 ): string[] {
   const usable = found.flatMap(({ harness, version, program }) => {
-    const { vendors } = searched[harness];
-    const keys = vendors.map((vendor) => `${vendor.toUpperCase()}_API_KEY`).join(' or ');
+    const its = vendorsOf(harness);
+    const keys = its.map((vendor) => `${vendor.toUpperCase()}_API_KEY`).join(' or ');
     const needed = `${harness} is offered to organizations that have connected a model: ${keys} is not set.`;
-    return [`${harness} ${version}: ${program}`, ...(vendors.some(hasModel) ? [] : [needed])];
+    return [`${harness} ${version}: ${program}`, ...(its.some(hasModel) ? [] : [needed])];
   });
   return [...usable, ...missing.map(notOffered)];
 }
 
 /** A program named by its setting is the only candidate; an installed one follows one in PATH. */
 async function look(
-  harness: AgentHarness,
+  harness: TestedHarness,
   env: NodeJS.ProcessEnv,
   probe: Probe,
   installed?: string,
@@ -96,6 +104,17 @@ async function look(
   return tryProgram(harness, own, probe);
 }
 
+/** The program of the setting: any release, because the operator has chosen it. */
+async function lookForAcp(env: NodeJS.ProcessEnv, probe: Probe): Promise<Found | Missing> {
+  const harness = 'acp';
+  const read = readCommand(env.ACP_HARNESS!);
+  if (typeof read === 'string') return { harness, why: read, isRefused: true };
+  const { program: name, ...command } = read;
+  const program = name.includes('/') ? name : inPath(name, env.PATH);
+  if (program && isProgram(program)) return tryProgram(harness, program, probe, command);
+  return { harness, why: `ACP_HARNESS.command: ${name} is not a program`, isRefused: true };
+}
+
 function installedProgram(harness: AgentHarness, folder: string): string | undefined {
   const one = installable.find((name) => name === harness);
   const of = one && pinned(one);
@@ -108,15 +127,16 @@ export async function tryProgram(
   harness: AgentHarness,
   file: string,
   { ask, selfTest }: Probe,
+  command?: HarnessCommand,
 ): Promise<Found | Missing> {
   const program = path.resolve(file);
   const refused = (why: string): Missing => ({ harness, why, isRefused: true });
   try {
     const version = /\d+\.\d+\.\d+/.exec(await ask(program, ['--version']))?.[0];
     if (!version) return refused(`${file} does not say its version`);
-    if (!isTested(harness, version))
+    if (harness !== 'acp' && !isTested(harness, version))
       return refused(`${version} is outside of the tested releases: ${rangeOf(harness)}`);
-    const found = { harness, program, version };
+    const found = { harness, program, version, ...(command && { command }) };
     const failure = await selfTest?.(found);
     return failure ? refused(failure) : found;
   } catch (error) {

@@ -1,4 +1,5 @@
 // The drivers of the harnesses with a model.
+import { acp } from './acp.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
 import { limited } from './limits.ts';
@@ -9,4 +10,5 @@ export const drivers: Record<AgentHarness, Driver> = {
   'claude-code': limited(claudeCode),
   codex: limited(codex),
   opencode: limited(opencode),
+  acp: limited(acp),
 };

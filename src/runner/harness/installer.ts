@@ -72,7 +72,8 @@ export function wantedHarnesses(
   return candidates.filter(
     (one) =>
       !found.some(({ harness }) => harness === one) &&
-      (harnesses.includes(one) || (found.length === 0 && one === general)),
+      // Built-in agents do not use an ACP harness.
+      (harnesses.includes(one) || (found.every(({ harness }) => harness === 'acp') && one === general)),
   );
 }
 

@@ -3,13 +3,25 @@
 import type { Fragment } from '../contract.ts';
 import type { HarnessLaunch } from '../isolation/process.ts';
 
-export const harnessNames = ['shell', 'claude-code', 'codex', 'opencode'] as const;
+export const harnessNames = ['shell', 'claude-code', 'codex', 'opencode', 'acp'] as const;
 export type HarnessName = (typeof harnessNames)[number];
 /** A harness with a model. */
 export type AgentHarness = Exclude<HarnessName, 'shell'>;
+/** A harness with a driver of its own, tested with its releases. */
+export type TestedHarness = Exclude<AgentHarness, 'acp'>;
+
+/** A command that the operator names. Arguments and variables may contain `{NAME}`: the value of a variable of the harness. */
+export interface HarnessCommand {
+  args: string[];
+  env: Record<string, string>;
+  /** Method of authentication, for a harness that needs one even with a key in its environment. */
+  authMethod?: string;
+}
 
 export interface Task extends HarnessLaunch {
   program: string;
+  /** Arguments and variables of a program that the operator names. */
+  command?: HarnessCommand | undefined;
   /** Folder of sessions, settings and temporary files of the harness. A session can be resumed only from the home that it began in. */
   home: string;
   prompt: string;
@@ -31,6 +43,8 @@ export interface Task extends HarnessLaunch {
   gateway: { url: string; key: string };
   /** MCP servers by name, reached through the gateway with the gateway's key. */
   mcp: Record<string, string>;
+  /** Follows the tokens of calls at the gateway, for a harness that does not report them. */
+  metered?: ((listener: (usage: Usage) => void) => void) | undefined;
 }
 
 /** Time limit of a tool call, milliseconds: it may wait for a person. The runner ends the step earlier. */

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { RunLease, Session, Vendor } from '../contract.ts';
 import { reportUsage, reserveModelCall } from '../generated/operations.ts';
 import type { Json } from '../harness/fragments.ts';
-import type { Tokens } from '../harness/port.ts';
+import type { Tokens, Usage } from '../harness/port.ts';
 import type { Platform } from './platform.ts';
 
 /** Assumed output tokens of a request without a limit. */
@@ -31,31 +31,50 @@ interface Call {
 
 export type Meter = ReturnType<typeof openMeter>;
 
+/** Reports the calls of a step when they end. */
+function openReports(platform: Platform, lease: RunLease) {
+  let step: (Session & { stepId: string }) | null = null;
+  let told: (usage: Usage) => void = () => {};
+  const reports = new Set<Promise<unknown>>();
+  return {
+    begin(next: Session & { stepId: string }): void {
+      step = next;
+      told = () => {};
+    },
+    /** Called with the tokens of each call of the step. */
+    follow(listener: (usage: Usage) => void): void {
+      told = listener;
+    },
+    end(call: Call, status: number | null, tokens: Tokens | 'refused' | null): void {
+      if (!step || (status === null && !tokens)) return;
+      const { stepId, sandboxId, role, sessionId } = step;
+      const used = usageOf(call, status, tokens);
+      if (tokens && tokens !== 'refused') told(used);
+      const usage = { ...lease, stepId, sandboxId, role, sessionId, ...used };
+      const report = platform.mutate(reportUsage, usage).catch(() => {});
+      reports.add(report);
+      void report.finally(() => reports.delete(report));
+    },
+    /** Resolves when all reports have been sent. */
+    settled: async () => void (await Promise.all(reports)),
+  };
+}
+
 /** @param askAgainMs Interval between reservation attempts of a waiting call. */
 export function openMeter(platform: Platform, lease: RunLease, askAgainMs: number) {
-  let step: (Session & { stepId: string }) | null = null;
+  const { begin, end, follow, settled } = openReports(platform, lease);
   let isUsed = false;
-  const reports = new Set<Promise<unknown>>();
-
-  function end(call: Call, status: number | null, tokens: Tokens | 'refused' | null): void {
-    if (!step || (status === null && !tokens)) return;
-    const { stepId, sandboxId, role, sessionId } = step;
-    const usage = { ...lease, stepId, sandboxId, role, sessionId, ...usageOf(call, status, tokens) };
-    const report = platform.mutate(reportUsage, usage).catch(() => {});
-    reports.add(report);
-    void report.finally(() => reports.delete(report));
-  }
 
   return {
+    follow,
+    settled,
     /** The step to which calls are charged. */
     countFor(next: Session & { stepId: string }): void {
-      step = next;
+      begin(next);
       isUsed = false;
     },
     /** Whether the step has made a metered call, so that token reports of its harness are ignored. */
     isUsed: () => isUsed,
-    /** Resolves when all reports have been sent. */
-    settled: async () => void (await Promise.all(reports)),
     /**
      * @param count Counts the tokens of the input exactly; null where the vendor does not.
      * @param left Aborts when the agent disconnects. @throws when the body is not readable, or the platform is unreachable

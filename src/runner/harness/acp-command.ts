@@ -1,0 +1,46 @@
+// The command of an ACP harness, which the operator of the runner names, and its environment.
+import path from 'node:path';
+import { parsed } from './fragments.ts';
+import type { HarnessCommand, Task } from './port.ts';
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** @returns the program with its command, or what is wrong with the setting */
+export function readCommand(setting: string): ({ program: string } & HarnessCommand) | string {
+  const value = parsed(setting);
+  if (!value || Array.isArray(value))
+    return 'ACP_HARNESS must be a JSON object such as {"command":"qwen","args":["--acp"]}';
+  const { command: program, args = [], env = {}, authMethod, ...others } = value;
+  const [other] = Object.keys(others);
+  if (other) return `ACP_HARNESS.${other} is not known: use command, args, env and authMethod`;
+  if (!isText(program) || program === '') return 'ACP_HARNESS.command must be the name or path of a program';
+  if (!Array.isArray(args) || !args.every(isText)) return 'ACP_HARNESS.args must be a list of texts';
+  if (typeof env !== 'object' || env === null || Array.isArray(env) || !Object.values(env).every(isText))
+    return 'ACP_HARNESS.env must be an object of texts';
+  if (authMethod !== undefined && !isText(authMethod)) return 'ACP_HARNESS.authMethod must be a text';
+  return { program, args, env, ...(authMethod !== undefined && { authMethod }) };
+}
+
+/** Variables of the harness: addresses and key of the gateway under the names that clients of both vendors read, then those of the operator. */
+export function environmentOf({ home, gateway, model, command }: Task): Record<string, string> {
+  const usual = {
+    HOME: home,
+    TMPDIR: path.join(home, 'tmp'),
+    ANTHROPIC_BASE_URL: `${gateway.url}/anthropic`,
+    ANTHROPIC_API_KEY: gateway.key,
+    OPENAI_BASE_URL: `${gateway.url}/openai/v1`,
+    OPENAI_API_KEY: gateway.key,
+    GATEWAY_KEY: gateway.key,
+    AEP_GATEWAY: gateway.url,
+    AEP_MODEL: modelId(model),
+  };
+  const own = Object.entries(command?.env ?? {}).map(([name, value]) => [name, filled(value, usual)]);
+  return { ...usual, ...Object.fromEntries(own) };
+}
+
+/** The text with the values of variables; an unknown one stays. */
+export const filled = (text: string, variables: Record<string, string>): string =>
+  text.replace(/\{(\w+)\}/g, (whole, name) => variables[name] ?? whole);
+
+/** A model that a connector names follows the API of its server: `messages/…`, `compatible/…`. */
+export const modelId = (model: string): string => model.replace(/^(?:messages|compatible)\//, '');

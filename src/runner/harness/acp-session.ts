@@ -1,0 +1,73 @@
+// A session of the Agent Client Protocol: opened, loaded, prompted and canceled.
+import { modelId } from './acp-command.ts';
+import type { Json } from './fragments.ts';
+import type { Task } from './port.ts';
+
+export interface AcpSession {
+  id: string;
+  /** Whether another process can continue it. */
+  isLasting: boolean;
+  prompt(text: string): Promise<string>;
+  cancel(): Promise<void>;
+}
+
+interface Connection {
+  call(method: string, params: object): Promise<Json>;
+  notify(method: string, params: object): void;
+}
+
+/** @param replaying Called before and after the session repeats its history */
+export async function openAcpSession(
+  { call, notify }: Connection,
+  task: Task,
+  { replaying }: { replaying(value: boolean): void },
+): Promise<AcpSession> {
+  const { cwd, resume } = task;
+  const { protocolVersion, agentCapabilities: can } = await call('initialize', {
+    protocolVersion: 1,
+    clientInfo: { name: 'runtime', version: '1' },
+    // The harness uses its own tools, in the isolation of the mission.
+    clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+  });
+  if (protocolVersion !== 1)
+    throw new Error(`The harness speaks version ${protocolVersion} of the protocol, which is not supported.`);
+  if (!can?.mcpCapabilities?.http)
+    throw new Error('The harness supports no MCP servers over HTTP, which missions need.');
+  const { authMethod: methodId } = task.command ?? {};
+  if (methodId) await call('authenticate', { methodId });
+  const settings = { cwd, mcpServers: serversOf(task) };
+  const canLoad = Boolean(can.loadSession);
+  replaying(resume !== null && canLoad);
+  const opened = resume
+    ? await call(canLoad ? 'session/load' : 'session/resume', { ...settings, sessionId: resume })
+    : await call('session/new', settings);
+  replaying(false);
+  const sessionId = resume ?? opened.sessionId;
+  for (const choice of choicesOf(opened.configOptions ?? [], task))
+    await call('session/set_config_option', { sessionId, ...choice });
+  return {
+    id: sessionId,
+    isLasting: canLoad || Boolean(can.sessionCapabilities?.resume),
+    prompt: async (text) => (await call('session/prompt', { sessionId, prompt: [{ type: 'text', text }] })).stopReason,
+    cancel: async () => notify('session/cancel', { sessionId }),
+  };
+}
+
+const serversOf = ({ mcp, gateway }: Task) =>
+  Object.entries(mcp).map(([name, url]) => ({
+    ...{ type: 'http', name, url },
+    headers: [{ name: 'Authorization', value: `Bearer ${gateway.key}` }],
+  }));
+
+/** Options of the session for the model and effort of the task, where the harness has them. Names of models may begin with a provider. */
+function choicesOf(options: readonly Json[], { model, effort }: Task) {
+  const wanted: Record<string, string | null> = { model: modelId(model), thought_level: effort };
+  return options.flatMap((option) => {
+    const value = wanted[option.category ?? ''];
+    if (option.type !== 'select' || !value) return [];
+    // Options may be in groups.
+    const values: string[] = option.options.flatMap((one: Json) => one.options ?? [one]).map((one: Json) => one.value);
+    const found = values.find((one) => one === value) ?? values.find((one) => one.endsWith(`/${value}`));
+    return found && found !== option.currentValue ? [{ configId: option.id, value: found }] : [];
+  });
+}
