@@ -45,6 +45,8 @@ const variants: Variant[] = [
   { name: 'claude-code', model: 'claude-sonnet-4-5', tokens: anthropic, mode: '' },
   { name: 'codex', model: 'gpt-5.5', tokens: openai, mode: '' },
   { name: 'opencode', model: 'claude-sonnet-4-5', tokens: anthropic, mode: '' },
+  // OpenCode, by the Agent Client Protocol.
+  { name: 'acp', model: 'claude-sonnet-4-5', tokens: anthropic, mode: '' },
   { name: 'codex', model: 'gpt-6.1-sol', tokens: openai, mode: 'code mode' },
   { name: 'opencode', model: 'gpt-5.5', tokens: openai, mode: 'Responses' },
   { name: 'opencode', model: 'compatible/some-model', tokens: openai, mode: 'Chat Completions' },

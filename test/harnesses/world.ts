@@ -1,11 +1,12 @@
 // The real programs with stand-in models: their paths, and a place to work in like the runner's.
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Fragment } from '../../src/runner/contract.ts';
-import type { AgentHarness, Task } from '../../src/runner/harness/port.ts';
+import type { AgentHarness, Task, Usage } from '../../src/runner/harness/port.ts';
 import { cappedByContainers, chooseCaps, prefixOf } from '../../src/runner/isolation/caps.ts';
 import { ports, socketsOf } from '../../src/runner/isolation/cell.ts';
 import { newAccount } from '../../src/runner/isolation/confinement.ts';
@@ -13,6 +14,7 @@ import { openContainer } from '../../src/runner/isolation/container.ts';
 import { chooseIsolation, launchOf } from '../../src/runner/isolation/isolation.ts';
 import { makePlace, type Place } from '../../src/runner/isolation/place.ts';
 import { openGateway } from '../../src/runner/protocol/gateway.ts';
+import type { Meter } from '../../src/runner/protocol/meter.ts';
 import { peopleServer } from '../../src/runner/protocol/people-server.ts';
 import { openQuestions } from '../../src/runner/protocol/questions.ts';
 import { openSelfTest } from '../../src/runner/self-test.ts';
@@ -21,12 +23,36 @@ import { startMcp } from '../support/stand-in-mcp.ts';
 import { startModels } from '../support/stand-in-models.ts';
 
 const packages = process.env.HARNESS_PACKAGES ?? fileURLToPath(new URL('node_modules', import.meta.url));
+const opencode = path.join(packages, 'opencode-linux-x64/bin/opencode');
 export const programs: Record<AgentHarness, string> = {
   'claude-code': path.join(packages, '.bin/claude'),
   codex: path.join(packages, '.bin/codex'),
   // The program itself: `opencode-ai` names packages for other machines that a registry may lack.
-  opencode: path.join(packages, 'opencode-linux-x64/bin/opencode'),
+  opencode,
+  acp: opencode,
 };
+/** OpenCode as a harness of the Agent Client Protocol: the example of docs/local-runner.md. */
+export const acpCommand = {
+  args: ['acp'],
+  env: {
+    OPENCODE_CONFIG_CONTENT: JSON.stringify({
+      enabled_providers: ['gateway'],
+      model: 'gateway/{AEP_MODEL}',
+      small_model: 'gateway/{AEP_MODEL}',
+      provider: {
+        gateway: {
+          npm: '@ai-sdk/anthropic',
+          options: { baseURL: '{ANTHROPIC_BASE_URL}/v1', apiKey: '{env:GATEWAY_KEY}' },
+          models: { '{AEP_MODEL}': { tool_call: true, reasoning: true, limit: { context: 200_000, output: 32_000 } } },
+        },
+      },
+      permission: { edit: 'ask', bash: 'ask' },
+    }),
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+  },
+};
+const commandOf = (name: AgentHarness) => (name === 'acp' ? { command: acpCommand } : {});
 /** A program may exist but not run on this processor. */
 const reasons = Object.entries(programs).map(([name, program]) => {
   if (!existsSync(program)) return [name, `${name} is not installed: npm ci --prefix test/harnesses`];
@@ -78,10 +104,29 @@ export async function selfTest(harness: AgentHarness): Promise<string | null> {
       isolation,
       planned,
       data,
-    )({ harness, program: programs[harness], version: 'this release' });
+    )({ harness, program: programs[harness], version: 'this release', ...commandOf(harness) });
   } finally {
     rmSync(data, { recursive: true });
   }
+}
+
+/** Counts the tokens of calls as the meter of a mission does, and limits none. */
+function openCounter() {
+  let told: (usage: Usage) => void = () => {};
+  const admit: Meter['admit'] = async (_vendor, _path, body) => ({
+    body,
+    outputTokens: 32_000,
+    end: (_status, tokens) => {
+      const { model } = JSON.parse(body.toString());
+      if (tokens && tokens !== 'refused') told({ usageId: randomUUID(), model, ...tokens });
+    },
+  });
+  return {
+    admit,
+    follow: (listener: (usage: Usage) => void): void => {
+      told = listener;
+    },
+  };
 }
 
 export async function openWorld() {
@@ -117,7 +162,9 @@ export async function openWorld() {
         people: { own: peopleServer(questions) },
       },
     };
-    const gateway = await openGateway(upstreams, isCell ? socketsOf(place).gateway : null);
+    const meter = openCounter();
+    const socket = isCell ? socketsOf(place).gateway : null;
+    const gateway = await openGateway(upstreams, socket, name === 'acp' ? meter : null);
     closing.push(place.remove, gateway.close);
     const url = `${loopback}:${gateway.port || ports.gateway}`;
     const isServer = name === 'opencode';
@@ -125,9 +172,16 @@ export async function openWorld() {
       const seen = { ...place, isReadOnly: given.readOnly ?? false };
       const container = containers && openContainer(containers, seen, account, planned, isServer);
       const launch = launchOf(level, seen, account, 3_000, isServer, prefixOf(caps, planned), container);
-      const task = { ...launch, program: programs[name], home: place.home, gateway: { url, key: gateway.key } };
+      const task = {
+        ...launch,
+        ...commandOf(name),
+        program: programs[name],
+        home: place.home,
+        gateway: { url, key: gateway.key },
+      };
       const played = begin(name, {
         ...task,
+        metered: meter.follow,
         mcp: { platform: `${url}/mcp/platform`, people: `${url}/mcp/people` },
         ...given,
       });

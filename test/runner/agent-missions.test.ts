@@ -11,7 +11,8 @@ import { hours } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { pinned } from '../../src/runner/harness/pinned.ts';
 import { createProject } from '../support/callers.ts';
-import { openMissionWorld } from '../support/mission-world.ts';
+import { scripted } from '../support/harness-turns.ts';
+import { openMissionWorld, standInAcp } from '../support/mission-world.ts';
 import { startRegistry } from '../support/stand-in-registry.ts';
 import type { World } from '../support/world.ts';
 
@@ -56,6 +57,24 @@ describe('missions of agents', () => {
     expect(runner.output).toContain('claude-code 2.1.330: ');
     // The gateway added the key.
     expect(new Set(models.seen.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['real-key']));
+  });
+
+  it('are carried out by a harness of the Agent Client Protocol; the gateway counts its tokens', async () => {
+    await missions.team('acp', 'builder');
+    const none = { CLAUDE_CODE_PROGRAM: '/nowhere', HARNESS_TEST: 'on', DATA_DIR: missions.folder };
+    const runner = missions.startRunner({ ...none, ACP_HARNESS: JSON.stringify({ command: standInAcp }) });
+    const plan = [{ content: 'Measure', status: 'in_progress' }];
+    const prompt = scripted({ plan }, { shell: 'echo measured' }, { say: 'All done.' });
+    const runId = await missions.mission(prompt);
+    const run = await missions.ended(runId);
+    expect(run, runner.output).toMatchObject({ status: 'completed', lastError: null });
+    expect(await missions.shown(runId)).toContain('response: All done.');
+    expect(run.steps).toMatchObject([
+      { role: 'builder', turns: 3, inputTokens: 3 * 1_200, outputTokens: 3 * 50, sessionId: expect.any(String) },
+    ]);
+    expect(run.missionCostUsd).toBeGreaterThan(0);
+    expect(run.sandboxes[0].harnessVersion).toBe('1.2.3');
+    expect(runner.output).toContain(`acp 1.2.3: ${standInAcp}`);
   });
 
   it('work in a checkout of the repository with skills; commits are pushed, and the diff is an artifact', async () => {

@@ -120,6 +120,7 @@ describe('the pinned harnesses', () => {
     expect(wanted(['anthropic'], ['codex', 'opencode'], ['claude-code'])).toEqual(['opencode']);
     expect(wanted(['openai'], ['codex'], ['opencode'])).toEqual(['codex']);
     expect(wanted(['openai'], [], ['claude-code'])).toEqual([]);
+    expect(wanted(['anthropic'], [], ['acp'])).toEqual(wanted(['anthropic'], []));
     expect(wanted(['anthropic'], [], [], { OPENCODE_PROGRAM: '/opt/opencode' })).toEqual([]);
   });
 });
