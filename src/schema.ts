@@ -22,6 +22,7 @@ import './domain/projects/sandbox-templates/schema.ts';
 import './domain/projects/secrets/schema.ts';
 import './domain/work/inbound-hooks/schema.ts';
 import './domain/work/inbound/schema.ts';
+import './domain/work/inbound/schema-preview.ts';
 import './domain/work/orchestrator/schema.ts';
 import './domain/work/budgets/schema.ts';
 import './domain/projects/vendors/schema.ts';

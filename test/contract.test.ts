@@ -121,6 +121,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     noticeMails            -                                                   person               -
     openRepository         -                                                   runtime:report       -
     organizationExport     -                                                   organizations:read   -
+    previewEventTrigger    -                                                   integrations:read    -
     registerArtifact       -                                                   runtime:report       -
     registerEnvironment    -                                                   runtime:report       -
     registerSandbox        -                                                   runtime:report       -

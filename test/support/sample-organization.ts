@@ -289,6 +289,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateInboundHookRequest: () => ({ name: `Created ${++asked}`, vendor: 'github' }),
   UpdateInboundHookRequest: () => ({ name: `Renamed ${++asked}` }),
   ReplaceInboundHookSecretRequest: () => ({}),
+  PreviewEventTriggerRequest: ({ ids }) => ({ trigger: { kind: 'webhook', hookId: ids.hookId } }),
   UpdateSecretRequest: () => ({ value: 'replaced' }),
   CreateScheduledTaskRequest: ({ ids }) => recurringBody(ids.projectId!),
   UpdateScheduledTaskRequest: () => ({ name: `Renamed ${++asked}`, triggers: recurringBody('').triggers }),

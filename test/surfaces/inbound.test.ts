@@ -500,3 +500,83 @@ describe('A rule', () => {
     });
   });
 });
+
+describe('A preview of a rule', () => {
+  const preview = (trigger: object, more: object = {}, token = owner.token) =>
+    world.field(
+      `query ($input: PreviewEventTriggerRequest!) {
+        previewEventTrigger(input: $input) { data { reason key text delivery { id } } }
+      }`,
+      { token, variables: { input: { trigger, ...more } } },
+    );
+
+  it('says for the newest events which fit, with key and text, as the processing does, and starts nothing', async () => {
+    const ignored = await deliver('issues', labeled('bug'));
+    await deliver('pull_request', { ...labeled('agent'), pull_request: labeled('agent').issue });
+    world.clock.turn(1);
+    const fits = await deliver('issues', labeled('agent', { title: 'Slow' }));
+    const rule = {
+      kind: 'issue',
+      hookId: hook.id,
+      label: 'agent',
+      key: 'issue.title',
+      template: 'Solve {{ issue.title }}.',
+    };
+    const rows = [
+      {
+        ...{ reason: null, key: 'key "Slow"', text: 'Event by ada.\n\nSolve Slow.', delivery: { id: fits.id } },
+      },
+      { reason: 'The label bug is not agent.', key: null, text: null, delivery: { id: ignored.id } },
+    ];
+    const { data } = await preview(rule, { projectId: project });
+    expect(data).toEqual(rows);
+    expect(await preview(rule, { deliveryId: ignored.id })).toEqual({ data: [rows[1]] });
+    expect(await runs()).toEqual([]);
+    await automation([rule]);
+    const again = await world.rest('POST', `${deliveryPath(fits.id)}/redelivery`, { token: owner.token });
+    await world.delivered();
+    expect(await delivery(again.body.id)).toMatchObject({ status: 'started' });
+    expect((await runs())[0].issueText).toBe(rows[0]!.text);
+  });
+
+  it('has one time limit for all expressions, and needs a record of the own organization', async () => {
+    const to = await newHook({ vendor: 'webhook', signature: 'github' });
+    await deliver('', '{"data":{"a":1}}', { to });
+    const slow = `{{ data${'.[@,@][]'.repeat(60)} }}`.repeat(8);
+    const from = performance.now();
+    const { data } = await preview({ kind: 'webhook', hookId: to.id, template: slow });
+    expect(data).toMatchObject([{ reason: null, text: '' }]);
+    // Each of them alone would end after 500 ms.
+    expect(performance.now() - from).toBeLessThan(3_000);
+    const other = { kind: 'webhook', hookId: to.id };
+    const refused = { title: 'Not found' };
+    expect(await preview(other, {}, stranger.token)).toMatchObject(refused);
+    for (const of of [{ projectId: project }, { deliveryId: data[0].delivery.id }]) {
+      expect(await preview({ kind: 'issue' }, of, stranger.token)).toMatchObject(refused);
+    }
+    expect(await preview({ kind: 'issue' }, {}, stranger.token)).toEqual({ data: [] });
+  });
+});
+
+describe('A hook that is disabled', () => {
+  it('keeps its events with the reason; they can be processed once it is enabled', async () => {
+    await automation([{ kind: 'issue', label: 'agent' }]);
+    const change = (enabled: boolean) =>
+      world.rest('PATCH', `/inbound-hooks/${hook.id}`, { token: owner.token, body: { enabled } });
+    expect(await change(false)).toMatchObject({ status: 200, body: { enabled: false, name: 'Events' } });
+    const kept = await deliver('issues', labeled('agent'), { headers: { cookie: 'a=b', 'x-more': 'yes' } });
+    expect(kept).toMatchObject({ status: 'ignored', reason: 'The hook is disabled.' });
+    const { headers } = await world.field(
+      `{ inboundDelivery(hookId: "${hook.id}", deliveryId: "${kept.id}") { headers { name value } } }`,
+      { token: owner.token },
+    );
+    const names = headers.map(({ name }: { name: string }) => name);
+    expect(headers).toContainEqual({ name: 'x-more', value: 'yes' });
+    expect(names).not.toContain('cookie');
+    expect(names).not.toContain('x-hub-signature-256');
+    await change(true);
+    await world.rest('POST', `${deliveryPath(kept.id)}/redelivery`, { token: owner.token });
+    await world.delivered();
+    expect(await runs()).toHaveLength(1);
+  });
+});

@@ -1237,6 +1237,20 @@ export interface ErrorBody {
   /** Id of the project that uses the repository already; present only in that conflict. */
   conflictingProjectId?: string;
 }
+/** The effect that a rule would have on an event that arrived. */
+export interface EventTriggerPreview {
+  /** Why it does not fit the rule; null: it would start a mission, if its author may. */
+  reason: string | null;
+  /** The value by which repeated events count as one; null: each counts. */
+  key: string | null;
+  /** The text for the agent; null when the event does not fit. Without a template, the issue is read again when a mission starts. */
+  text: string | null;
+}
+/** The effects that a rule would have. */
+export interface EventTriggerPreviews {
+  /** At most 5, newest first. */
+  data: EventTriggerPreview[];
+}
 /** The parameters of `inboundDeliveries`. */
 export interface InboundDeliveriesParameters {
   /** The id of the hook. */
@@ -1318,13 +1332,15 @@ export interface InboundHook {
   signatureHeader: string | null;
   /** The URL for the sender’s settings. */
   address: string;
+  /** Whether its events start missions; those of a disabled hook are kept and start nothing. */
+  enabled: boolean;
   /** The person who created it; null for a program, and once the account is deleted. */
   createdByUserId: string | null;
   /** When the last event with a valid signature arrived; null before the first. */
   lastDeliveryAt: number | null;
   /** When it was created. */
   createdAt: number;
-  /** When its name or secret was last changed. */
+  /** When it was last changed. */
   updatedAt: number;
 }
 /** One page of a list of InboundHook records. */
@@ -2010,6 +2026,39 @@ export interface Preparation {
 export interface PreparationList {
   /** The preparations in the order in which they began, 50 at most. */
   data: Preparation[];
+}
+/** The parameters of `previewEventTrigger`. */
+export interface PreviewEventTriggerParameters {
+  /** The rule to try. */
+  input: {
+    /** The rule. */
+    trigger: {
+      /** Kind of event. */
+      kind: 'issue' | 'comment' | 'pullRequest' | 'check' | 'webhook';
+      /** The people whose events start missions. */
+      from?: 'writers' | 'anyone';
+      /** The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind. */
+      hookId?: string | null;
+      /** The label that an issue or pull request gets. Absent: one that is opened. */
+      label?: string | null;
+      /** The login to which an issue is assigned. */
+      assignee?: string | null;
+      /** The name after the `@` in a comment; required for `comment`. */
+      mention?: string | null;
+      /** The branch of the failed check. Absent: any. */
+      branch?: string | null;
+      /** A JMESPath expression over the payload that must be true. */
+      filter?: string | null;
+      /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
+      key?: string | null;
+      /** Text for the agent with `{{ JMESPath }}`. Absent: the issue, or the event. */
+      template?: string | null;
+    };
+    /** The project of the scheduled task or automation. */
+    projectId?: string;
+    /** The event. Absent: the newest 5 that the rule may concern. */
+    deliveryId?: string;
+  };
 }
 /** A tracker, a repository and a language model that missions work with. */
 export interface Project {
@@ -3244,10 +3293,12 @@ export interface UpdateInboundHookParameters {
   /** The id of the hook. */
   hookId: string;
 }
-/** The new name. */
+/** Omitted fields keep their value. */
 export interface UpdateInboundHookRequest {
   /** 1 to 120 characters. */
-  name: string;
+  name?: string;
+  /** Whether its events start missions; those of a disabled hook are kept and start nothing. */
+  enabled?: boolean;
 }
 /** The parameters of `updateMembership`. */
 export interface UpdateMembershipParameters {
@@ -3742,7 +3793,7 @@ export interface Operations {
   createInboundHook: { input: CreateInboundHookRequest; output: InboundHookWithSecret };
   /** A hook by its id. Requires the scope `integrations:read`. */
   inboundHook: { input: InboundHookParameters; output: InboundHook };
-  /** Renames a hook. Requires the scope `integrations:write`. */
+  /** Renames, disables or enables a hook. Requires the scope `integrations:write`. */
   updateInboundHook: { input: UpdateInboundHookParameters & UpdateInboundHookRequest; output: InboundHook };
   /** Deletes a hook with its deliveries. Events for it are then refused. Requires the scope `integrations:write`. */
   deleteInboundHook: { input: DeleteInboundHookParameters; output: DeleteInboundHookResponse };
@@ -3886,6 +3937,8 @@ export interface Operations {
   runtimes: { input: {}; output: Runtimes };
   /** The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`. Requires the scope `scheduled-tasks:read`. */
   upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
+  /** Evaluates conditions, filter, key and template of a rule against events that arrived, newest first. Starts nothing. Requires the scope `integrations:read`. */
+  previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
   /** Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It applies to missions that name no agent and have not begun. Requires the scope `projects:write`. */
@@ -4048,6 +4101,7 @@ export const documents = {
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
   runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors notice lastSeenAt isConnected}}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
+  previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',

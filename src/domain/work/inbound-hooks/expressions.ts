@@ -5,6 +5,19 @@ import { compile, type JSONValue, search } from '@jmespath-community/jmespath';
 
 /** Wall time: a busy machine may need a while for an ordinary expression. */
 const timeoutMs = 500;
+let deadline: number | null = null;
+
+/** Evaluations within the work share one time limit: a template may have hundreds of expressions. */
+export function withinOneLimit<T>(work: () => T): T {
+  if (deadline !== null) return work();
+  deadline = performance.now() + timeoutMs;
+  try {
+    return work();
+  } finally {
+    deadline = null;
+  }
+}
+
 const sandbox = createContext({ search, expression: '', payload: null as unknown });
 const evaluation = new Script('search(payload, expression)');
 
@@ -24,7 +37,8 @@ export function expressionError(expression: string): string | null {
 export function evaluate(expression: string, payload: unknown): JSONValue {
   try {
     Object.assign(sandbox, { expression, payload });
-    return evaluation.runInContext(sandbox, { timeout: timeoutMs }) as JSONValue;
+    const timeout = deadline === null ? timeoutMs : Math.max(1, Math.ceil(deadline - performance.now()));
+    return evaluation.runInContext(sandbox, { timeout }) as JSONValue;
   } finally {
     Object.assign(sandbox, { payload: null });
   }
@@ -50,11 +64,13 @@ export function templateError(template: string): string | null {
 
 /** The template with the values of its `{{ expressions }}`; what cannot be evaluated is empty. */
 export const render = (template: string, payload: unknown): string =>
-  template.replace(placeholder, (_, expression: string) => {
-    try {
-      const value = evaluate(expression, payload);
-      return typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value, null, 1);
-    } catch {
-      return '';
-    }
-  });
+  withinOneLimit(() => template.replace(placeholder, (_, expression: string) => textOf(expression, payload)));
+
+function textOf(expression: string, payload: unknown): string {
+  try {
+    const value = evaluate(expression, payload);
+    return typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value, null, 1);
+  } catch {
+    return '';
+  }
+}

@@ -16,6 +16,8 @@ export class InboundHook extends table('inbound_hooks', {
   signature: column<HookSignature>(),
   /** The header with the signature; null unless `signature` is `header`. */
   signatureHeader: column<string | null>(),
+  /** Events of a disabled hook are stored and start nothing. */
+  enabled: column<boolean>(),
   createdByUserId: column<Id<'person'> | null>(),
   /** When the last event with a valid signature arrived; null before the first. */
   lastDeliveryAt: column<number | null>(),

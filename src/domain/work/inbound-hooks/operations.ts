@@ -1,4 +1,4 @@
-// Operations on inbound hooks: list, create, rename, replace the secret, delete.
+// Operations on inbound hooks: list, create, change, replace the secret, delete.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
@@ -67,6 +67,7 @@ export async function createHook(caller: Caller, input: NewHook): Promise<HookWi
       vendor,
       signature,
       signatureHeader,
+      enabled: true,
       createdByUserId: caller.userId,
       lastDeliveryAt: null,
       createdAt: at,
@@ -80,7 +81,7 @@ export async function createHook(caller: Caller, input: NewHook): Promise<HookWi
 const change = (
   caller: Caller,
   hookId: string,
-  changes: Partial<Pick<Row<InboundHook>, 'name'> & { sealedSecret: string }>,
+  changes: Partial<Pick<Row<InboundHook>, 'name' | 'enabled'> & { sealedSecret: string }>,
 ): Promise<Row<InboundHook>> => {
   beyondOneProject(caller);
   return transaction(async (trx) => {
@@ -92,8 +93,12 @@ const change = (
   });
 };
 
-export const renameHook = (caller: Caller, hookId: string, name: string): Promise<Row<InboundHook>> =>
-  change(caller, hookId, { name });
+export const changeHook = (
+  caller: Caller,
+  hookId: string,
+  { name, enabled }: { name?: string | undefined; enabled?: boolean | undefined },
+): Promise<Row<InboundHook>> =>
+  change(caller, hookId, { ...(name !== undefined && { name }), ...(enabled !== undefined && { enabled }) });
 
 /** The earlier secret is refused at once. */
 export async function replaceHookSecret(

@@ -43,6 +43,9 @@ export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').imp
       description: 'The URL for the sender’s settings.',
       resolve: ({ id }) => `${addresses().baseHost}/hooks/${id}`,
     }),
+    enabled: t.exposeBoolean('enabled', {
+      description: 'Whether its events start missions; those of a disabled hook are kept and start nothing.',
+    }),
     createdByUserId: t.exposeString('createdByUserId', {
       nullable: true,
       description: 'The person who created it; null for a program, and once the account is deleted.',
@@ -53,7 +56,7 @@ export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').imp
       description: 'When the last event with a valid signature arrived; null before the first.',
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When its name or secret was last changed.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
   }),
 });
 const HookWithSecret = builder.objectRef<hooks.HookWithSecret>('InboundHookWithSecret').implement({
@@ -90,7 +93,15 @@ const CreateRequest = request(
 );
 const UpdateRequest = request(
   'UpdateInboundHookRequest',
-  z.object({ name }).meta({ description: 'The new name.', examples: [{ name: 'GitHub of Acme' }] }),
+  z
+    .object({
+      name: name.optional(),
+      enabled: z
+        .boolean()
+        .optional()
+        .describe('Whether its events start missions; those of a disabled hook are kept and start nothing.'),
+    })
+    .meta({ description: 'Omitted fields keep their value.', examples: [{ enabled: false }] }),
 );
 const SecretRequest = request(
   'ReplaceInboundHookSecretRequest',
@@ -129,15 +140,15 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => hooks.createHook(caller, input),
   }),
   updateInboundHook: t.field({
-    description: 'Renames a hook.',
+    description: 'Renames, disables or enables a hook.',
     scope: 'integrations:write',
     rest: 'PATCH /inbound-hooks/{hookId}',
     type: InboundHookType,
     args: {
       hookId: t.arg.string(hookId),
-      input: t.arg({ type: UpdateRequest, required: true, description: 'The new name.' }),
+      input: t.arg({ type: UpdateRequest, required: true, description: 'The changes.' }),
     },
-    resolve: (_, args, { caller }) => hooks.renameHook(caller, args.hookId, args.input.name),
+    resolve: (_, args, { caller }) => hooks.changeHook(caller, args.hookId, args.input),
   }),
   replaceInboundHookSecret: t.field({
     description:

@@ -11,6 +11,7 @@ import { textOfIssue } from '../../projects/trackers/issue-text.ts';
 import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
 import { render } from '../inbound-hooks/expressions.ts';
 import type { InboundHook } from '../inbound-hooks/model.ts';
+import type { EventTrigger } from '../recurring/model.ts';
 import { Run } from '../runs/model.ts';
 import type { InboundEvent } from './events/event.ts';
 import type { Fit } from './match.ts';
@@ -32,7 +33,7 @@ export async function admitEvent(
   fit: Fit,
   approvedBy: Approver,
 ): Promise<Ready> {
-  const plain = { ...fit, text: textFor(event, fit), issue: null, refusal: null };
+  const plain = { ...fit, text: textFor(event, fit.trigger), issue: null, refusal: null };
   const refusal = await refusalOf(event, fit, approvedBy);
   if (refusal) return { ...plain, refusal };
   if (!event.issue || fit.project.tracker !== vendor) return plain;
@@ -53,7 +54,8 @@ const askedIn = ({ kind, issue }: InboundEvent): string =>
     ? `The mission was asked for in this comment:\n${issue!.comments[0]!.text.slice(0, 5_000).toWellFormed()}`
     : '';
 
-const textFor = ({ text, payload, author }: InboundEvent, { trigger }: Fit): string => {
+/** The event as text for the agent. */
+export const textFor = ({ text, payload, author }: InboundEvent, trigger: EventTrigger): string => {
   const words = trigger.template ? render(trigger.template, payload).slice(0, 12_000).replaceAll('\0', '') : text;
   return author ? `Event by ${author.login}.\n\n${words}` : words;
 };

@@ -12,6 +12,9 @@ export interface Fit {
   trigger: EventTrigger;
 }
 
+export const isAbout = ({ repository }: InboundEvent, { scmOwner, scmRepo }: Row<Project>): boolean =>
+  repository === null || repository.toLowerCase() === `${scmOwner}/${scmRepo}`.toLowerCase();
+
 const nouns = {
   issue: 'issue',
   comment: 'comment',

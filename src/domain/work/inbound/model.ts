@@ -30,6 +30,8 @@ export class InboundDelivery extends table('inbound_deliveries', {
   title: column<string | null>(),
   /** JSON; null for an event that no trigger can use. */
   payload: column<string | null>(),
+  /** Without credentials and the signature; null for a delivery that an earlier release stored. */
+  headers: column<Record<string, string> | null>(),
   status: column<DeliveryStatus>(),
   /** Why no mission was started, or why it is tried again; null otherwise. */
   reason: column<string | null>(),
@@ -41,7 +43,7 @@ export class InboundDelivery extends table('inbound_deliveries', {
   createdAt: column<number>(),
 }) {
   static override noun = 'delivery';
-  static override jsonAttributes = ['outcomes'];
+  static override jsonAttributes = ['headers', 'outcomes'];
   static visibleTo = orgWide;
 
   static {

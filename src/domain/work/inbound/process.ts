@@ -12,10 +12,9 @@ import { RecurringMission } from '../recurring/model.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import type { WaitingRun } from '../runs/model.ts';
 import { type Approver, admitEvent, type Ready } from './admission.ts';
-import { type InboundEvent, isUsed, type UnusedEvent } from './events/event.ts';
-import { readGitHubEvent } from './events/github.ts';
-import { readWebhookEvent } from './events/webhook.ts';
-import { type Fit, keyOf, mismatch } from './match.ts';
+import { type InboundEvent, isUsed } from './events/event.ts';
+import { readEvent } from './events/read.ts';
+import { type Fit, isAbout, keyOf, mismatch } from './match.ts';
 import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
 
 /** The job of a delivery. `approvedBy`: the person who lets an event start missions that its author may not start. */
@@ -34,8 +33,7 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
   const hook = await InboundHook.find({ id: delivery.hookId });
   if (!hook) return;
   const event = readEvent(hook, delivery);
-  if (!isUsed(event)) return conclude(delivery.id, 'ignored', event.reason);
-  if (event.author?.isBot) return conclude(delivery.id, 'ignored', `${event.author.login} is a program.`, event.title);
+  if (!isUsed(event)) return conclude(delivery.id, 'ignored', event.reason, event.title);
   const { fits, reason } = await findFits(delivery, event);
   if (fits.length === 0) return conclude(delivery.id, 'ignored', reason, event.title);
   const settled = new Set(delivery.outcomes.filter(isSettled).map(({ recurringId }) => recurringId));
@@ -48,13 +46,6 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
   if (started.again) throw new TryAgain(started.again);
 }
 
-function readEvent(hook: Row<InboundHook>, { event, payload }: Row<InboundDelivery>): InboundEvent | UnusedEvent {
-  const name = event.split('.', 1)[0]!;
-  if (payload === null) return { reason: `No trigger uses the event ${name}.` };
-  const value = JSON.parse(payload) as unknown;
-  return hook.vendor === 'github' ? readGitHubEvent(name, value) : readWebhookEvent(event, value);
-}
-
 async function findFits(
   { orgId, hookId }: Row<InboundDelivery>,
   event: InboundEvent,
@@ -65,7 +56,7 @@ async function findFits(
   const reasons: string[] = [];
   const fits = missions.flatMap((mission) => {
     const project = projectsById.get(mission.projectId);
-    if (!project || (event.repository !== null && !isOwnRepository(project, event.repository))) return [];
+    if (!project || !isAbout(event, project)) return [];
     for (const trigger of mission.eventTriggers) {
       const found = mismatch(trigger, hookId, event);
       if (!found) return { mission, project, trigger };
@@ -78,9 +69,6 @@ async function findFits(
     reasons.length > 0 ? reasons.slice(0, 5).join('; ') : `no enabled automation or task listens to it${about}`;
   return { fits, reason: `No rule matched: ${why}.` };
 }
-
-const isOwnRepository = ({ scmOwner, scmRepo }: Row<Project>, repository: string): boolean =>
-  `${scmOwner}/${scmRepo}`.toLowerCase() === repository.toLowerCase();
 
 const isSettled = ({ result }: DeliveryOutcome): boolean => result === 'started' || result === 'ignored';
 

@@ -44,6 +44,7 @@ export async function receiveEvent(
     event,
     title: null,
     payload: isUsed ? json : null,
+    headers: headersToKeep(hook, received.headers),
     status: 'received' as const,
     reason: null,
     outcomes: [],
@@ -100,6 +101,17 @@ function depthOf(json: string): number {
     else if (char === ']' || char === '}') depth--;
   }
   return deepest;
+}
+
+/** Headers that a person may read: those that authorize a request are left out. */
+function headersToKeep(hook: Row<InboundHook>, headers: IncomingHttpHeaders): Record<string, string> {
+  const secret = new Set(['authorization', 'proxy-authorization', 'cookie', 'webhook-signature', 'x-hub-signature']);
+  for (const name of ['x-hub-signature-256', hook.signatureHeader ?? '']) secret.add(name.toLowerCase());
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      secret.has(name) || value === undefined ? [] : [[name, [value].flat().join(', ')]],
+    ),
+  );
 }
 
 const header = (headers: IncomingHttpHeaders, name: string): string | null => {

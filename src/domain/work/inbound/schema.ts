@@ -38,8 +38,15 @@ const Outcome = builder.objectRef<DeliveryOutcome>('InboundOutcome').implement({
     runId: t.exposeString('runId', { nullable: true, description: 'The run that was started; null otherwise.' }),
   }),
 });
+const Header = builder.objectRef<{ name: string; value: string }>('InboundHeader').implement({
+  description: 'A header of a request.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Lower case.' }),
+    value: t.exposeString('value', { description: 'The value; several are joined by commas.' }),
+  }),
+});
 
-const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery').implement({
+export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery').implement({
   description: 'An event that arrived at a hook, kept for 30 days.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `dlv_`.' }),
@@ -72,6 +79,13 @@ const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery').imple
       nullable: true,
       complexity: weightOf(inboundPayload.bytes),
       description: 'The body as JSON; null for an event that no trigger can use.',
+    }),
+    headers: t.field({
+      graphOnly: true,
+      nullable: true,
+      type: [Header],
+      description: 'The headers of the request, without credentials and the signature; null when they were not kept.',
+      resolve: ({ headers }) => headers && Object.entries(headers).map(([name, value]) => ({ name, value })),
     }),
     hook: t.belongsTo('hook', { link: 'integrations:read', type: InboundHookType, description: 'The hook.' }),
   }),

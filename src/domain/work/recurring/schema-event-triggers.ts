@@ -75,7 +75,7 @@ const conditions: Readonly<Record<EventTrigger['kind'], readonly ('label' | 'ass
   webhook: [],
 };
 
-const eventTrigger = z
+export const eventTrigger = z
   .object({
     kind: EventKind.zod.describe('Kind of event.'),
     from: EventAuthors.zod.default('writers').describe('The people whose events start missions.'),

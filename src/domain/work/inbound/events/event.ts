@@ -36,6 +36,7 @@ export interface InboundEvent {
 /** The reason that no trigger can use an event. */
 export interface UnusedEvent {
   reason: string;
+  title?: string;
 }
 export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent => 'kind' in event;
 

@@ -192,5 +192,13 @@ function failedCheck(
 /** Whether triggers can use events of this name; the payloads of others are not kept. */
 export const isReadable = (name: string): boolean => Object.hasOwn(readers, name);
 
+/** GitHub's names of the events of each kind. */
+export const namesOfKind = {
+  issue: ['issues'],
+  comment: ['issue_comment', 'pull_request_review_comment', 'pull_request_review'],
+  pullRequest: ['pull_request'],
+  check: ['check_run', 'workflow_run', 'status'],
+} as const;
+
 export const readGitHubEvent = (name: string, payload: unknown): InboundEvent | UnusedEvent =>
   isReadable(name) ? readers[name]!(payload) : { reason: `No trigger uses the event ${name}.` };

@@ -1,0 +1,87 @@
+// The effect that a rule would have on events that arrived, computed as in the processing of an event. Starts nothing.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { inboundPreview } from '../inbound-hooks/bounds.ts';
+import { withinOneLimit } from '../inbound-hooks/expressions.ts';
+import { InboundHook } from '../inbound-hooks/model.ts';
+import { findHook } from '../inbound-hooks/operations.ts';
+import type { EventKind, EventTrigger } from '../recurring/model.ts';
+import { textFor } from './admission.ts';
+import { isUsed } from './events/event.ts';
+import { namesOfKind } from './events/github.ts';
+import { readEvent } from './events/read.ts';
+import { isAbout, keyOf, mismatch } from './match.ts';
+import { InboundDelivery } from './model.ts';
+
+export interface Preview {
+  delivery: Row<InboundDelivery>;
+  /** Why the event does not fit the rule; null: it fits. */
+  reason: string | null;
+  key: string | null;
+  text: string | null;
+}
+
+export interface PreviewRequest {
+  trigger: EventTrigger;
+  projectId?: string | undefined;
+  /** The delivery to look at; absent: the newest that the rule may concern. */
+  deliveryId?: string | undefined;
+}
+
+/** Newest first. @throws 404 for a project, hook or delivery of another organization */
+export async function previewTrigger(
+  caller: Caller,
+  { trigger, projectId, deliveryId }: PreviewRequest,
+): Promise<Preview[]> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  if (trigger.hookId != null) await findHook(caller, trigger.hookId);
+  const project = projectId === undefined ? null : await Project.get({ id: projectId, orgId });
+  const deliveries =
+    deliveryId === undefined
+      ? await newestFor(orgId, trigger)
+      : [await InboundDelivery.get({ id: deliveryId as never, orgId })];
+  const hooks = await InboundHook.findByKeys('id', [...new Set(deliveries.map(({ hookId }) => hookId))]);
+  return withinOneLimit(() =>
+    deliveries.flatMap((delivery) => {
+      const hook = hooks.find(({ id }) => id === delivery.hookId);
+      return hook ? { delivery, ...effectOf(trigger, project, hook, delivery) } : [];
+    }),
+  );
+}
+
+function effectOf(
+  trigger: EventTrigger,
+  project: Row<Project> | null,
+  hook: Row<InboundHook>,
+  delivery: Row<InboundDelivery>,
+): Omit<Preview, 'delivery'> {
+  const refused = (reason: string) => ({ reason, key: null, text: null });
+  const event = readEvent(hook, delivery);
+  if (!isUsed(event)) return refused(event.reason);
+  if (project && !isAbout(event, project)) return refused(`It is about ${event.repository}.`);
+  const found = mismatch(trigger, hook.id, event);
+  if (found) return refused(`${found.reason[0]!.toUpperCase()}${found.reason.slice(1)}.`);
+  return { reason: null, key: keyOf(trigger, event), text: textFor(event, trigger) };
+}
+
+const newestIdsSql = `select id from (
+    select id, event, created_at from inbound_deliveries
+    where org_id = $1 and ($2::text is null or hook_id = $2) and payload is not null
+    order by created_at desc, id desc limit ${inboundPreview.searched}) newest
+  where $3::text[] is null or split_part(event, '.', 1) = any($3)
+  order by created_at desc, id desc limit ${inboundPreview.deliveries}`;
+async function newestFor(orgId: string, { kind, hookId }: EventTrigger): Promise<Row<InboundDelivery>[]> {
+  const ids = await sql<{ id: string }>(newestIdsSql, [orgId, hookId ?? null, namesOf(kind)]);
+  const found = await InboundDelivery.findByKeys(
+    'id',
+    ids.map(({ id }) => id),
+  );
+  return ids.flatMap(({ id }) => found.find((one) => one.id === id) ?? []);
+}
+
+/** Names of the events of a kind; null: any. */
+const namesOf = (kind: EventKind): readonly string[] | null => (kind === 'webhook' ? null : namesOfKind[kind]);
