@@ -26,20 +26,9 @@ function usedByApplication(): Map<string, string[]> {
 
 const runtime = 'of runtimes: a person does not report what an agent does';
 const child = 'read with its parent';
-const noPage = 'by REST, GraphQL and MCP: the page of events is not there yet';
 const page = (address: string) => `page ${address}`;
 
 const others: Record<string, string> = {
-  inboundHooks: noPage,
-  inboundHook: noPage,
-  createInboundHook: noPage,
-  updateInboundHook: noPage,
-  replaceInboundHookSecret: noPage,
-  deleteInboundHook: noPage,
-  inboundDeliveries: noPage,
-  inboundDelivery: noPage,
-  redeliverInboundDelivery: noPage,
-  approveInboundDelivery: noPage,
   admitMcpCall: runtime,
   appendFragments: runtime,
   appendLog: runtime,

@@ -249,6 +249,20 @@ export type CreateCreditRequest = {
   orgId?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** A new hook. */
+export type CreateInboundHookRequest = {
+  /** 1 to 120 characters. */
+  name: Scalars['String']['input'];
+  /** A secret that the sender has chosen, 16 to 200 characters. Absent: a new one. */
+  secret?: InputMaybe<Scalars['String']['input']>;
+  /** How the sender signs. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
+  signature?: InputMaybe<InboundHookSignature>;
+  /** The header with the signature; required with the signature `header`. */
+  signatureHeader?: InputMaybe<Scalars['String']['input']>;
+  /** The system whose events it understands. */
+  vendor: InboundHookVendor;
+};
+
 /** A new invite, which is mailed to the address. */
 export type CreateInviteRequest = {
   /** An email address; case-insensitive. */
@@ -540,6 +554,46 @@ export type EventKind =
   /** Any event of a hook. */
   | 'webhook';
 
+/** State of a delivery. */
+export type InboundDeliveryStatus =
+  /** It could not be processed within two days. */
+  | 'failed'
+  /** It has started nothing; `reason` or `outcomes` says why. */
+  | 'ignored'
+  /** It is not processed yet, or is tried again; `reason` says why. */
+  | 'received'
+  /** It has started a mission. */
+  | 'started'
+  /** Its author may not start missions: it waits for an approval. */
+  | 'waiting';
+
+/** How a sender signs its events with the secret. */
+export type InboundHookSignature =
+  /** `X-Hub-Signature-256`: HMAC-SHA256 of the body as hex behind `sha256=`. */
+  | 'github'
+  /** HMAC-SHA256 of the body, as hex or base64, in a header of your choice. */
+  | 'header'
+  /** Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
+  | 'standard';
+
+/** The system whose events a hook understands. */
+export type InboundHookVendor =
+  /** GitHub: issues, comments, reviews, pull requests and checks. */
+  | 'github'
+  /** Any system; filters and templates read its payload. */
+  | 'webhook';
+
+/** Effect of an event on one scheduled task or automation. */
+export type InboundOutcomeResult =
+  /** It has started nothing. */
+  | 'ignored'
+  /** It is tried again. */
+  | 'later'
+  /** It has started a mission. */
+  | 'started'
+  /** It waits for an approval. */
+  | 'waiting';
+
 /** Status of an invite. */
 export type InviteStatus =
   /** The person has joined. */
@@ -746,6 +800,40 @@ export type PreparationStatus =
   /** Agents work in it. */
   | 'ready';
 
+/** A rule to try. */
+export type PreviewEventTriggerRequest = {
+  /** The event. Absent: the newest 5 that the rule may concern. */
+  deliveryId?: InputMaybe<Scalars['String']['input']>;
+  /** The project of the scheduled task or automation. */
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  /** The rule. */
+  trigger: PreviewEventTriggerRequestTrigger;
+};
+
+/** The rule. */
+export type PreviewEventTriggerRequestTrigger = {
+  /** The login to which an issue is assigned. */
+  assignee?: InputMaybe<Scalars['String']['input']>;
+  /** The branch of the failed check. Absent: any. */
+  branch?: InputMaybe<Scalars['String']['input']>;
+  /** A JMESPath expression over the payload that must be true. */
+  filter?: InputMaybe<Scalars['String']['input']>;
+  /** The people whose events start missions. */
+  from?: InputMaybe<EventAuthors>;
+  /** The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind. */
+  hookId?: InputMaybe<Scalars['String']['input']>;
+  /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
+  key?: InputMaybe<Scalars['String']['input']>;
+  /** Kind of event. */
+  kind: EventKind;
+  /** The label that an issue or pull request gets. Absent: one that is opened. */
+  label?: InputMaybe<Scalars['String']['input']>;
+  /** The name after the `@` in a comment; required for `comment`. */
+  mention?: InputMaybe<Scalars['String']['input']>;
+  /** Text for the agent with `{{ JMESPath }}`. Absent: the issue, or the event. */
+  template?: InputMaybe<Scalars['String']['input']>;
+};
+
 /** The kind of caller. `cookie`: a person in the console. `user`: a credential that acts for a person. `service`: an internal service. `system`: the service itself. `agent`: an unclaimed agent. */
 export type PrincipalType =
   /** An unclaimed agent. */
@@ -808,6 +896,12 @@ export type PutMcpBindingRequestApprovedTools = {
   attestedReadOnly?: InputMaybe<Scalars['Boolean']['input']>;
   /** The server’s name for the tool. */
   name: Scalars['String']['input'];
+};
+
+/** The new secret. */
+export type ReplaceInboundHookSecretRequest = {
+  /** A secret that the sender has chosen, 16 to 200 characters. Absent: a new one. */
+  secret?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** Whether the schedule or a person started the run. */
@@ -1120,6 +1214,14 @@ export type UpdateBillingSettingsRequest = {
 export type UpdateBudgetRequest = {
   /** US dollars in each period: 0.01 to 1000000, rounded to a hundredth of a cent. */
   amountUsd?: InputMaybe<Scalars['Float']['input']>;
+};
+
+/** Omitted fields keep their value. */
+export type UpdateInboundHookRequest = {
+  /** Whether its events start missions; those of a disabled hook are kept and start nothing. */
+  enabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** 1 to 120 characters. */
+  name?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** Another role for a member. */
@@ -1613,6 +1715,96 @@ export type DeleteBudgetMutationVariables = Exact<{
 
 
 export type DeleteBudgetMutation = { deleteBudget: { id: string } };
+
+export type HookPartsFragment = { id: string, name: string, vendor: InboundHookVendor, signature: InboundHookSignature, signatureHeader: string | null, address: string, enabled: boolean, lastDeliveryAt: number | null, createdAt: number };
+
+export type InboundHooksQueryVariables = Exact<{
+  cursor?: InputMaybe<Scalars['String']['input']>;
+  limit?: InputMaybe<Scalars['Int']['input']>;
+}>;
+
+
+export type InboundHooksQuery = { inboundHooks: { nextCursor: string | null, data: Array<HookPartsFragment> } };
+
+export type InboundHookQueryVariables = Exact<{
+  hookId: Scalars['String']['input'];
+}>;
+
+
+export type InboundHookQuery = { hook: HookPartsFragment };
+
+export type CreateInboundHookMutationVariables = Exact<{
+  input: CreateInboundHookRequest;
+}>;
+
+
+export type CreateInboundHookMutation = { created: { secret: string, hook: HookPartsFragment } };
+
+export type UpdateInboundHookMutationVariables = Exact<{
+  hookId: Scalars['String']['input'];
+  input: UpdateInboundHookRequest;
+}>;
+
+
+export type UpdateInboundHookMutation = { updateInboundHook: { id: string } };
+
+export type ReplaceInboundHookSecretMutationVariables = Exact<{
+  hookId: Scalars['String']['input'];
+  input: ReplaceInboundHookSecretRequest;
+}>;
+
+
+export type ReplaceInboundHookSecretMutation = { replaced: { secret: string, hook: HookPartsFragment } };
+
+export type DeleteInboundHookMutationVariables = Exact<{
+  hookId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteInboundHookMutation = { deleteInboundHook: { id: string } };
+
+export type DeliveryRowFragment = { id: string, hookId: string, externalId: string, event: string, title: string | null, status: InboundDeliveryStatus, reason: string | null, redeliveryOf: string | null, receivedAt: number, outcomes: Array<{ recurringId: string, name: string, result: InboundOutcomeResult, reason: string | null, runId: string | null }> };
+
+export type InboundDeliveriesQueryVariables = Exact<{
+  hookId: Scalars['String']['input'];
+  status?: InputMaybe<InboundDeliveryStatus>;
+  cursor?: InputMaybe<Scalars['String']['input']>;
+  limit?: InputMaybe<Scalars['Int']['input']>;
+}>;
+
+
+export type InboundDeliveriesQuery = { inboundDeliveries: { nextCursor: string | null, data: Array<DeliveryRowFragment> } };
+
+export type InboundDeliveryQueryVariables = Exact<{
+  hookId: Scalars['String']['input'];
+  deliveryId: Scalars['String']['input'];
+}>;
+
+
+export type InboundDeliveryQuery = { inboundDelivery: { payload: string | null, headers: Array<{ name: string, value: string }> | null } };
+
+export type RedeliverInboundDeliveryMutationVariables = Exact<{
+  hookId: Scalars['String']['input'];
+  deliveryId: Scalars['String']['input'];
+}>;
+
+
+export type RedeliverInboundDeliveryMutation = { redeliverInboundDelivery: { id: string } };
+
+export type ApproveInboundDeliveryMutationVariables = Exact<{
+  hookId: Scalars['String']['input'];
+  deliveryId: Scalars['String']['input'];
+}>;
+
+
+export type ApproveInboundDeliveryMutation = { approveInboundDelivery: { id: string } };
+
+export type PreviewEventTriggerQueryVariables = Exact<{
+  input: PreviewEventTriggerRequest;
+}>;
+
+
+export type PreviewEventTriggerQuery = { previewEventTrigger: { data: Array<{ reason: string | null, key: string | null, text: string | null, delivery: { id: string, event: string, title: string | null, receivedAt: number } }> } };
 
 export type IntegrationsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2179,7 +2371,7 @@ export type ScheduledTasksQueryVariables = Exact<{
 }>;
 
 
-export type ScheduledTasksQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null, runs: Array<{ id: string, status: RunStatus, createdAt: number }> }> } };
+export type ScheduledTasksQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment>, eventTriggers: Array<{ kind: EventKind, label: string | null, assignee: string | null, mention: string | null, branch: string | null }>, project: { name: string } | null, runs: Array<{ id: string, status: RunStatus, createdAt: number }> }> } };
 
 export type AutomationsQueryVariables = Exact<{
   projectId?: InputMaybe<Scalars['String']['input']>;
@@ -2188,7 +2380,7 @@ export type AutomationsQueryVariables = Exact<{
 }>;
 
 
-export type AutomationsQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null, runs: Array<{ id: string, status: RunStatus, createdAt: number }> }> } };
+export type AutomationsQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment>, eventTriggers: Array<{ kind: EventKind, label: string | null, assignee: string | null, mention: string | null, branch: string | null }>, project: { name: string } | null, runs: Array<{ id: string, status: RunStatus, createdAt: number }> }> } };
 
 export type EnvironmentsQueryVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -2213,9 +2405,11 @@ export type RunAutomationMutationVariables = Exact<{
 
 export type RunAutomationMutation = { started: { runId: string } };
 
-export type TaskPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null };
+export type EventTriggerPartsFragment = { kind: EventKind, from: EventAuthors, hookId: string | null, label: string | null, assignee: string | null, mention: string | null, branch: string | null, filter: string | null, key: string | null, template: string | null };
 
-export type AutomationPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null };
+export type TaskPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, eventTriggers: Array<EventTriggerPartsFragment>, project: { name: string } | null };
+
+export type AutomationPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, eventTriggers: Array<EventTriggerPartsFragment>, project: { name: string } | null };
 
 export type ScheduledTaskQueryVariables = Exact<{
   id: Scalars['String']['input'];
@@ -2563,6 +2757,50 @@ export const deleteBudget: Operation<DeleteBudgetMutation, DeleteBudgetMutationV
   text: 'mutation DeleteBudget($budgetId:String!){deleteBudget(budgetId:$budgetId){id}}',
 };
 
+export const inboundHooks: Operation<InboundHooksQuery, InboundHooksQueryVariables> = {
+  text: 'query InboundHooks($cursor:String$limit:Int){inboundHooks(cursor:$cursor limit:$limit){data{...HookParts}nextCursor}}fragment HookParts on InboundHook{id name vendor signature signatureHeader address enabled lastDeliveryAt createdAt}',
+};
+
+export const inboundHook: Operation<InboundHookQuery, InboundHookQueryVariables> = {
+  text: 'query InboundHook($hookId:String!){hook:inboundHook(hookId:$hookId){...HookParts}}fragment HookParts on InboundHook{id name vendor signature signatureHeader address enabled lastDeliveryAt createdAt}',
+};
+
+export const createInboundHook: Operation<CreateInboundHookMutation, CreateInboundHookMutationVariables> = {
+  text: 'mutation CreateInboundHook($input:CreateInboundHookRequest!){created:createInboundHook(input:$input){secret hook{...HookParts}}}fragment HookParts on InboundHook{id name vendor signature signatureHeader address enabled lastDeliveryAt createdAt}',
+};
+
+export const updateInboundHook: Operation<UpdateInboundHookMutation, UpdateInboundHookMutationVariables> = {
+  text: 'mutation UpdateInboundHook($hookId:String!$input:UpdateInboundHookRequest!){updateInboundHook(hookId:$hookId input:$input){id}}',
+};
+
+export const replaceInboundHookSecret: Operation<ReplaceInboundHookSecretMutation, ReplaceInboundHookSecretMutationVariables> = {
+  text: 'mutation ReplaceInboundHookSecret($hookId:String!$input:ReplaceInboundHookSecretRequest!){replaced:replaceInboundHookSecret(hookId:$hookId input:$input){secret hook{...HookParts}}}fragment HookParts on InboundHook{id name vendor signature signatureHeader address enabled lastDeliveryAt createdAt}',
+};
+
+export const deleteInboundHook: Operation<DeleteInboundHookMutation, DeleteInboundHookMutationVariables> = {
+  text: 'mutation DeleteInboundHook($hookId:String!){deleteInboundHook(hookId:$hookId){id}}',
+};
+
+export const inboundDeliveries: Operation<InboundDeliveriesQuery, InboundDeliveriesQueryVariables> = {
+  text: 'query InboundDeliveries($hookId:String!$status:InboundDeliveryStatus$cursor:String$limit:Int){inboundDeliveries(hookId:$hookId status:$status cursor:$cursor limit:$limit){data{...DeliveryRow}nextCursor}}fragment DeliveryRow on InboundDelivery{id hookId externalId event title status reason redeliveryOf receivedAt outcomes{recurringId name result reason runId}}',
+};
+
+export const inboundDelivery: Operation<InboundDeliveryQuery, InboundDeliveryQueryVariables> = {
+  text: 'query InboundDelivery($hookId:String!$deliveryId:String!){inboundDelivery(hookId:$hookId deliveryId:$deliveryId){payload headers{name value}}}',
+};
+
+export const redeliverInboundDelivery: Operation<RedeliverInboundDeliveryMutation, RedeliverInboundDeliveryMutationVariables> = {
+  text: 'mutation RedeliverInboundDelivery($hookId:String!$deliveryId:String!){redeliverInboundDelivery(hookId:$hookId deliveryId:$deliveryId){id}}',
+};
+
+export const approveInboundDelivery: Operation<ApproveInboundDeliveryMutation, ApproveInboundDeliveryMutationVariables> = {
+  text: 'mutation ApproveInboundDelivery($hookId:String!$deliveryId:String!){approveInboundDelivery(hookId:$hookId deliveryId:$deliveryId){id}}',
+};
+
+export const previewEventTrigger: Operation<PreviewEventTriggerQuery, PreviewEventTriggerQueryVariables> = {
+  text: 'query PreviewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text delivery{id event title receivedAt}}}}',
+};
+
 export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {
   text: 'query Integrations{integrations{integrations{id displayName vendor vendorKind externalOrgId baseUrl dependentProjectCount hasCredentials brokenSince checkFailure checkedAt updatedAt models{id name prices{input output cacheRead cacheWrite}}}}}',
 };
@@ -2844,11 +3082,11 @@ export const project: Operation<ProjectQuery, ProjectQueryVariables> = {
 };
 
 export const scheduledTasks: Operation<ScheduledTasksQuery, ScheduledTasksQueryVariables> = {
-  text: 'query ScheduledTasks($projectId:String$limit:Int!$cursor:String){page:scheduledTasks(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt triggers{...ScheduleWords}project{name}runs{id status createdAt}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+  text: 'query ScheduledTasks($projectId:String$limit:Int!$cursor:String){page:scheduledTasks(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt triggers{...ScheduleWords}eventTriggers{kind label assignee mention branch}project{name}runs{id status createdAt}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const automations: Operation<AutomationsQuery, AutomationsQueryVariables> = {
-  text: 'query Automations($projectId:String$limit:Int!$cursor:String){page:automations(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt triggers{...ScheduleWords}project{name}runs{id status createdAt}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+  text: 'query Automations($projectId:String$limit:Int!$cursor:String){page:automations(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt triggers{...ScheduleWords}eventTriggers{kind label assignee mention branch}project{name}runs{id status createdAt}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const environments: Operation<EnvironmentsQuery, EnvironmentsQueryVariables> = {
@@ -2864,11 +3102,11 @@ export const runAutomation: Operation<RunAutomationMutation, RunAutomationMutati
 };
 
 export const scheduledTask: Operation<ScheduledTaskQuery, ScheduledTaskQueryVariables> = {
-  text: 'query ScheduledTask($id:String!){one:scheduledTask(id:$id){...TaskParts}}fragment TaskParts on ScheduledTask{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt updatedAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+  text: 'query ScheduledTask($id:String!){one:scheduledTask(id:$id){...TaskParts}}fragment TaskParts on ScheduledTask{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt updatedAt triggers{...ScheduleWords}eventTriggers{...EventTriggerParts}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}fragment EventTriggerParts on EventTrigger{kind from hookId label assignee mention branch filter key template}',
 };
 
 export const automation: Operation<AutomationQuery, AutomationQueryVariables> = {
-  text: 'query Automation($id:String!){one:automation(automationId:$id){...AutomationParts}}fragment AutomationParts on Automation{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt updatedAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+  text: 'query Automation($id:String!){one:automation(automationId:$id){...AutomationParts}}fragment AutomationParts on Automation{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt updatedAt triggers{...ScheduleWords}eventTriggers{...EventTriggerParts}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}fragment EventTriggerParts on EventTrigger{kind from hookId label assignee mention branch filter key template}',
 };
 
 export const taskRuns: Operation<TaskRunsQuery, TaskRunsQueryVariables> = {

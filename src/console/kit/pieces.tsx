@@ -100,6 +100,8 @@ const tones: Record<string, string> = {
   paused: 'warn',
   pending: 'warn',
   completed: 'good',
+  started: 'good',
+  fits: 'good',
   failed: 'bad',
   stale: 'warn',
   dispatching: 'warn',

@@ -8,6 +8,7 @@ import { findAgent } from '#domain/projects/agents/operations.ts';
 import { findIssue } from '#domain/projects/issues/operations.ts';
 import { findProject } from '#domain/projects/projects/operations.ts';
 import { findTemplate } from '#domain/projects/sandbox-templates/operations.ts';
+import { findHook } from '#domain/work/inbound-hooks/operations.ts';
 import { Automation, ScheduledTask } from '#domain/work/recurring/model.ts';
 import { findRecurring } from '#domain/work/recurring/operations.ts';
 import { findRun } from '#domain/work/runs/operations.ts';
@@ -85,6 +86,7 @@ const recordTitles: Record<RecordAddress, FindTitle> & Partial<Record<PageAddres
   '/runs/:id': async (caller, id) => (await findRun(caller, id)).missionTitle ?? 'Untitled mission',
   '/sandboxes/:id': async (caller, id) => `Sandbox of the ${(await findSandbox(caller, id)).role}`,
   '/issues/:id': async (caller, id) => (await findIssue(caller, id)).title,
+  '/hooks/:id': async (caller, id) => (await findHook(caller, id)).name,
   '/agents/:id': async (caller, id) => (await findAgent(caller, id)).name,
   '/templates/:id': async (caller, id) => (await findTemplate(caller, id)).name,
 };

@@ -83,6 +83,13 @@ export const organizationPages = {
     menu: 'organization',
     actions: [['integrations:write', 'Connect an integration']],
   },
+  '/hooks': {
+    title: 'Inbound hooks',
+    scopes: ['integrations:read'],
+    menu: 'organization',
+    actions: [['integrations:write', 'Create an inbound hook']],
+  },
+  '/hooks/:id': { scopes: ['integrations:read'] },
   '/mcp': { title: 'MCP servers', scopes: ['mcp:read'], menu: 'organization' },
   '/secrets': {
     title: 'Secrets and variables',

@@ -1,0 +1,69 @@
+// The secret of a hook. It is only on the page that set it, until the person leaves that page.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { CreateInboundHookMutation } from '../generated/documents.ts';
+import { Copy } from '../kit/copy-as.tsx';
+
+export type HookSecret = CreateInboundHookMutation['created'];
+
+/** A hook with its secret, forgotten when the page is left: the back/forward cache must not keep it. */
+export function useSecret(): [HookSecret | null, (created: HookSecret | null) => void] {
+  const [created, setCreated] = useState<HookSecret | null>(null);
+  useEffect(() => {
+    const forget = () => setCreated(null);
+    addEventListener('pagehide', forget);
+    return () => removeEventListener('pagehide', forget);
+  }, []);
+  return [created, setCreated];
+}
+
+export function Secret({ created: { hook, secret }, close }: { created: HookSecret; close(): void }) {
+  const note = useRef<HTMLDivElement>(null);
+  // The form that had the focus is gone.
+  useEffect(() => note.current?.focus(), []);
+  return (
+    <>
+      <div class="note good" role="status" ref={note} tabIndex={-1}>
+        <strong>
+          <bdi>{hook.name}</bdi> takes events.
+        </strong>
+        <div>Copy the secret now. You won’t see it again.</div>
+      </div>
+      <h3>Secret</h3>
+      <div class="secret">
+        <code>{secret}</code>
+        <Copy text={secret} label="Copy" describes="Copy secret" />
+      </div>
+      <Address hook={hook} />
+      <div class="actions after-rows">
+        <button type="button" class="quiet slim" onClick={close}>
+          Done
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** The address, and the places of both in the settings of the sender. */
+export const Address = ({ hook: { address, vendor } }: { hook: Pick<HookSecret['hook'], 'address' | 'vendor'> }) => (
+  <>
+    <h3>Address</h3>
+    <div class="secret">
+      <code>{address}</code>
+      <Copy text={address} label="Copy" describes="Copy address" />
+    </div>
+    <p class="hint after">
+      {vendor === 'github' ? (
+        <>
+          On GitHub, open <em>Settings → Webhooks → Add webhook</em> of the repository or organization, and enter the
+          address as <em>Payload URL</em> and the secret as <em>Secret</em>. Choose the events: issues, issue comments,
+          pull requests, reviews and their comments, check runs, workflow runs, statuses and repositories.
+        </>
+      ) : (
+        <>
+          Enter the address and the secret in the webhook settings of the sender. It sends JSON or a form of at most 1
+          MB with <code>POST</code>.
+        </>
+      )}
+    </p>
+  </>
+);

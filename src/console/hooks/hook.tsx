@@ -1,0 +1,139 @@
+// One inbound hook: its address, its secret, and the events that arrived.
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import {
+  deleteInboundHook,
+  type HookPartsFragment,
+  inboundHook,
+  replaceInboundHookSecret,
+  updateInboundHook,
+} from '../generated/documents.ts';
+import { ask, mutate } from '../kit/client.ts';
+import { CopyAs } from '../kit/copy-as.tsx';
+import { FormFrame, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { may, pageAt } from '../kit/page.ts';
+import { Action, Card, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useFresh } from '../kit/reading.ts';
+import { Time } from '../kit/words.tsx';
+import { Deliveries } from './deliveries.tsx';
+import { Address, Secret, useSecret } from './hook-secret.tsx';
+import { signatures, vendors } from './hooks.tsx';
+
+export function Hook({ id: hookId }: { id: string }) {
+  const { data, problem, read } = useFresh(inboundHook, { hookId });
+  const hook = data?.hook;
+  return (
+    <>
+      <Heading title={hook?.name ?? null} above={[[pageAt('/hooks'), 'Inbound hooks']]}>
+        <CopyAs
+          path={`/inbound-hooks/${hookId}/deliveries`}
+          graphql={`{ inboundDeliveries(hookId: "${hookId}") { data { id event title status reason } nextCursor } }`}
+          client={`client.inboundDeliveries({ hookId: '${hookId}' })`}
+        />
+      </Heading>
+      {problem && <Trouble problem={problem} retry={read} />}
+      {hook ? (
+        <div class="columns">
+          <Deliveries hookId={hookId} />
+          <div class="column">
+            <About hook={hook} read={read} />
+          </div>
+        </div>
+      ) : (
+        !problem && <Skeleton rows={4} height={96} />
+      )}
+    </>
+  );
+}
+
+interface Properties {
+  hook: HookPartsFragment;
+  read(): void;
+}
+
+function About({ hook, read }: Properties) {
+  const { vendor, signature, signatureHeader, enabled, createdAt, lastDeliveryAt } = hook;
+  const [replaced, setReplaced] = useSecret();
+  return (
+    <Card title="Hook" aside={<Pill status={enabled ? 'active' : 'disabled'} />}>
+      {!enabled && <p class="note">Its events are kept, and start nothing.</p>}
+      <dl class="facts">
+        <dt>Sender</dt>
+        <dd>{vendors[vendor]}</dd>
+        <dt>Signature</dt>
+        <dd>{signatureHeader ?? signatures[signature]}</dd>
+        <dt>Last event</dt>
+        <dd>{lastDeliveryAt === null ? 'None yet' : <Time at={lastDeliveryAt} />}</dd>
+        <dt>Created</dt>
+        <dd>
+          <Time at={createdAt} />
+        </dd>
+      </dl>
+      {replaced ? <Secret created={replaced} close={() => setReplaced(null)} /> : <Address hook={hook} />}
+      {may('integrations:write') && <Actions hook={hook} read={read} take={setReplaced} />}
+    </Card>
+  );
+}
+
+type Take = ReturnType<typeof useSecret>[1];
+
+function Actions({ hook, read, take }: Properties & { take: Take }) {
+  const { id: hookId, name, enabled } = hook;
+  const { route } = useLocation();
+  const [isRenaming, setRenaming] = useState(false);
+  return (
+    <>
+      <div class="decisions">
+        <button type="button" class="quiet slim" aria-expanded={isRenaming} onClick={() => setRenaming(!isRenaming)}>
+          Rename
+        </button>
+        <Action
+          label="Replace secret"
+          question="Events that are signed with the present secret are refused at once."
+          act={async (key) => take((await mutate(replaceInboundHookSecret, { hookId, input: {} }, key)).replaced)}
+        />
+        <Action
+          label={enabled ? 'Disable' : 'Enable'}
+          act={(key) => mutate(updateInboundHook, { hookId, input: { enabled: !enabled } }, key).then(read)}
+        />
+        <Action
+          label="Delete"
+          class="danger slim"
+          question={`“${name}” and the list of its events are deleted, and new events are refused. Rules that name it start nothing.`}
+          act={async (key) => {
+            await mutate(deleteInboundHook, { hookId }, key);
+            route(pageAt('/hooks'));
+          }}
+        />
+      </div>
+      {isRenaming && (
+        <Name
+          hook={hook}
+          done={() => {
+            setRenaming(false);
+            read();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Name({ hook: { id: hookId, name }, done }: { hook: HookPartsFragment; done(): void }) {
+  const form = useForm({
+    name: `inbound hook ${hookId}`,
+    initial: { name },
+    current: async () => [{ name: (await ask(inboundHook, { hookId })).hook.name }, null],
+    async send(input, key) {
+      await mutate(updateInboundHook, { hookId, input }, key);
+      done();
+    },
+  });
+  return (
+    <FormFrame form={form} action="Save name" close={done} labels={{ name: 'Name' }}>
+      <Text form={form} name="name" label="Name" maxLength={120} required />
+    </FormFrame>
+  );
+}

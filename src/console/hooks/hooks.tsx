@@ -1,0 +1,182 @@
+// Inbound hooks: addresses that other systems send events to, and the form for a new one.
+import { useState } from 'preact/hooks';
+import {
+  createInboundHook,
+  type HookPartsFragment,
+  type InboundHookSignature,
+  type InboundHookVendor,
+  inboundHooks,
+} from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { CopyAs } from '../kit/copy-as.tsx';
+import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { may, pageAt } from '../kit/page.ts';
+import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { useBeat, useList } from '../kit/reading.ts';
+import { Time } from '../kit/words.tsx';
+import { type HookSecret, Secret, useSecret } from './hook-secret.tsx';
+
+export const vendors: Readonly<Record<InboundHookVendor, string>> = { github: 'GitHub', webhook: 'Any system' };
+export const signatures: Readonly<Record<InboundHookSignature, string>> = {
+  standard: 'Standard Webhooks',
+  github: 'GitHub’s header',
+  header: 'A header of your choice',
+};
+
+export function Hooks() {
+  const list = useList(
+    inboundHooks,
+    { limit: 25 },
+    (data) => data.inboundHooks,
+    ({ id }) => id,
+  );
+  useBeat(list.read);
+  return (
+    <>
+      <Heading title="Inbound hooks">
+        <CopyAs
+          path="/inbound-hooks"
+          graphql="{ inboundHooks { data { id name vendor address enabled lastDeliveryAt } nextCursor } }"
+          client="client.inboundHooks()"
+        />
+      </Heading>
+      <p class="muted about">
+        Other systems send signed events to a hook. Rules of <a href={pageAt('/schedules')}>tasks and automations</a>{' '}
+        start missions on them.
+      </p>
+      <div class="columns">
+        <Card title="Hooks">
+          <ListView
+            list={list}
+            skeleton={<Skeleton rows={3} height={54} />}
+            empty={<p>No hooks yet. A hook is an address for the webhook settings of GitHub or of any other system.</p>}
+          >
+            {(rows) => (
+              <ul class="rows">
+                {rows.map((hook) => (
+                  <HookRow key={hook.id} hook={hook} />
+                ))}
+              </ul>
+            )}
+          </ListView>
+        </Card>
+        <div class="column">
+          {may('integrations:write') ? (
+            <NewHook read={list.read} />
+          ) : (
+            <Card title="New hook">
+              <p>Owners and admins create hooks.</p>
+            </Card>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}
+
+const HookRow = ({ hook: { id, name, vendor, enabled, lastDeliveryAt } }: { hook: HookPartsFragment }) => (
+  <li class="next-row">
+    <Pill status={enabled ? 'active' : 'disabled'} />
+    <div class="grow">
+      <a class="row-link" href={pageAt(`/hooks/${id}`)}>
+        {name}
+      </a>
+      <div class="muted small">{vendors[vendor]}</div>
+    </div>
+    <div class="when">
+      {lastDeliveryAt === null ? (
+        'no event yet'
+      ) : (
+        <>
+          last event <Time at={lastDeliveryAt} />
+        </>
+      )}
+    </div>
+  </li>
+);
+
+function NewHook({ read }: { read(): void }) {
+  const [created, setCreated] = useSecret();
+  return (
+    <Card title={created ? 'Your new hook' : 'New hook'}>
+      {created ? (
+        <Secret created={created} close={() => setCreated(null)} />
+      ) : (
+        <HookForm
+          take={(hook) => {
+            setCreated(hook);
+            read();
+          }}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface Values {
+  name: string;
+  vendor: InboundHookVendor;
+  signature: InboundHookSignature;
+  signatureHeader: string;
+  secret: string;
+}
+
+function HookForm({ take }: { take(created: HookSecret): void }) {
+  const [hasSecret, setHasSecret] = useState(false);
+  const form = useForm<Values>({
+    name: 'inbound hook',
+    initial: { name: '', vendor: 'github', signature: 'standard', signatureHeader: '', secret: '' },
+    secret: 'secret',
+    async send({ name, vendor, signature, signatureHeader, secret }, key) {
+      const signed = vendor === 'webhook' && {
+        signature,
+        ...(signature === 'header' && { signatureHeader: optional(signatureHeader) }),
+      };
+      const chosen = optional(secret);
+      const input = { name, vendor, ...signed, ...(chosen && { secret: chosen }) };
+      take((await mutate(createInboundHook, { input }, key)).created);
+    },
+  });
+  const { vendor, signature } = form.values;
+  return (
+    <FormFrame form={form} action="Create hook">
+      <Choice form={form} name="vendor" label="Sender" options={Object.entries(vendors)} />
+      <Text form={form} name="name" label="Name" maxLength={120} required />
+      {vendor === 'webhook' && (
+        <Choice
+          form={form}
+          name="signature"
+          label="Signature"
+          hint="How the sender signs its events with the secret."
+          options={Object.entries(signatures)}
+        />
+      )}
+      {vendor === 'webhook' && signature === 'header' && (
+        <Text
+          form={form}
+          name="signatureHeader"
+          label="Header"
+          hint="It has the HMAC-SHA256 of the body as hex or base64, such as X-Signature."
+          maxLength={100}
+          required
+        />
+      )}
+      {hasSecret ? (
+        <Text
+          form={form}
+          name="secret"
+          label="Secret"
+          hint="16 to 200 characters. Leave it empty for a new one."
+          type="password"
+          maxLength={200}
+        />
+      ) : (
+        <button type="button" class="quiet slim" onClick={() => setHasSecret(true)}>
+          Use a secret of the sender
+        </button>
+      )}
+    </FormFrame>
+  );
+}
