@@ -1,5 +1,6 @@
 // Forms of the console's application, in a real browser, by role and label: each does its work, and loses nothing when a connection or
 // a session ends or when somebody else saved first.
+import { createHmac } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
@@ -358,5 +359,96 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       .first()
       .waitFor();
     await pages.inspect(page, 'mcp-servers');
+  });
+
+  it('a hook is created with a secret that is shown once; a rule is previewed on its events, and starts a mission', async () => {
+    const page = await open('/console/hooks');
+    await page.getByText('No hooks yet.').waitFor();
+    await pages.inspect(page, 'hooks-empty');
+    await page.getByLabel('Sender').selectOption('Any system');
+    await page.getByLabel('Name', { exact: true }).fill('Errors');
+    await page.getByLabel('Signature').selectOption('GitHub’s header');
+    await page.getByRole('button', { name: 'Create hook' }).click();
+    await page.getByText('You won’t see it again.').waitFor();
+    const [secret, address] = await page.locator('.secret code').allTextContents();
+    expect(await page.evaluate('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])')).not.toContain(secret);
+    await pages.inspect(page, 'hook-new');
+    const report = async (payload: object) => {
+      const body = JSON.stringify(payload);
+      const signed = `sha256=${createHmac('sha256', secret!).update(body).digest('hex')}`;
+      const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signed, 'x-sender': '<b>CI</b>' };
+      expect((await fetch(address!, { method: 'POST', body, headers })).status).toBe(202);
+      world.clock.turn(1);
+      await world.delivered();
+    };
+    await report({ type: 'build.passed', job: 'lint' });
+    await report({ type: 'build.failed', job: '<i>test</i>' });
+    await page.reload();
+    await page.getByRole('link', { name: 'Errors' }).click();
+    await page.getByRole('heading', { name: 'Errors', level: 1 }).waitFor();
+    expect(await page.content()).not.toContain(secret);
+
+    await page.goto(`/console/automations/new?projectId=${projectId}`);
+    await page.getByLabel('Name', { exact: true }).fill('Mend builds');
+    await page.getByLabel('Task').fill('Mend it.');
+    await page.getByLabel('Agent').selectOption({ index: 1 });
+    await page.getByRole('button', { name: 'Add rule' }).click();
+    const times = page.getByRole('group', { name: 'Times' });
+    await times.getByRole('button', { name: 'Remove' }).click();
+    const rule = page.getByRole('group', { name: 'Rule 1' });
+    await rule.getByRole('combobox', { name: 'Event' }).selectOption('Any event of a hook');
+    await page.getByRole('button', { name: 'Create automation' }).click();
+    await rule.getByText('Is required when kind is webhook.').waitFor();
+    await rule.getByRole('combobox', { name: 'Hook' }).selectOption('Errors');
+    await rule.getByLabel('Filter').fill("type == 'build.failed'");
+    await rule.getByLabel('Text for the agent').fill('Mend {{ job }}.');
+    await rule.getByRole('button', { name: 'Preview' }).click();
+    await rule.getByText('Mend <i>test</i>.').waitFor();
+    await rule.getByText('The filter is not true.').waitFor();
+    await pages.inspect(page, 'event-rule');
+    await page.getByRole('button', { name: 'Create automation' }).click();
+    await page.getByRole('heading', { name: 'Mend builds', level: 1 }).waitFor();
+    await page.getByText('It starts on events.').waitFor();
+    expect(await page.getByLabel('Filter').inputValue()).toBe("type == 'build.failed'");
+
+    await page.goto('/console/schedules');
+    await page.getByText('On events of a hook').waitFor();
+    await page.goto('/console/hooks');
+    await page.getByRole('link', { name: 'Errors' }).click();
+    const failed = page.getByRole('listitem').filter({ hasText: 'build.failed' });
+    await failed.getByText('No rule matched: no enabled automation or task listens to it.').waitFor();
+    await failed.getByText('Show the event').click();
+    await failed.getByText('x-sender: <b>CI</b>').waitFor();
+    await failed.getByText('"job": "<i>test</i>"').waitFor();
+    await pages.inspect(page, 'hook');
+    await failed.getByRole('button', { name: 'Deliver again' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Deliver again' }).click();
+    await expect
+      .poll(async () => {
+        await world.delivered();
+        return world.knex('runs').where({ orgId: acme.id, issueText: 'Mend <i>test</i>.' });
+      })
+      .toHaveLength(1);
+    await page.getByLabel('Outcome').selectOption('started');
+    await page.getByText('delivered again').waitFor();
+    await page.getByRole('link', { name: /^run_/ }).waitFor();
+    await pages.inspect(page, 'hook-started');
+
+    await world
+      .knex('inbound_deliveries')
+      .where({ orgId: acme.id, event: 'build.passed' })
+      .update({ status: 'waiting' });
+    await page.getByLabel('Outcome').selectOption('needs approval');
+    await page.getByRole('button', { name: 'Start: build.passed' }).click();
+    await page.getByText('No event has this outcome.').waitFor();
+    await page.getByRole('button', { name: 'Disable' }).click();
+    await page.getByText('Its events are kept, and start nothing.').waitFor();
+    await page.getByRole('button', { name: 'Replace secret' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Replace secret' }).click();
+    await page.getByText('You won’t see it again.').waitFor();
+    expect(await page.locator('.secret code').first().textContent()).not.toBe(secret);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No hooks yet.').waitFor();
   });
 });

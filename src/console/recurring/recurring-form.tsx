@@ -1,4 +1,4 @@
-// The form of a scheduled task or an automation, with the next times of its schedules.
+// The form of a scheduled task or an automation, with the next times of its schedules and its rules for events.
 
 import { projects } from '../generated/documents.ts';
 import { Check, Choice, Text } from '../kit/fields.tsx';
@@ -6,6 +6,7 @@ import type { Form } from '../kit/form.ts';
 import { now } from '../kit/page.ts';
 import { useReading } from '../kit/reading.ts';
 import { TaskFields, useAgents } from '../missions/mission-task.tsx';
+import { EventRules } from './event-rules.tsx';
 import { nextTimes, type Schedule, weekdays } from './next-times.ts';
 import { ownZone, type RecurringValues } from './recurring-values.ts';
 
@@ -23,6 +24,7 @@ export function RecurringFields({ form }: { form: Form<RecurringValues> }) {
       <Text form={form} name="name" label="Name" maxLength={120} required />
       <TaskFields form={form} agents={agents} />
       <Times form={form} />
+      <EventRules form={form} />
       <Text form={form} name="labels" label="Labels" hint="Put on each issue; separated by commas. May stay empty." />
       <Check
         form={form}
@@ -35,7 +37,7 @@ export function RecurringFields({ form }: { form: Form<RecurringValues> }) {
 }
 
 function Times({ form }: { form: Form<RecurringValues> }) {
-  const { triggers } = form.values;
+  const { triggers, eventTriggers } = form.values;
   const change = (index: number, to: Partial<Schedule>) =>
     form.set({ triggers: triggers.map((one, i) => (i === index ? { ...one, ...to } : one)) });
   const error = form.errorOf('triggers');
@@ -48,7 +50,11 @@ function Times({ form }: { form: Form<RecurringValues> }) {
           id={`time-${i}`}
           schedule={one}
           change={(to) => change(i, to)}
-          remove={triggers.length > 1 ? () => form.set({ triggers: triggers.filter((_, at) => at !== i) }) : undefined}
+          remove={
+            triggers.length + eventTriggers.length > 1
+              ? () => form.set({ triggers: triggers.filter((_, at) => at !== i) })
+              : undefined
+          }
         />
       ))}
       {error && <p class="field-error">{error}</p>}
@@ -61,7 +67,7 @@ function Times({ form }: { form: Form<RecurringValues> }) {
           Add a time
         </button>
       )}
-      <Preview schedules={triggers} />
+      {triggers.length > 0 && <Preview schedules={triggers} />}
       <datalist id="zones">
         {Intl.supportedValuesOf('timeZone').map((zone) => (
           <option key={zone} value={zone} />

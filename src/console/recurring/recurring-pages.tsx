@@ -119,7 +119,7 @@ const OneOf =
                 {one.enabled && one.upcoming.length > 0 ? (
                   <TimesIn times={one.upcoming} schedules={one.triggers.map(({ schedule }) => schedule)} />
                 ) : (
-                  <Empty>It is paused.</Empty>
+                  <Empty>{one.enabled ? 'It starts on events.' : 'It is paused.'}</Empty>
                 )}
               </Card>
               <Runs kind={kind} id={id} />

@@ -1,5 +1,6 @@
 // Values of the form of a scheduled task or an automation: from a record, and as input of the API.
 import type { TaskPartsFragment, Weekday } from '../generated/documents.ts';
+import { type EventRule, ruleOf, triggerOf } from './event-values.ts';
 import type { Schedule } from './next-times.ts';
 
 export interface RecurringValues {
@@ -8,6 +9,7 @@ export interface RecurringValues {
   prompt: string;
   agentId: string;
   triggers: Schedule[];
+  eventTriggers: EventRule[];
   labels: string;
   skipIfPreviousOpen: boolean;
   templateKey: string | null;
@@ -19,6 +21,7 @@ export const recurringLabels = {
   prompt: 'Task',
   agentId: 'Agent',
   triggers: 'Times',
+  eventTriggers: 'Events',
   labels: 'Labels',
   skipIfPreviousOpen: 'Skip while a mission is open',
 };
@@ -32,6 +35,7 @@ export const emptyRecurring = (projectId: string): RecurringValues => ({
   prompt: '',
   agentId: '',
   triggers: [{ interval: 'weekly', weekday: 'monday', time: '09:00', timezone: ownZone }],
+  eventTriggers: [],
   labels: '',
   skipIfPreviousOpen: true,
   templateKey: null,
@@ -45,14 +49,16 @@ export const recurringValues = (one: TaskPartsFragment): RecurringValues => ({
   triggers: one.triggers.map(({ schedule: { interval, time, timezone, weekday, dayOfMonth } }) => ({
     ...{ interval, time, timezone, weekday, dayOfMonth },
   })),
+  eventTriggers: one.eventTriggers.map(ruleOf),
   labels: one.labels.join(', '),
   skipIfPreviousOpen: one.skipIfPreviousOpen,
   templateKey: one.templateKey,
 });
 
-export const recurringInput = ({ agentId, triggers, labels, ...rest }: RecurringValues) => ({
+export const recurringInput = ({ agentId, triggers, eventTriggers, labels, ...rest }: RecurringValues) => ({
   ...rest,
   agentId: agentId || null,
+  eventTriggers: eventTriggers.map(triggerOf),
   labels: labels.split(',').flatMap((label) => label.trim() || []),
   triggers: triggers.map(({ interval, time, timezone, weekday, dayOfMonth }) => ({
     kind: 'schedule' as const,

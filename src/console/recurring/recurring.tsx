@@ -5,7 +5,8 @@ import type { ScheduledTasksQuery } from '../generated/documents.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useBeat, useList } from '../kit/reading.ts';
-import { scheduleWords, Time } from '../kit/words.tsx';
+import { plural, scheduleWords, Time } from '../kit/words.tsx';
+import { ruleWords } from './event-values.ts';
 import { type Kind, runNow } from './recurring-kinds.ts';
 
 type Row = ScheduledTasksQuery['page']['data'][number];
@@ -52,7 +53,7 @@ export function RecurringRows({ rows, within = false }: RowsProperties) {
   const { route } = useLocation();
   return (
     <ul class="rows">
-      {rows.map(([kind, { id, name, triggers, enabled, agentId, agent, nextRunAt, project, runs }]) => (
+      {rows.map(([kind, { id, name, triggers, eventTriggers, enabled, agentId, agent, nextRunAt, project, runs }]) => (
         <li key={id} class="task-row">
           <div class="grow">
             <a class="row-link" href={`${kind.base}/${id}`}>
@@ -60,7 +61,7 @@ export function RecurringRows({ rows, within = false }: RowsProperties) {
             </a>
             <div class="muted small">
               {!within && [project?.name, kind.title, ''].filter((part) => part !== undefined).join(' · ')}
-              {scheduleWords(triggers)}
+              {whenWords(triggers, eventTriggers)}
               {agentId !== null && `, with ${agent?.name ?? 'an agent that was deleted'}`}
             </div>
           </div>
@@ -71,7 +72,7 @@ export function RecurringRows({ rows, within = false }: RowsProperties) {
                   Next <Time at={nextRunAt} />
                 </>
               ) : (
-                <Pill status="paused" />
+                <Pill status={enabled ? 'active' : 'paused'} />
               )}
             </div>
             <Last run={runs[0]} />
@@ -88,6 +89,16 @@ export function RecurringRows({ rows, within = false }: RowsProperties) {
       ))}
     </ul>
   );
+}
+
+/** `Mondays 09:00, Pacific/Auckland, and when an issue gets the label agent`. */
+function whenWords(triggers: Row['triggers'], [rule, ...others]: Row['eventTriggers']): string {
+  if (!rule) return scheduleWords(triggers);
+  const more = others.length > 0 ? `, and ${plural(others.length, 'more rule')}` : '';
+  const words = ruleWords(rule) + more;
+  return triggers.length > 0
+    ? `${scheduleWords(triggers)}, and ${words}`
+    : `${words[0]!.toUpperCase()}${words.slice(1)}`;
 }
 
 /** The newest mission and its outcome. */
