@@ -2037,26 +2037,26 @@ export interface PreviewEventTriggerParameters {
       kind: 'issue' | 'comment' | 'pullRequest' | 'check' | 'webhook';
       /** The people whose events start missions. */
       from?: 'writers' | 'anyone';
-      /** The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind. */
+      /** The hook whose events count; required for `webhook`. Absent means every hook that understands events of this kind. */
       hookId?: string | null;
-      /** The label that an issue or pull request gets. Absent: one that is opened. */
+      /** The label that an issue or pull request gets. Absent means that the rule is for issues and pull requests that are opened. */
       label?: string | null;
       /** The login to which an issue is assigned. */
       assignee?: string | null;
       /** The name after the `@` in a comment; required for `comment`. */
       mention?: string | null;
-      /** The branch of the failed check. Absent: any. */
+      /** The branch of the failed check. Absent means any. */
       branch?: string | null;
       /** A JMESPath expression over the payload that must be true. */
       filter?: string | null;
       /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
       key?: string | null;
-      /** Text for the agent with `{{ JMESPath }}`. Absent: the issue, or the event. */
+      /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
       template?: string | null;
     };
     /** The project of the scheduled task or automation. */
     projectId?: string;
-    /** The event. Absent: the newest 5 that the rule may concern. */
+    /** The event. Absent means the newest 5 that the rule may concern. */
     deliveryId?: string;
   };
 }

@@ -253,7 +253,7 @@ export type CreateCreditRequest = {
 export type CreateInboundHookRequest = {
   /** 1 to 120 characters. */
   name: Scalars['String']['input'];
-  /** A secret that the sender has chosen, 16 to 200 characters. Absent: a new one. */
+  /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: InputMaybe<Scalars['String']['input']>;
   /** How the sender signs. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
   signature?: InputMaybe<InboundHookSignature>;
@@ -802,7 +802,7 @@ export type PreparationStatus =
 
 /** A rule to try. */
 export type PreviewEventTriggerRequest = {
-  /** The event. Absent: the newest 5 that the rule may concern. */
+  /** The event. Absent means the newest 5 that the rule may concern. */
   deliveryId?: InputMaybe<Scalars['String']['input']>;
   /** The project of the scheduled task or automation. */
   projectId?: InputMaybe<Scalars['String']['input']>;
@@ -814,23 +814,23 @@ export type PreviewEventTriggerRequest = {
 export type PreviewEventTriggerRequestTrigger = {
   /** The login to which an issue is assigned. */
   assignee?: InputMaybe<Scalars['String']['input']>;
-  /** The branch of the failed check. Absent: any. */
+  /** The branch of the failed check. Absent means any. */
   branch?: InputMaybe<Scalars['String']['input']>;
   /** A JMESPath expression over the payload that must be true. */
   filter?: InputMaybe<Scalars['String']['input']>;
   /** The people whose events start missions. */
   from?: InputMaybe<EventAuthors>;
-  /** The hook whose events count; required for `webhook`. Absent: every hook that understands events of this kind. */
+  /** The hook whose events count; required for `webhook`. Absent means every hook that understands events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
   /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
-  /** The label that an issue or pull request gets. Absent: one that is opened. */
+  /** The label that an issue or pull request gets. Absent means that the rule is for issues and pull requests that are opened. */
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** Text for the agent with `{{ JMESPath }}`. Absent: the issue, or the event. */
+  /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
   template?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -900,7 +900,7 @@ export type PutMcpBindingRequestApprovedTools = {
 
 /** The new secret. */
 export type ReplaceInboundHookSecretRequest = {
-  /** A secret that the sender has chosen, 16 to 200 characters. Absent: a new one. */
+  /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: InputMaybe<Scalars['String']['input']>;
 };
 

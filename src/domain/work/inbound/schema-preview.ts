@@ -49,7 +49,7 @@ const PreviewRequest = request(
       projectId: boundedText(text.pathId).optional().describe('The project of the scheduled task or automation.'),
       deliveryId: boundedText(text.pathId)
         .optional()
-        .describe(`The event. Absent: the newest ${inboundPreview.deliveries} that the rule may concern.`),
+        .describe(`The event. Absent means the newest ${inboundPreview.deliveries} that the rule may concern.`),
     })
     .meta({
       description: 'A rule to try.',
