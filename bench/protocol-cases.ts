@@ -1,4 +1,4 @@
-// The same read over the protocols of agents and over REST, all from the service.
+// Cases that send one read over the protocols of agents and over REST, all to the service.
 import type { Request } from 'autocannon';
 import { type Comparison, json, projectsOfOrdinary, runsOfOrdinary, type Servers } from './cases.ts';
 import { ordinary } from './database.ts';

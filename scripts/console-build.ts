@@ -1,4 +1,5 @@
-// Builds the console application, the part of the console that runs in the browser, into `dist/console`: files named by their content, and a
+// Builds the console application, the part of the console that runs in the browser, into `dist/console`: files named by their content,
+// and a
 // manifest of the files that the page loads. Vitest resolves no `#layer` imports for this file.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -21,7 +22,7 @@ export async function buildConsole({ always = false } = {}): Promise<boolean> {
     publicDir: false,
     base: '/console/application/',
     logLevel: 'warn',
-    // The same for every builder: tests have `test` in NODE_ENV.
+    // The value is the same for every builder: tests have `test` in NODE_ENV.
     define: { 'process.env.NODE_ENV': '"production"' },
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     build: {

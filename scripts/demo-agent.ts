@@ -98,7 +98,7 @@ if (!harness) {
 function offered(): Promise<string | undefined> {
   return new Promise((resolve) => {
     let isStarting = true;
-    // Read to the end, because a full pipe would block the service.
+    // The output is read to the end, because a full pipe would block the service.
     createInterface({ input: service.stdout! }).on('line', (line) => {
       // The welcome leads to another organization than that of the demo.
       isStarting &&= !line.startsWith('Console ');

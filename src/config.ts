@@ -34,23 +34,23 @@ import { invitesPerDay, rates, subscriptions, tokens } from '#limits.ts';
 export interface Config {
   readonly host: string;
   readonly port: number;
-  /** Null means the embedded PostgreSQL in `dataDir`. */
+  /** Connection string of the database; null means the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | null;
   /** Direct address for LISTEN, which bypasses the pooler in `databaseUrl`. Null means no pooler, or no other address. */
   readonly databaseDirectUrl: string | null;
   /** A standby for reads. Null means none. */
   readonly databaseReplicaUrl: string | null;
   readonly databasePoolMax: number;
-  /** False behind a pooler in transaction mode, which does not support prepared statements. */
+  /** Whether statements are prepared: false behind a pooler in transaction mode, which does not support it. */
   readonly namedStatements: boolean;
   /** `plain` uses only pg's public interfaces (src/foundation/postgres/README.md). */
   readonly databaseDriver: Driver;
-  /** An absolute path. */
+  /** Absolute path of the data folder. */
   readonly dataDir: string;
   readonly addresses: Readonly<Addresses>;
   /** 32 bytes. Null only on loopback: a key is then generated and stored in `dataDir`. */
   readonly secretKey: Buffer | null;
-  /** Null means mail goes to the development mailbox. */
+  /** The mail server; null means that mail goes to the development mailbox. */
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
   readonly contactUrl: string | null;
@@ -73,12 +73,12 @@ export interface Config {
   /** Whether a trusted proxy forwards requests; its entry in X-Forwarded-For is then the client's address. */
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
-  /** Null means that standard output decides: a terminal or not. */
+  /** Format of the log; null means that standard output decides: a terminal or not. */
   readonly logFormat: LogFormat | null;
-  /** Null means a folder in `dataDir`. */
+  /** Bucket of the storage; null means a folder in `dataDir`. */
   readonly storageUrl: string | null;
   readonly upstreamSignIn: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | null;
-  /** Null means the built-in payment provider takes test money. */
+  /** The account at Stripe; null means that the built-in provider takes test money. */
   readonly stripe: Readonly<{ secretKey: string; webhookSecret: string; apiUrl: string }> | null;
   /** Whether this process runs scheduled jobs (due missions, sweeps) and background jobs (mail). */
   readonly scheduler: boolean;

@@ -2,7 +2,7 @@
 // folder; internal tuning is beside the code that it tunes. Units are part of the name.
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 
-/** Characters (docs/contract.md#limits; docs/decisions/0031-runtimes-report-over-graphql.md). */
+/** Bounds of texts, in characters (docs/contract.md#limits; docs/decisions/0031-runtimes-report-over-graphql.md). */
 export const text = {
   organizationName: { min: 1, max: 120 },
   organizationSlug: { min: 1, max: 64 },
@@ -234,7 +234,7 @@ export const rates = {
   signInMailsPerDayOfKnownBrowser: 20,
   signInTriesPerHourAndNetwork: 120,
   upstreamSignInsPerHourAndNetwork: 120,
-  /** Per source address. */
+  /** Registrations from one source address. */
   registrationsPerHour: 60,
   /** Attempts to claim one registration: each new code allows five more guesses. */
   claimAttemptsPerHour: 10,
@@ -244,7 +244,7 @@ export const rates = {
   paymentEventsPerMinute: 600,
   /** Metadata documents of OAuth clients that had to be fetched for one client address. */
   clientDocumentsPerMinute: 120,
-  /** Per credential. */
+  /** Requests with one credential; below, all of an organization. */
   requestsPerMinute: 1_200,
   requestsPerMinuteOrganization: 12_000,
 } as const;

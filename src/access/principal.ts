@@ -20,7 +20,7 @@ export interface Caller {
   readonly isOrgClosed?: boolean;
   /** The effective scopes of the credential: the granted ones that the role still holds. */
   readonly scopes: ReadonlySet<Scope>;
-  /** Set when the credential is bound to one project. */
+  /** The only project that the credential reaches; null when it is not bound to one. */
   readonly projectId: Id<'project'> | null;
   /** The position that the reads of the request must not be older than; absent when all of them use the primary. */
   readonly bookmark?: Bookmark | undefined;

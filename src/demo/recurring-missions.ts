@@ -14,7 +14,7 @@ const picture =
   'SSdrMUBAQEBAwFGNAQImAc5mgIC7lh8QEBBw830DBAQEBPwNuPqFAQJ+ATwxAwQEBAR8EXgLAwgICAgICAgICAgICAgICAiYG9gBi38aXNUGQtwAAAAASUVO' +
   'RK5CYII=';
 
-// Only POSIX sh, so that the script runs wherever the service does.
+// The script is POSIX sh only, so that it runs wherever the service does.
 const script = `# Lines that begin with :: report progress; all others are the log.
 echo "::plan Look around | Measure | Write it down"
 echo "::step Look around"

@@ -20,9 +20,9 @@ export type LogFormat = (typeof logFormats)[number];
 
 export interface LogSettings {
   level: LevelWithSilent;
-  /** Absent means `pretty` if standard output is a terminal, else `json`. */
+  /** Format of the lines; absent means `pretty` if standard output is a terminal, else `json`. */
   format?: LogFormat | undefined;
-  /** Standard output when absent. */
+  /** Destination of the lines; standard output when absent. */
   destination?: DestinationStream;
 }
 
@@ -85,7 +85,7 @@ const prettyOptions: PrettyOptions = {
     line.surface ? `${line.method} ${line.route ?? '(no such path)'} ${line.status} ${line.ms} ms` : String(line[key]),
 };
 
-/** Written synchronously, in order with other output. */
+/** A stream of readable lines, written synchronously, in order with other output. */
 function prettified(to: { write(line: string): unknown }): DestinationStream {
   const prettify = prettyFactory(prettyOptions);
   return { write: (line) => void to.write(prettify(line)) };

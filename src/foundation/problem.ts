@@ -121,7 +121,7 @@ export const tooLarge = (limit: number) =>
     headers: { connection: 'close' },
   });
 export const unsupportedMediaType = problemFactory('validation', 'Unsupported media type', 'unsupported_media_type');
-/** 421 (RFC 9110 §15.5.20). */
+/** 421: the request was sent to a host that this service does not have (RFC 9110 §15.5.20). */
 export const misdirectedRequest = () =>
   problemFactory('validation', 'Misdirected request', 'misdirected_request').field(
     'Host',
@@ -154,7 +154,7 @@ export const missingScopes = (scopes: readonly string[]) =>
 export const notFound = (noun: string) =>
   problemFactory('validation', 'Not found', 'not_found')(`No such ${noun}.`, { noun });
 
-/** 429 with `Retry-After`. */
+/** 429 with `Retry-After`: the caller exceeds a rate limit. */
 export const tooMany = (retryAfterSeconds: number, description = 'Too many requests.') =>
   problemFactory(
     'rate_limit',

@@ -7,7 +7,7 @@ export interface Context {
   requestId: string;
   /** Loaders by relation. A plain member, because yoga copies contexts with Object.assign. */
   loaders: Map<unknown, DataLoader<string, unknown>>;
-  /** Set by a resolver whose record has no member for the cursor of the next page; REST sends it in a `Link` header. */
+  /** Cursor of the next page, set by a resolver whose record has no member for it; REST sends it in a `Link` header. */
   nextCursor: string | null;
   /** Follows records for a subscription; throws on a surface without subscriptions. */
   follow: Follow;

@@ -62,7 +62,7 @@ interface MemberOptions {
   link?: Rule;
   /** Omitted in REST and in tools; available in the graph to every reader of the record. */
   graphOnly?: true;
-  /** In the graph and in tools only: the record of the contract has no such member. */
+  /** Whether only the graph and tools have the member, because the record of the contract lacks it. */
   beyondRest?: true;
   /** Optional in REST: the member is omitted when GraphQL returns null. */
   absent?: true;

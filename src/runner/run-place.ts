@@ -32,13 +32,13 @@ export interface RunPlace {
   checkout: Checkout;
   /** Containers with the image of the environment. */
   containers: Containers | undefined;
-  /** Null means the environment has none, or there are no containers here. */
+  /** Services of the environment; null if it has none, or there are no containers here. */
   services: Services | null;
-  /** Null means nothing is enforced here, or there is no network at all. */
+  /** The proxy that enforces the policy; null where nothing is enforced, or there is no network at all. */
   egress: EgressProxy | null;
   connections: ConnectionCounter;
   plan: Plan;
-  /** Null means there are no secrets for hosts. */
+  /** Interception of requests to the hosts of secrets; null if there are no such secrets. */
   interception: Interception | null;
   /** Whether the environment is prepared. */
   isPrepared: boolean;

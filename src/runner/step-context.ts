@@ -25,7 +25,7 @@ export interface RunnerCapabilities {
   caps: { scripts: Caps; agents: Caps };
   /** Bounds of a mission, whatever its instance type. */
   limits: Limits;
-  /** Null means agents are refused. */
+  /** Isolation of agents; null means that agents are refused. */
   isolation: Isolation | null;
   /** Available harnesses; an installed one is added. */
   found: Found[];
@@ -40,7 +40,7 @@ export interface RunnerCapabilities {
   setupTimeoutMs: number;
   /** Network of the engine in which images are built. */
   buildNetwork: string;
-  /** Null means workspaces are removed with their mission. */
+  /** Retention of workspaces; null means that they are removed with their mission. */
   retention: Retention | null;
   /** Ids of runs that wait for a person: they take no place. */
   waiting: Set<string>;
@@ -65,9 +65,9 @@ export interface StepContext {
   processOf(harness: Pick<Harness, 'pid'>): Promise<number | null>;
   /** The models; null for a step without any. */
   models: StepModels | null;
-  /** Counts its model calls; null means it makes none. */
+  /** Counts the model calls of the step; null means that it makes none. */
   meter: Meter | null;
-  /** Its questions to people; null means it can ask none. */
+  /** Questions of the agent to people; null means that it can ask none. */
   questions: Questions | null;
   /** Connections since they were last reported. */
   connections: ConnectionCounter;

@@ -26,7 +26,7 @@ type AddServer = (name: string, server: { own: ToolServer }) => void;
 interface Prepared {
   command: McpCommand;
   place: Place;
-  /** Null means a file of the repository. */
+  /** The installed packages; null for a server that is a file of the repository. */
   installed: InstalledPackage | null;
 }
 

@@ -29,7 +29,10 @@ export function watchUsage(
     return new Promise(() => {});
   }
 
-  /** The same for its files. Large folders are measured less often, so that measuring takes at most a twentieth of the time. */
+  /**
+   * Resolves when the files of the step exceed its limit. Large folders are measured less often, so that measuring takes at most a
+   * twentieth of the time.
+   */
   async function exceedDisk(): Promise<string> {
     while (harness.isRunning()) {
       const begun = performance.now();

@@ -19,7 +19,10 @@ import { answerProblem } from './frame.ts';
 
 type LookUp = (secret: string, resource: Resource) => Promise<Caller | null>;
 
-/** Each kind of credential by the prefix of its secret. A personal access token is valid everywhere, the others for one resource. */
+/**
+ * Look-ups of each kind of credential by the prefix of its secret. A personal access token is valid everywhere, the others for one
+ * resource.
+ */
 const kinds: Record<string, LookUp> = {
   pat_: callerOfToken,
   srv_: async (secret, resource) => (resource === 'api' ? callerOfServiceToken(secret) : null),

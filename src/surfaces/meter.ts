@@ -4,7 +4,7 @@ import { rates } from '#limits.ts';
 import type { CallerSettings } from './frame.ts';
 
 interface MeterSettings {
-  /** Per credential. */
+  /** Requests with one credential. */
   requestsPerMinute: number;
   requestsPerMinuteOrganization?: number | undefined;
 }

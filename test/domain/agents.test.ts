@@ -182,7 +182,7 @@ describe('GET /agents', () => {
     expect([status, body.description]).toEqual([400, words]);
   });
 
-  it('403 · a project-bound token: agents belong to the whole organization', async () => {
+  it('403 · is refused to a project-bound token, because agents belong to the whole organization', async () => {
     const project = await world.rest('POST', '/projects', {
       token: owner.token,
       body: { name: 'Shop', repoFullName: 'acme/shop' },
@@ -296,7 +296,7 @@ describe('PATCH /agents/{agentId}', () => {
 });
 
 describe('DELETE /agents/{agentId}', () => {
-  it('200 once, 404 after, and the name is free again', async () => {
+  it('answers 200 once and 404 after; the name is free again', async () => {
     const { body: agent } = await create();
     const gone = await world.rest('DELETE', `/agents/${agent.id}`, { token: owner.token });
     expect([gone.status, gone.body]).toEqual([200, { ok: true, id: agent.id }]);

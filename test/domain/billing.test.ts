@@ -214,7 +214,7 @@ describe('a pack', () => {
     expect([status, body.description]).toEqual([400, expect.stringMatching(/^quantity: must be/)]);
   });
 
-  it('400 · with members of a plan, 404 for another organization', async () => {
+  it('400 · is refused with members of a plan; 404 for another organization', async () => {
     expect((await post('/checkout-sessions', { offer: 'pack', teamPlan: 'team-5' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'team' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'pack', orgId: 'org_other' })).status).toBe(404);
@@ -312,7 +312,7 @@ describe('a withdrawal', () => {
     expect([status, body.description]).toEqual([409, expect.stringContaining('could be withdrawn until 20')]);
   });
 
-  it('409 · after all credits are spent; 404 for another organization', async () => {
+  it('409 · is refused after all credits are spent; 404 for another organization', async () => {
     const order = await buy();
     await spend(200);
     expect((await withdraw(order)).status).toBe(409);

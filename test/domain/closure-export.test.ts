@@ -169,7 +169,7 @@ describe('the archive', () => {
     return texts.filter((text) => text.length > 8).map((text) => text.replace(/^\\x/, ''));
   }
 
-  it('404 · for others, 403 · by an address that is expired or of another organization', async () => {
+  it('404 · is hidden from others; 403 · by an address that is expired or of another organization', async () => {
     const { url } = await read();
     const theirs = { session: await world.session(stranger, neighbor.id) };
     expect([await read(theirs), await request(theirs)]).toEqual(['not_found', 'not_found']);

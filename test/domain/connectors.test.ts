@@ -210,7 +210,7 @@ describe('a model connector', () => {
     }
   });
 
-  it('409 · beyond twenty of an organization, also concurrently', async () => {
+  it('409 · is refused beyond twenty per organization, also concurrently', async () => {
     for (let i = 0; i < 19; i++) await connect();
     const codes = (await Promise.all([connect(), connect(), connect()])).map(({ code }) => code ?? 'created');
     expect(codes.sort()).toEqual(['conflict', 'conflict', 'created']);

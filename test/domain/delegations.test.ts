@@ -127,7 +127,7 @@ describe('the list', () => {
     expect((await world.rest('DELETE', `/agent-delegations/${registrationId}`, there)).status).toBe(404);
   });
 
-  it('403 · for tokens of persons and of agents; 401 · without a credential', async () => {
+  it('403 · is refused to tokens of persons and of agents; 401 · without a credential', async () => {
     const alice = await world.human();
     const { access_token, registrationId } = await world.claimed(alice);
     for (const token of [access_token, await world.token(alice.person, alice.organization)]) {
@@ -182,7 +182,7 @@ describe('revoking an agent', () => {
     expect((await world.openPage(alice, body.claim)).body).not.toContain('This would be your first link');
   });
 
-  it('404 · for another person’s, an unclaimed one, a personal access token, a malformed id', async () => {
+  it('404 · is refused for another person’s agent, an unclaimed one, a personal access token and a malformed id', async () => {
     const [alice, bob] = [await world.human(), await world.human()];
     const { registrationId, access_token } = await world.claimed(bob);
     const unclaimed = await world.anonymous();

@@ -134,13 +134,13 @@ describe('DELETE /environments/{environmentId}', () => {
     expect(await statusOf(environment)).toBe('failed');
   });
 
-  it('200 for all · concurrent requests', async () => {
+  it('200 · all concurrent requests succeed', async () => {
     const environment = await openEnvironment(shop);
     const answers = await Promise.all(Array.from({ length: 10 }, () => destroy(environment)));
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
   });
 
-  it('403 without the scope, 404 out of reach, and it stays as it was', async () => {
+  it('403 without the scope, 404 out of reach, and the environment stays as it was', async () => {
     const [ours, beside, theirs] = [
       await openEnvironment(shop),
       await openEnvironment(other),

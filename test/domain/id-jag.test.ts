@@ -93,7 +93,7 @@ describe('the first assertion of a user', () => {
     await other.close();
   });
 
-  it('401 · again while the person is asked: the same registration, a new claim token; the old one is unknown', async () => {
+  it('401 · a repetition while the person is asked has the same registration and a new claim token; the old one is unknown', async () => {
     const alice = await world.human();
     const claims = { sub: 'repeated', email: alice.person.email };
     const [first, second] = [(await show(claims)).body, (await show(claims)).body];
@@ -289,7 +289,7 @@ describe('the times of an assertion', () => {
 describe('the signature', () => {
   const refused = [400, 'invalid_signature'];
 
-  it('400 · none at all, and one of another key', async () => {
+  it('400 · an unsigned assertion, and one that another key signed', async () => {
     const unsecured = new UnsecuredJWT(world.provider.claimsOf()).encode();
     const [, body] = unsecured.split('.');
     const head = Buffer.from(JSON.stringify({ alg: 'none', typ: 'oauth-id-jag+jwt' })).toString('base64url');
@@ -374,7 +374,7 @@ describe('the signature', () => {
     expect(await outcome({}, { header })).toEqual([400, 'invalid_request']);
   });
 
-  it('400 · crit, whatever it names', async () => {
+  it('400 · the header crit, whatever it names', async () => {
     const [, body, signature] = (await world.provider.idJag()).split('.');
     const header = { alg: 'ES256', typ: 'oauth-id-jag+jwt', crit: ['b64'], b64: true };
     const head = Buffer.from(JSON.stringify(header)).toString('base64url');

@@ -59,7 +59,7 @@ describe('causes', () => {
     expect(await read(await found())).toEqual([]);
   });
 
-  it('the daily cost cap: at 80 and at 100 percent, again for another cap, none the next day', async () => {
+  it('the daily cost cap causes a notice at 80 and at 100 percent, again for another cap, and none the next day', async () => {
     const acme = await found();
     await spend(acme.place, 79);
     expect(await ids(acme)).toEqual([]);
@@ -77,7 +77,7 @@ describe('causes', () => {
     expect(await read(acme)).toMatchObject([{ title: 'The daily cost cap is 0', kind: 'warning' }]);
   });
 
-  it('projects: at the bound of the plan and above', async () => {
+  it('the number of projects causes a notice at the bound of the plan and above', async () => {
     const { organization, session } = await found();
     const add = (from: number, to: number) =>
       world.knex.raw(
@@ -93,7 +93,7 @@ describe('causes', () => {
     ]);
   });
 
-  it('an expiring token: 14, 7 and 1 days before its end, until it ends; never for a token of one day', async () => {
+  it('an expiring token causes a notice 14, 7 and 1 days before its end, until it ends; a token of one day never does', async () => {
     const acme = await found();
     const create = async (expiresInDays: number) => {
       const body = { name: `For ${expiresInDays}`, scopes: ['projects:read'], expiresInDays };
@@ -127,7 +127,7 @@ describe('causes', () => {
     world.clock.turn(days(-25));
   });
 
-  it('credits: low and exhausted, until new ones arrive; a later lack is a new notice', async () => {
+  it('low and exhausted credits cause a notice until new ones arrive; a later lack causes a new one', async () => {
     const acme = await found();
     await world.rest('GET', '/billing/summary', { session: acme.session });
     world.clock.turn(days(31));
@@ -150,7 +150,7 @@ describe('causes', () => {
     expect(await ids({ session: await world.session(member, acme.organization.id) })).toEqual([]);
   });
 
-  it('a recurring mission: after three failures in a row, until it completes or is disabled', async () => {
+  it('a recurring mission causes a notice after three failures in a row, until it completes or is disabled', async () => {
     const acme = await found();
     const id = await task(acme);
     const end = (status: string, more: object = {}) =>
@@ -176,7 +176,7 @@ describe('causes', () => {
     expect(await ids(acme)).toEqual([]);
   });
 
-  it('waiting runs: one notice for all, with the reasons', async () => {
+  it('waiting runs cause one notice for all of them, with the reasons', async () => {
     const acme = await found();
     const id = await run(acme, { status: 'dispatching', issueId: 'iss_1', reason: 'No runtime is connected.' });
     await run(acme, { status: 'dispatching', issueId: 'iss_2' });

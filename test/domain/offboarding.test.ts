@@ -214,7 +214,7 @@ describe('removing a member', () => {
     expect(await response.text()).not.toContain('canceled');
   });
 
-  it('404 · for a non-member, a second time, and in another organization', async () => {
+  it('404 · is refused for a non-member, a second time, and in another organization', async () => {
     const [at, other] = [await place(), await place()];
     const person = await member(at);
     expect((await remove(at, other.owner)).body).toMatchObject({

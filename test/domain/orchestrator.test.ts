@@ -70,7 +70,7 @@ describe('GET /orchestrator', () => {
     expect(await world.knex('orchestrators').where({ orgId: organization.id })).toEqual([]);
   });
 
-  it('403 · a project-bound token: it belongs to the whole organization', async () => {
+  it('403 · is refused to a project-bound token, because the orchestrator belongs to the whole organization', async () => {
     const { organization, place } = await found();
     const bound = await world.token(owner, organization, { projectId: place.projectId });
     expect((await world.rest('GET', '/orchestrator', { token: bound })).status).toBe(403);

@@ -48,7 +48,7 @@ describe('an organization of the console session’s person', () => {
     expect((await change({ 'x-org-id': other.id })).status).toBe(403);
   });
 
-  it('404 · for an organization of others, and for a token that belongs to another', async () => {
+  it('404 · is hidden when others own it, and from a token of another organization', async () => {
     const person = await newcomer();
     const [own, second] = [await world.found(person, 'Mine'), await world.found(person, 'Mine, too')];
     const foreign = await world.found(await newcomer(), 'Foreign');
@@ -133,7 +133,7 @@ describe('creating an organization leaves the present one unchanged', () => {
     expect(body.data).toEqual({ createOrganization: { consoleUrl: `${world.url}/console/o/seen` } });
   });
 
-  it('409 · a person creates a bounded number, counted exactly for concurrent calls; closed ones do not count', async () => {
+  it('409 · a person creates a bounded number of organizations, counted exactly for concurrent calls; closed ones do not count', async () => {
     const person = await newcomer();
     const own = await world.found(person, 'Bounded');
     const token = await world.token(person, own);

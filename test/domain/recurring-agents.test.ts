@@ -68,7 +68,7 @@ it('the runs of a recurring mission are for its agent alone, until it is cleared
   expect(await agentOf()).toBeNull();
 });
 
-it('404 · an agent that is unknown or of another organization', async () => {
+it('404 · a recurring mission cannot name an agent that is unknown or of another organization', async () => {
   const { id } = await create({});
   for (const agentId of [await agent(stranger), 'agn_nobody', 'agn_builtin_nobody']) {
     for (const refused of [await create({ agentId }), await change(id, { agentId })]) {
@@ -84,7 +84,7 @@ it('403 · changing the agent requires missions:run', async () => {
   expect(await change(id, { agentId: 'agn_builtin_shell' }, token)).toMatchObject({ code: 'missing_scope' });
 });
 
-it('skipped · once the agent is deleted; a run by hand is a 409', async () => {
+it('an occurrence is skipped once the agent is deleted; a run by hand is a 409', async () => {
   const agentId = await agent();
   const { id } = await create({ agentId });
   await world.rest('DELETE', `/agents/${agentId}`, { token: owner.token });

@@ -82,7 +82,7 @@ it('200 · filters are combined; runs are read page by page, with cursors of tha
   }
 });
 
-it('400 · names the invalid argument', async () => {
+it('400 · an error names the invalid argument', async () => {
   for (const [query, description] of [
     [{ kind: 'weekly' }, 'kind: must be one of scheduled, manual.'],
     [{ createdFrom: 'yesterday' }, 'createdFrom: must be an integer.'],
@@ -118,13 +118,13 @@ it('200 · GraphQL finds runs by words of their title or prompt, in any case, am
   await world.knex('runs').where('id', 'like', 'run_filler_%').delete();
 });
 
-it('200 · GraphQL takes the same filters', async () => {
+it('200 · GraphQL takes the filters of REST', async () => {
   const query = `{ runs(kind: manual, agentId: "${agentId}", createdBefore: ${times.third}) { data { id } } }`;
   const { body } = await world.graphql(query, { token: ada.token });
   expect(body.data.runs.data).toEqual([{ id: ids.second }]);
 });
 
-it('200 · filters runs that wait for a plan approval or for an answer', async () => {
+it('200 · runs that wait for a plan approval or for an answer are found by a filter', async () => {
   const of = { orgId: ada.organization.id, projectId };
   const runs = () => world.knex('runs');
   const read = async () => {

@@ -78,7 +78,7 @@ it('403 · creating one requires an admin who is signed in: a token could create
   expect(await create({ session }, ' ')).toMatchObject({ code: 'invalid_request' });
 });
 
-it('404 · one of another organization, or of the operator', async () => {
+it('404 · a runtime token of another organization, or of the operator, is not found', async () => {
   const [theirs, operators] = await Promise.all([
     createServiceToken({ name: 'Theirs', orgId: mallory.organization.id }),
     createServiceToken({ name: 'All' }),
@@ -90,7 +90,7 @@ it('404 · one of another organization, or of the operator', async () => {
   expect((await list({ token: mallory.token })).map(({ name }: Json) => name)).toEqual(['Theirs']);
 });
 
-it('409 · beyond twenty active ones, also concurrently; a revoked one makes room', async () => {
+it('409 · an organization has at most twenty active runtime tokens, also concurrently; a revoked one makes room', async () => {
   const { perOrganization } = runtimeTokens;
   const made = await Promise.all(Array.from({ length: perOrganization + 3 }, () => create()));
   expect(made.filter(({ code }) => code === 'conflict')).toHaveLength(3);
@@ -98,7 +98,7 @@ it('409 · beyond twenty active ones, also concurrently; a revoked one makes roo
   expect(await create()).toMatchObject({ name: 'Rack 7' });
 });
 
-it('409 · none is created after the organization was closed, even by a request that was admitted before', async () => {
+it('409 · no runtime token is created after the organization was closed, even by a request that was admitted before', async () => {
   const { organization, person } = mallory;
   const caller: Caller = {
     principalType: 'cookie',

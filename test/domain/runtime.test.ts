@@ -531,7 +531,7 @@ describe('heartbeats', () => {
     expect((await claim()).data).toBeNull();
   });
 
-  it('resumed in time find the run unchanged, its reports count, and it is finished', async () => {
+  it('that resume in time find the run unchanged; its reports count, and it is finished', async () => {
     const { held, place, session } = await sitting();
     world.clock.turn(minutes(9));
     await releaseSilentRuns();
@@ -633,7 +633,7 @@ describe('the end of a run', () => {
 });
 
 describe('runs in the graph', () => {
-  it('are listed newest first, of one project or in one status, and page', async () => {
+  it('are listed newest first, page by page, of one project or in one status', async () => {
     const list = async (args: string, token = alice) =>
       (await world.graphql(`{ runs(${args}) { data { id status projectId } nextCursor } }`, { token })).body.data.runs;
     const { data, nextCursor } = await list('limit: 2');

@@ -148,7 +148,7 @@ describe('GET /sandboxes', () => {
 });
 
 describe('GET /sandboxes/{sandboxId}', () => {
-  it('200 · with metrics, sessions and live fragments, each in its order', async () => {
+  it('200 · returns metrics, sessions and live fragments, each in its order', async () => {
     const sandbox = await startSandbox(shop);
     const start = present();
     await measure(sandbox, start, seconds(10), [1, 2.5, 3]);
@@ -210,7 +210,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
     });
   });
 
-  it('200 · empty lists when nothing was reported', async () => {
+  it('200 · returns empty lists when nothing was reported', async () => {
     const { body } = await get(`/${(await startSandbox(shop)).id}`);
     expect(body).toMatchObject({ metrics: [], sessions: [], liveFragments: [] });
   });
@@ -242,7 +242,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
     expect([sessions.length, sessions[0].sessionId, sessions.at(-1).sessionId]).toEqual([100, 'n-2', 'n-101']);
   });
 
-  it('404 · unknown, another organization’s, or out of a bound token’s project: the same answer', async () => {
+  it('404 · an unknown sandbox, another organization’s, and one out of a bound token’s project get the same answer', async () => {
     const [theirs, beside] = [await startSandbox(foreign), await startSandbox(other)];
     const unknown = await get('/sbx_none');
     expect(unknown.status).toBe(404);
@@ -323,7 +323,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect(body).toMatchObject({ content: '', bytes: 0, promptScope: null, promptSpans: [] });
   });
 
-  it('200 · the end of a long log, cut between characters, and its length', async () => {
+  it('200 · returns the end of a long log, cut between characters, and its length', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'long' });
     const mebibyte = 1024 * 1024;
@@ -335,7 +335,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect((await logs(sandbox, 'role=builder&sessionId=long&part=system')).body.content).toBe('y'.repeat(mebibyte));
   });
 
-  it('200 · older pieces by the cursor of the Link header, without a gap, to the first byte', async () => {
+  it('200 · returns older pieces by the cursor of the Link header, without a gap, to the first byte', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'old' });
     // Three bytes each, so that a piece of a mebibyte would end within a character.
@@ -500,7 +500,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
 });
 
 describe('POST /sandboxes/{sandboxId}/kill', () => {
-  it('200 · ends it, and a repeat changes nothing; its runtime is told to stop', async () => {
+  it('200 · ends the sandbox, and a repeat changes nothing; its runtime is told to stop', async () => {
     const sandbox = await startSandbox(shop);
     const { status, body } = await kill(sandbox);
     expect([status, body]).toEqual([200, { ok: true, sandboxId: sandbox.id }]);

@@ -130,7 +130,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect(await runs(id)).toHaveLength(1);
   });
 
-  it('409 · on a paused project, and nothing is written', async () => {
+  it('409 · is refused on a paused project, and writes nothing', async () => {
     const home = await project('Paused');
     const { id } = await task({ projectId: home });
     await world.rest('PATCH', `/projects/${home}`, { token: owner.token, body: { status: 'paused' } });
@@ -139,7 +139,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect(await runs(id)).toEqual([]);
   });
 
-  it('402 · at the daily cost cap, and nothing is written', async () => {
+  it('402 · is refused at the daily cost cap, and writes nothing', async () => {
     const { id } = await task({ triggers: [hourly(12)] });
     const cap = (dailyCostCapUsd: number | null) =>
       world.rest('PATCH', '/orchestrator', { token: owner.token, body: { dailyCostCapUsd } });
@@ -167,7 +167,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect((await runs(id))[0].lastError).toContain('Linear');
   });
 
-  it('404 · for a stranger', async () => {
+  it('404 · does not exist for a stranger', async () => {
     const { id } = await task();
     expect((await runNow(id, stranger.token)).status).toBe(404);
     expect(await runs(id)).toEqual([]);
@@ -175,7 +175,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
 });
 
 describe('GET /scheduled-tasks/{id}/runs', () => {
-  it('200 · newest first, 50 unless asked, in pages of 1 to 200', async () => {
+  it('200 · lists runs newest first, 50 unless asked, in pages of 1 to 200', async () => {
     const { id } = await task();
     const made = Array.from({ length: 52 }, (_, n) => `run_${n}`);
     const done = { kind: 'manual', status: 'completed', scheduledFor: 0, createdAt: 0, updatedAt: 0 };

@@ -173,7 +173,7 @@ describe('POST /scheduled-tasks', () => {
 });
 
 describe('GET /scheduled-tasks', () => {
-  it('200 · newest first, of one project or of all, in pages', async () => {
+  it('200 · lists tasks newest first, of one project or of all, in pages', async () => {
     const home = await project('Pages');
     for (let n = 0; n < 5; n++) await task({ projectId: home, name: `T${n}` });
     const seen: string[] = [];
@@ -188,7 +188,7 @@ describe('GET /scheduled-tasks', () => {
     expect(all.length).toBeGreaterThan(5);
   });
 
-  it('200 · an empty list for a project that the caller cannot reach', async () => {
+  it('200 · returns an empty list for a project that the caller cannot reach', async () => {
     await task();
     await task({ projectId: other });
     const list = async (query: string, token: string) =>

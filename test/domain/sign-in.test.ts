@@ -283,7 +283,7 @@ describe('a sign-in link', () => {
     }
   });
 
-  it('401 · after ten minutes, and for a link that never existed', async () => {
+  it('401 · is refused after ten minutes; a link that never existed is too', async () => {
     const secret = await operatorsLink(someone());
     world.clock.turn(minutes(10));
     for (const token of [secret, 'never', '']) {

@@ -43,7 +43,7 @@ export function createAuthenticator({ aaguid = Buffer.alloc(16), counts = true }
       counter = value;
     },
 
-    /** RegistrationResponseJSON. */
+    /** Creates a passkey and returns the RegistrationResponseJSON. */
     create(ceremony: Ceremony) {
       const coordinate = (value: string) => Buffer.concat([Buffer.from([0x58, 32]), Buffer.from(value, 'base64url')]);
       // COSE_Key: {1: 2 (EC2), 3: -7 (ES256), -1: 1 (P-256), -2: x, -3: y}.

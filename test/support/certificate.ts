@@ -15,7 +15,7 @@ const ecdsaWithSha256 = sequence(hex('06082a8648ce3d040302'));
 const oid = { commonName: hex('0603550403'), subjectAltName: hex('0603551d11'), basicConstraints: hex('0603551d13') };
 
 export interface Certificate {
-  /** PEM. */
+  /** The key as PEM. */
   key: string;
   cert: string;
 }

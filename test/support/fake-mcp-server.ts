@@ -30,7 +30,7 @@ export async function openRemoteMcp() {
   const asked: AskedMcp[] = [];
   const settings = {
     tools: [tool('search', { annotations: { readOnlyHint: true } }), tool('write')] as Json[],
-    /** Null means open to everyone. */
+    /** The only accepted token; null means that the server is open to everyone. */
     token: null as string | null,
     expiresIn: 3_600,
     disturb: (() => false) as Disturb,

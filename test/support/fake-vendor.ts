@@ -7,7 +7,7 @@ export interface Asked {
   /** Path and query. */
   url: string;
   headers: IncomingHttpHeaders;
-  /** Undefined without a body; the text when it is not JSON. */
+  /** The parsed body: undefined without one, the text when it is not JSON. */
   body: unknown;
 }
 

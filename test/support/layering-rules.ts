@@ -261,7 +261,7 @@ export const importsAreWellFormed: Rule = (tree) =>
       const target = resolve(file, name);
       if (!target) continue;
       if (!name.endsWith('.ts')) breaches.push(`${file} imports '${name}': write the file name with its extension.`);
-      if (!file.includes('/', 4)) continue; // files at the top level may use either form
+      if (!file.includes('/', 4)) continue; // files at the top level may import by `#layer` or by a relative path
       if (name.startsWith('#') && layerOf(target) === layer)
         breaches.push(`${file} imports '${name}': inside a layer write './' or '../'.`);
       if (name.startsWith('.') && layerOf(target) !== layer) {

@@ -1,7 +1,7 @@
 // Tests must not fail on a busy machine: Vitest stops waiting for a condition after one second, here it waits as long as a test may.
 import { type VitestUtils, vi } from 'vitest';
 
-/** Milliseconds. */
+/** The timeout in milliseconds. */
 const timeout = 100_000;
 type Options = number | { timeout?: number; interval?: number } | undefined;
 const patient = (options: Options) => (typeof options === 'number' ? options : { timeout, ...options });

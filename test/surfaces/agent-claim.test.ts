@@ -196,7 +196,7 @@ describe('starting a claim', () => {
     expect((await world.decide(bob, second.body.claim_attempt)).status).toBe(200);
   });
 
-  it('401 · for an unknown token, with a challenge', async () => {
+  it('401 · rejects an unknown token, with a challenge', async () => {
     const answer = await world.startClaim({ claim_token: 'clm_unknown', email: 'a@example.com' });
     expect([answer.status, answer.body]).toEqual([401, fault('invalid_claim_token')]);
     expect(answer.headers.get('www-authenticate')).toMatch(
@@ -234,7 +234,7 @@ describe('starting a claim', () => {
     expect((await world.startClaim(body)).status).toBe(200);
   });
 
-  it('410 · after 24 hours, when the code expires too', async () => {
+  it('410 · is refused after 24 hours, when the code expires too', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(4));
@@ -247,7 +247,7 @@ describe('starting a claim', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('expired_token'));
   });
 
-  it('400 · for another address than the agent was registered for; 200 · in other letter case', async () => {
+  it('400 · rejects another address than the agent was registered for; 200 · accepts another letter case', async () => {
     const { body: agent } = await world.identity({ type: 'service_auth', login_hint: 'Dave@Example.com' });
     const other = await world.startClaim({ claim_token: agent.claim_token, email: 'eve@example.com' });
     expect([other.status, other.body]).toEqual([400, fault('email_mismatch')]);
@@ -448,7 +448,7 @@ describe('completing', () => {
     },
   );
 
-  it('403 · without the form token, with that of another session, and from another site', async () => {
+  it('403 · is refused without the form token, with that of another session, and from another site', async () => {
     const [bob, mallory] = [await world.human(), await world.human()];
     const { agent, ceremony } = await world.begun(bob);
     expect((await world.decide(bob, ceremony, { csrf: '' })).status).toBe(403);
@@ -477,7 +477,7 @@ describe('completing', () => {
     expect((await world.me(access_token)).body.scopes).toEqual(['missions:read']);
   });
 
-  it('400 · when no scope is left, or the rest of the form is invalid; no try is counted, nothing is claimed', async () => {
+  it('400 · is refused when no scope is left, or the rest of the form is invalid; no try is counted, nothing is claimed', async () => {
     const [bob, stranger] = [await world.human(undefined, 'member'), await world.human()];
     const { ceremony } = await world.begun(bob);
     const project = await world.rest('POST', '/projects', {

@@ -155,7 +155,7 @@ describe('an anonymous agent', () => {
     expect(answer.body).toMatchObject({ error: 'invalid_request', error_description: description });
   });
 
-  it('405, 413 · in the format of agents’ errors too', async () => {
+  it('405, 413 · use the format of agents’ errors too', async () => {
     const get = await world.request('GET', '/v1/agent/identity');
     expect([get.status, get.headers.get('allow'), get.body.error]).toEqual([405, 'POST', 'invalid_request']);
     const large = await world.identity(JSON.stringify({ type: 'anonymous', more: 'x'.repeat(65_536) }));
@@ -279,7 +279,7 @@ describe('an agent that knows the email address of its person', () => {
     ]);
   });
 
-  it('200 · also as verified_email, the earlier name', async () => {
+  it('200 · registers also with verified_email, the earlier name of service_auth', async () => {
     const alice = await world.human();
     const body = { type: 'identity_assertion', assertion_type: 'verified_email', assertion: alice.person.email };
     const answer = await world.identity(body);
@@ -390,7 +390,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.grant({ grant_type: jwtBearer })).body).toEqual(fault('invalid_request'));
   });
 
-  it('400 · for no grant type, another, or two', async () => {
+  it('400 · is refused with no grant type, an unknown one, or two', async () => {
     const { identity_assertion: assertion } = await world.anonymous();
     expect((await world.grant({ assertion })).body).toEqual(fault('invalid_request'));
     expect((await world.grant({ grant_type: 'password', assertion })).body).toEqual(fault('unsupported_grant_type'));

@@ -136,7 +136,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     }
   });
 
-  it('409 · a second time: the stored content stays', async () => {
+  it('409 · refuses a second upload; the stored content stays', async () => {
     const content = await reserve();
     await put(content.uploadUrl, 'one');
     const { status, body } = await put(content.uploadUrl, 'other');
@@ -147,7 +147,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect(await contentOf(content)).toBe('one');
   });
 
-  it('403 · expired to the millisecond, forged, altered, of another content, or for another purpose', async () => {
+  it('403 · refuses an address that is expired to the millisecond, forged, altered, of another content, or for another purpose', async () => {
     const [content, other] = [await reserve(), await reserve()];
     const [bare, query] = content.uploadUrl.split('?') as [string, string];
     world.clock.turn(minutes(15) - 1);
@@ -197,7 +197,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await put(content.uploadUrl, 'abc')).status).toBe(201);
   });
 
-  it('413 · announced as too large: refused before a byte of it is sent', async () => {
+  it('413 · refuses a content that is announced as too large before a byte of it is sent', async () => {
     const content = await reserve();
     const { sending, answer } = begin(content.uploadUrl, { 'content-length': 512 * 1024 * 1024 + 1 });
     sending.flushHeaders();
@@ -207,7 +207,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await rowOf(content)).uploadingUntil).toBe(null);
   });
 
-  it('413 · found to be too large: refused during the upload, and nothing is kept', async () => {
+  it('413 · refuses a content that proves too large during the upload, and keeps nothing', async () => {
     const before = files();
     openStorage({ ...storage, write: (key, content) => storage.write(key, content, 100_000) });
     const content = await reserve();

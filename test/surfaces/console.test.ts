@@ -281,7 +281,7 @@ describe('signing in', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console?a=1']);
   });
 
-  it('403 · not from a form of another site, which could sign a person in to a stranger’s account', async () => {
+  it('403 · rejects a form of another site, which could sign a person in to a stranger’s account', async () => {
     const email = address();
     const tab = browser();
     await tab.submit('/sign-in', { email });

@@ -95,7 +95,7 @@ describe('creating a passkey', () => {
     expect(mail.text).toContain(`remove it at ${origin}/console/passkeys`);
   });
 
-  it('401 · with another session’s challenge, another origin, another domain, without verification, or a second time', async () => {
+  it('401 · is refused with another session’s challenge, another origin, another domain, without verification, or a second time', async () => {
     const person = await world.person('Creator');
     const [mine, other] = [browser(await world.session(person)), browser(await world.session(person))];
     const ask = async (tab = mine) => (await tab.submit('/console/passkeys/options')).body.challenge as string;
@@ -121,7 +121,7 @@ describe('creating a passkey', () => {
     expect(await sql('select id from passkeys where person_id = $1', [person.id])).toHaveLength(1);
   });
 
-  it('409 · for a credential that already belongs to an account, also to another one', async () => {
+  it('409 · is refused for a credential that already belongs to an account, also to another one', async () => {
     const { console, authenticator } = await holder();
     expect((await console.create(authenticator)).status).toBe(409);
     const another = browser(await world.session(await world.person('Another')));
@@ -190,7 +190,7 @@ describe('signing in with a passkey', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 401, 401, 401, 401]);
   });
 
-  it('401 · for another origin, another domain, another account, another key, without verification, or a creation’s challenge', async () => {
+  it('401 · is refused for another origin, another domain, another account, another key, without verification, or a creation’s challenge', async () => {
     const { person, authenticator, console } = await holder();
     const { person: other, authenticator: otherKey } = await holder();
     const tab = browser();
@@ -219,7 +219,7 @@ describe('signing in with a passkey', () => {
     return { id, rawId };
   };
 
-  it('401 · by a challenge for creating one, even in a browser that sends its session’s id as its secret', async () => {
+  it('401 · is refused with a challenge for creating a passkey, even in a browser that sends its session’s id as its secret', async () => {
     const { person, console, authenticator } = await holder();
     const { challenge } = (await console.submit('/console/passkeys/options')).body;
     const [session] = await sql<{ id: string }>('select id from sessions where person_id = $1', [person.id]);
@@ -261,7 +261,7 @@ describe('signing in with a passkey', () => {
     expect(answer.body).toContain('This passkey is not known here. It may have been removed.');
   });
 
-  it('403 · for a disabled account, also by code and by link', async () => {
+  it('403 · is refused for a disabled account, also by code and by link', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     await tab.submit('/sign-in', { email: person.email });
@@ -282,7 +282,7 @@ describe('signing in with a passkey', () => {
     expect(tab.jar.has('session')).toBe(false);
   });
 
-  it('403 · from another site', async () => {
+  it('403 · is refused from another site', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'cross-site' };
     for (const path of ['/sign-in/passkey', '/sign-in/passkey/options']) {
       expect((await world.request('POST', path, { headers, body: '' })).status).toBe(403);

@@ -30,7 +30,7 @@ it.each(['/nowhere', '/console/nowhere', '/console/tokens/nowhere', '/developmen
   },
 );
 
-it('404 · JSON for programs, and for anything that is not a page load', async () => {
+it('404 · programs get JSON, and so does anything that is not a page load', async () => {
   for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }] as Record<string, string>[]) {
     const { status, body } = await world.request('GET', '/nowhere', { headers });
     expect([status, body.code]).toEqual([404, 'not_found']);

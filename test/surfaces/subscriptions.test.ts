@@ -370,7 +370,7 @@ describe('permissions', () => {
     }
   });
 
-  it('401 and 403 · as for every request', async () => {
+  it('401 and 403 · are answered as for every request', async () => {
     const { runId } = await taken();
     const nobody = await subscribe(onRun, { runId }, {});
     expect(nobody.status).toBe(401);
@@ -494,7 +494,7 @@ describe('permissions', () => {
 });
 
 describe('bounds', () => {
-  it('429 · more than ten of one credential; one that ends makes room', async () => {
+  it('429 · refuses more than ten of one credential; one that ends makes room', async () => {
     const { runId } = await taken();
     const open = await Promise.all(
       Array.from({ length: subscriptions.perCredential }, () => subscribe(onRun, { runId })),
@@ -516,7 +516,7 @@ describe('bounds', () => {
     ['person', 'A person may have 3 subscriptions open at once.', { userId: 'usr_1' as const }],
     ['organization', 'An organization may have 4 subscriptions open at once.', { orgId: 'org_1' as const }],
     ['process', 'Too many subscriptions are open.', {}],
-  ])('429 · more than the limit of a %s; another is served', (_title, words, same) => {
+  ])('429 · refuses more than the limit of a %s; another is served', (_title, words, same) => {
     const take = createSlotLimiter({ perCredential: 2, perPerson: 3, perOrganization: 4, perProcess: 5 });
     const other = (n: number) => ({ credentialId: `${n}`, userId: `usr_${n}0`, orgId: `org_${n}0` }) as const;
     const slots: (() => void)[] = [];

@@ -10,7 +10,7 @@ export interface SignIn {
   clientId: string;
   accessToken: string;
   refreshToken: string | null;
-  /** Epoch milliseconds. */
+  /** Expiry of the access token, epoch milliseconds. */
   expiresAt: number;
 }
 

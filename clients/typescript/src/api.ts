@@ -1758,9 +1758,9 @@ export interface McpReviewedTool {
 export interface McpServer {
   /** The name of the server, unique in the project. */
   name: string;
-  /** Null when the config file does not declare it. */
+  /** The declaration; null when the config file has none. */
   declared: McpDeclared | null;
-  /** Null when it is not bound. */
+  /** The binding; null when the server is not bound. */
   binding: McpBinding | null;
 }
 /** The tools of a bound server, compared with the approved ones. */
@@ -2080,13 +2080,13 @@ export interface Project {
   trackerTeamId: string | null;
   /** Not used yet: always null. */
   trackerProjectId: string | null;
-  /** Empty while `missingConnectorKinds` names `scm`. */
+  /** The integration of the source host; empty while `missingConnectorKinds` names `scm`. */
   scmConnectorId: string;
   /** Owner of the repository: the part before the slash. */
   scmOwner: string;
   /** Name of the repository: the part after the slash. */
   scmRepo: string;
-  /** Empty while `missingConnectorKinds` names `llm`. */
+  /** The integration of the language model; empty while `missingConnectorKinds` names `llm`. */
   llmConnectorId: string;
   /** Whether the pull request of a completed run is merged without a person, by the platform: at the commit that a reviewer of the run has approved, once its checks have passed. The pull request of a run without a reviewer is never merged this way. */
   autoMerge: boolean;
@@ -3216,9 +3216,9 @@ export interface UpcomingOccurrence {
   name: string;
   /** The project in whose repository the mission works. */
   projectId: string;
-  /** Null for an automation. */
+  /** The id of the scheduled task; null for an automation. */
   scheduledTaskId: string | null;
-  /** Null for a scheduled task. */
+  /** The id of the automation; null for a scheduled task. */
   automationId: string | null;
 }
 /** The soonest occurrences. */

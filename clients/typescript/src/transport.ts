@@ -12,7 +12,7 @@ export interface TransportSettings {
   retries?: number;
   /** Milliseconds until an attempt times out; 30,000 by default. */
   timeoutMs?: number;
-  /** Sent with every request. */
+  /** Headers that every request has. */
   headers?: Record<string, string>;
   fetch?: typeof fetch;
   /** Waits that many milliseconds; tests can replace it. */

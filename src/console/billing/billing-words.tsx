@@ -6,11 +6,11 @@ import { Day } from '../kit/words.tsx';
 
 export const billing = pageAt('/billing');
 
-/** `1,250.00 USD`. */
+/** Formats money, such as `1,250.00 USD`. */
 export const usd = (dollars: number): string =>
   `${dollars.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} USD`;
 
-/** `1,234.5`: at most two decimals, unless the amount is smaller than that. */
+/** Formats credits, such as `1,234.5`: at most two decimals, unless the amount is smaller than that. */
 export function amount(credits: number): string {
   const digits = Math.abs(credits) < 0.01 && credits !== 0 ? 6 : 2;
   return credits.toLocaleString('en-US', { maximumFractionDigits: digits });

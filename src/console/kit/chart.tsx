@@ -14,7 +14,7 @@ export interface Curve {
 }
 
 interface ChartProperties {
-  /** Milliseconds. */
+  /** Times in milliseconds. */
   times: number[];
   curves: Curve[];
   /** Formats a value of the axis. */

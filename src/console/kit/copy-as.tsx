@@ -36,9 +36,9 @@ interface Properties {
   /** Path below the API's address; absent where REST has no such route. */
   path?: string;
   graphql: string;
-  /** Absent where programs have no access. */
+  /** Call of the typed client; absent where programs have no access. */
   client?: string;
-  /** Absent where the command line has no such command. */
+  /** Command of the command line; absent where it has none. */
   cli?: string;
   /** Whether a token cannot do this, only a signed-in person; GraphiQL runs as that person. */
   isPersonal?: boolean;

@@ -136,7 +136,7 @@ const described = <V,>({ form, name, hint }: FieldProperties<V>) => {
 type TextProperties<V> = FieldProperties<V> & {
   required?: boolean;
   maxLength?: number;
-  /** More than 1 for a multi-line text. */
+  /** Number of rows; more than 1 for a multi-line text. */
   rows?: number;
   /** Whether the font is monospaced. */
   isCode?: boolean;

@@ -55,7 +55,7 @@ export const OrderFilter = () => (
 );
 
 const orders: readonly ListOrder[] = ['oldest'];
-/** Null means newest first. */
+/** Order of the list; null means newest first. */
 export const useOrder = (): ListOrder | null => useWord('order', orders);
 
 /** Milliseconds from the last key press to the search. */

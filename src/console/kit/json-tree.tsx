@@ -1,4 +1,4 @@
-// A JSON document whose objects and lists fold. What is folded is not laid out.
+// A JSON document whose objects and lists fold. Folded parts are not rendered.
 import { useState } from 'preact/hooks';
 import { plural } from './words.tsx';
 

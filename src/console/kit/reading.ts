@@ -60,7 +60,7 @@ export function useReading<Data, Variables>(
   return { ...state, read, change };
 }
 
-/** Like `useReading`, and read again at every refresh of the page. */
+/** A value of `useReading` that is read again at every refresh of the page. */
 export function useFresh<Data, Variables>(operation: Operation<Data, Variables>, variables: Variables): Reading<Data> {
   const reading = useReading(operation, variables);
   useBeat(reading.read);

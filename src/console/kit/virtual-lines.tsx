@@ -23,7 +23,7 @@ interface Properties {
   /** A new value scrolls to the end. */
   toEnd: number;
   label: string;
-  /** Called near the first line. */
+  /** Function that is called near the first line. */
   onStart?: (() => void) | undefined;
 }
 

@@ -21,7 +21,7 @@ interface Watched {
   end(): void;
 }
 
-/** With `charts` its metrics are read as well. */
+/** Follows a sandbox; its metrics are read only if `charts` is set. */
 export function useSandbox(sandboxId: string, charts: boolean): Watched {
   const { data, problem, read, change } = useReading(oneSandbox, { sandboxId, charts }, { alone: true });
   const detail = data?.sandbox ?? null;

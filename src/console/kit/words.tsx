@@ -95,7 +95,7 @@ export const plural = (count: number, one: string, many = `${one}s`): string => 
 
 const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1);
 
-/** `Mondays 09:00, Pacific/Auckland`. */
+/** Formats a schedule, such as `Mondays 09:00, Pacific/Auckland`. */
 export function scheduleWords(triggers: readonly ScheduleWordsFragment[]): string {
   const [first, ...others] = triggers;
   if (!first) return 'No schedule';

@@ -28,7 +28,7 @@ export function stateOf({ status, needs, interruptedAt, outcome }: RunRowFragmen
 const linesOf = ({ insertions, deletions }: NonNullable<RunRowFragment['outcome']>): string | null =>
   insertions === null || deletions === null ? null : `+${insertions} −${deletions}`;
 
-/** Its outcome in a few words, for a row; null without one. */
+/** The outcome of a mission in a few words, for a row; null without one. */
 export function outcomeWords({ outcome }: Pick<RunRowFragment, 'outcome'>): string | null {
   if (!outcome) return null;
   if (outcome.result === 'no_changes') return 'No changes';

@@ -24,7 +24,7 @@ interface Part {
 /** Number of last parts that are unfolded when the page opens; failed parts are unfolded too. */
 const unfolded = 5;
 
-/** Oldest first. */
+/** Parts of the transcript, oldest first. */
 function partsOf({ steps, sandboxes }: RunPartsFragment): Part[] {
   const named = new Set(steps.map(({ sandboxId }) => sandboxId));
   const ofSteps = [...steps].reverse().map((step) => {

@@ -167,7 +167,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   return value;
 }
 
-/** Undefined for text that is not JSON. @throws 400 for a text with a lone surrogate */
+/** The parsed text; undefined for text that is not JSON. @throws 400 for a text with a lone surrogate */
 export function parseJson(text: string): unknown {
   let value: unknown;
   try {

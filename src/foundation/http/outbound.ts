@@ -8,7 +8,7 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { refuseInTransaction } from '../postgres/database.ts';
 
 export interface OutboundSettings {
-  /** For development and tests only: allows loopback addresses, also over http, at any port. */
+  /** Whether loopback addresses are allowed, also over http and at any port: for development and tests only. */
   allowLoopback: boolean;
   /** Ports allowed in addition to 443. */
   extraPorts?: readonly number[];
@@ -216,7 +216,7 @@ export async function* readUpTo(limit: number, response: IncomingMessage): Async
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Undefined when the body is not JSON. */
+/** The parsed body; undefined when it is not JSON. */
 export function jsonOf({ headers, bytes }: Pick<OutboundResponse, 'headers' | 'bytes'>): unknown {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) return undefined;

@@ -179,7 +179,7 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
       again = false;
       const room = concurrency - underWay.size;
       const jobs = await boss.fetch<object>(queue, { batchSize: room, includeMetadata: true });
-      // Sorted, because an `update … returning` returns the oldest jobs in any order.
+      // The jobs are sorted, because an `update … returning` returns the oldest ones in any order.
       for (const job of jobs.sort((a, b) => a.createdOn.getTime() - b.createdOn.getTime())) {
         const work = once(job).finally(() => {
           underWay.delete(work);

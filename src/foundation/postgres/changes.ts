@@ -26,7 +26,10 @@ export const announcing = (update: string): string =>
   `with changed as (${update} returning id) select pg_notify('${channel}', id) from changed`;
 
 export interface ChangesSettings {
-  /** Null means listening is impossible (behind a pooler in transaction mode); listeners are then woken every two seconds. */
+  /**
+   * The connection for LISTEN; null where that is impossible (behind a pooler in transaction mode): listeners are then woken every two
+   * seconds.
+   */
   connection: string | pg.ClientConfig | null;
   onError?: (message: string) => void;
 }

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type pg from 'pg';
 import { Parser } from 'pg-protocol/dist/parser.js';
 
-/** PostgreSQL, 53.7: DataRow. */
+/** Type of the message DataRow (PostgreSQL, 53.7). */
 const dataRow = 'D'.charCodeAt(0);
 /**
  * Maximum bytes of a row in one string. The fields of a longer row are separate strings: a retained field would otherwise keep the whole

@@ -14,7 +14,7 @@ const comparisons = {
 const comparison = (how: Comparison['how']) => (text: string | null | undefined, or?: string) =>
   text == null ? undefined : { how, text, or };
 
-/** Case-insensitive equality, for a text column with such an index. */
+/** Case-insensitive equality, for a text column with a case-insensitive index. */
 export const ignoringCase = comparison('~');
 /** Words that the text contains, case-insensitive. Reads every row that satisfies the other conditions. */
 export const containing = comparison('*');
@@ -51,7 +51,7 @@ const selections = new Map<string, string>();
 export const columnsOf = ({ columns }: Pick<Readable, 'columns'>, of?: string): string =>
   columns.map((name) => `${of ? `${of}.` : ''}${quoted(name)}`).join(', ');
 
-/** `select <columns> from <table>`. */
+/** The beginning of a read: `select <columns> from <table>`. */
 export function selectionOf(model: Pick<Readable, 'tableName' | 'columns'>): string {
   let text = selections.get(model.tableName);
   if (!text) {

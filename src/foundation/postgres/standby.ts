@@ -63,7 +63,7 @@ export interface StandbySettings {
 }
 
 export function watchStandby({ connectionString, report, onFound, onLost }: StandbySettings): Standby {
-  /** Null means the standby must not be read. */
+  /** The last answer of the standby; null while the standby must not be read. */
   let known: Answer | null = null;
   let strayed = false;
   const say = reporter(report);

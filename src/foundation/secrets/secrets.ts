@@ -48,7 +48,7 @@ export function signature(purpose: string, text: string): Buffer {
   return createHmac('sha256', derived).update(text).digest();
 }
 
-/** Constant-time comparison. */
+/** Whether the bytes are equal, compared in constant time. */
 export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
 
 /** Encrypts a value that must be read back (AES-256-GCM); `purpose` binds it to its use. */

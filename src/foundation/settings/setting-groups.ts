@@ -26,7 +26,7 @@ export const stripeSettings = z.object({
     .default('https://api.stripe.com'),
 });
 
-/** Null when none of the settings is set. */
+/** Parses the settings of a group; null when none of them is set. */
 export const parseGroup = <S extends z.ZodObject>(group: S, set: Record<string, string>) =>
   Object.keys(set).some((name) => name in group.shape) ? group.safeParse(set) : null;
 

@@ -14,14 +14,14 @@ const maxSockets = 512;
 /** Milliseconds, with the client's names. */
 const timeouts = { connectionTimeout: seconds(3), requestTimeout: seconds(30), socketTimeout: minutes(1) };
 
-/** Address of a bucket. */
+/** A bucket and its address. */
 export interface Bucket {
   name: string;
   /** Prefix of every key, without slashes around it; empty when the whole bucket is used. */
   prefix: string;
-  /** Absent means the client's own setting (AWS_REGION). */
+  /** Region of the bucket; absent means the client's own setting (AWS_REGION). */
   region: string | undefined;
-  /** Absent: Amazon's. */
+  /** Address of the server; absent means Amazon's. */
   endpoint: string | undefined;
   /** Whether the bucket is part of the path instead of the host name. */
   pathStyle: boolean;
@@ -176,6 +176,6 @@ function problemOf(error: unknown, { name: bucket, endpoint }: Bucket): Problem 
     ? unavailable()
     : badGateway('The content storage rejected the request. The operator must correct its settings.');
   const where = endpoint ? `${bucket} at ${endpoint}` : bucket;
-  // Only the message: the code of a refused connection would be mistaken for one of the database.
+  // Only the message is kept: the code of a refused connection would be mistaken for one of the database.
   return Object.assign(problem, { cause: new Error(`bucket ${where}: ${name} (${status ?? code}): ${message}`) });
 }

@@ -17,7 +17,7 @@ export interface Storage {
   write(key: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
   /** The bytes as a stream; null when the content does not exist. */
   read(key: string, range?: ByteRange): Promise<Readable | null>;
-  /** Also removes remains of interrupted `write`s. An unknown key is not an error. */
+  /** Removes a content, and remains of interrupted `write`s. An unknown key is not an error. */
   remove(key: string): Promise<void>;
 }
 

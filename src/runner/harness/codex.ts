@@ -97,7 +97,7 @@ function settingsFor({ gateway, model, mcp }: Task): string[] {
     `${provider}.wire_api="responses"`,
     'analytics.enabled=false',
     'tools.update_plan.enabled=true',
-    // Each of these connects to other hosts at the start.
+    // Each of these features connects to other hosts at the start.
     ...['plugins', 'apps', 'remote_plugin', 'tool_suggest'].map((feature) => `features.${feature}=false`),
   ];
   for (const [name, url] of Object.entries(mcp)) {

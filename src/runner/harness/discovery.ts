@@ -25,10 +25,10 @@ export interface Missing {
 /** @returns why the program cannot be used; null: it can */
 export type SelfTest = (program: Found) => Promise<string | null>;
 
-/** How programs are examined. */
+/** Settings of the examination of programs. */
 export interface Probe {
   ask: Ask;
-  /** Absent: programs are offered by their release alone. */
+  /** Test of a program before it is offered; absent means that its release alone decides. */
   selfTest?: SelfTest | undefined;
 }
 

@@ -77,7 +77,7 @@ export function eventLine(name: string, event: Json): string {
 // biome-ignore lint/suspicious/noExplicitAny: the shapes are those of another program.
 export type Json = Record<string, any>;
 
-/** Null for text that is not a JSON object. */
+/** The parsed line; null for text that is not a JSON object. */
 export function parsed(line: string): Json | null {
   try {
     const value = JSON.parse(line);

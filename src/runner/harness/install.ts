@@ -20,7 +20,7 @@ export interface Installation {
   pinned: Pinned;
   /** @throws the reason why the program cannot be used */
   check(program: string): Promise<unknown>;
-  /** Percent. */
+  /** Reports the progress in percent. */
   progress(percent: number): void;
   signal: AbortSignal;
   env: NodeJS.ProcessEnv;

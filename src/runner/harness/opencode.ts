@@ -70,7 +70,7 @@ export function opencode(task: Task, on: Listener): Harness {
 
 interface Model {
   id: string;
-  /** Packages that are bundled. */
+  /** Name of a bundled package for the provider. */
   provider: string;
   route: 'anthropic' | 'openai';
 }
@@ -121,7 +121,7 @@ function environmentFor(task: Task, { id, provider, route }: Model, password: st
     OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
     OPENCODE_SERVER_PASSWORD: password,
     GATEWAY_KEY: gateway.key,
-    // Each of these connects to other hosts.
+    // Each of these variables turns off connections to other hosts.
     OPENCODE_DISABLE_AUTOUPDATE: '1',
     OPENCODE_DISABLE_MODELS_FETCH: '1',
     OPENCODE_DISABLE_LSP_DOWNLOAD: '1',

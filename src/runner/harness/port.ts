@@ -63,7 +63,7 @@ export interface Tokens {
 
 /** Tokens of one call of a model, never a running total. */
 export interface Usage extends Tokens {
-  /** Unique in its session, and equal when the harness reports the call again. */
+  /** Id of the call, unique in its session and equal when the harness reports the call again. */
   usageId: string;
   model: string;
 }

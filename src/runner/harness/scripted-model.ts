@@ -54,7 +54,7 @@ const inputs: Record<string, Json> = {
   shell: { command: ['sh', '-c', command] },
 };
 
-/** Null when the command was run, and for a request that offers no such tool. */
+/** The call to answer with; null when the command was run, and for a request that offers no such tool. */
 function callFor(tools: readonly Json[] = [], wasCalled: boolean): Call | null {
   const name = wasCalled ? undefined : Object.keys(inputs).find((one) => tools.some((tool) => tool.name === one));
   return name === undefined ? null : { name, input: inputs[name]! };

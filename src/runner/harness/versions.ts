@@ -9,11 +9,11 @@ export const testedVersions: Record<TestedHarness, { from: string; below: string
   opencode: { from: '1.18.31', below: '1.18.35' },
 };
 
-/** In the notation of npm. */
+/** The range of tested releases, in the notation of npm. */
 export const rangeOf = (harness: TestedHarness): string =>
   `>=${testedVersions[harness].from} <${testedVersions[harness].below}`;
 
-/** @param version Three numbers. */
+/** Whether the release is in the tested range. @param version Three numbers. */
 export function isTested(harness: TestedHarness, version: string): boolean {
   const { from, below } = testedVersions[harness];
   return compare(version, from) >= 0 && compare(version, below) < 0;

@@ -21,14 +21,14 @@ export interface Cgroup {
 
 export type OpenCgroup = (name: string, limits: Omit<Limits, 'diskBytes'>) => Cgroup;
 
-/** Null means not available to this runner. Tested with a real process that exceeds its limit. */
+/** Finds control groups, tested with a real process that exceeds its limit; null where this runner has none. */
 export async function findCgroups(candidates = ownGroups(), isWorking = isCapping): Promise<OpenCgroup | null> {
   for (const above of candidates) {
     try {
       const open = groupsBelow(above);
       if (await isWorking(open)) return open;
     } catch {
-      // This runner may not divide the group.
+      // The runner is not allowed to divide this group.
     }
   }
   return null;

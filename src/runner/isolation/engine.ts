@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { inPath } from './programs.ts';
 
 export interface Containers {
-  /** Docker or Podman. */
+  /** The program of Docker or Podman. */
   program: string;
   /** An image with Node.js, git and a shell. */
   image: string;

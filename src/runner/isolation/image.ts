@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { engineEnvironment } from './engine.ts';
 
 export interface ImageSource {
-  /** Docker or Podman. */
+  /** The program of Docker or Podman. */
   engine: string;
   signal: AbortSignal;
   log(line: string): void;

@@ -8,7 +8,7 @@ import type { Trust } from '../network/trust.ts';
 import { engineEnvironment } from './engine.ts';
 
 export interface TemporaryFolder {
-  /** A real path. */
+  /** The folder of the place, as a real path. */
   folder: string;
   /**
    * Sets the process groups that end with the folder (undefined or 0: none), and their enclosure: `cgroup FOLDER`, or a container engine
@@ -19,7 +19,7 @@ export interface TemporaryFolder {
 }
 
 export interface Place extends TemporaryFolder {
-  /** The script. */
+  /** The file of the script. */
   file: string;
   /** Working folder of the script. */
   work: string;

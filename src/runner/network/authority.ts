@@ -4,13 +4,13 @@ import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } fr
 import { createSecureContext, type SecureContext } from 'node:tls';
 
 export interface Authority {
-  /** PEM. */
+  /** The certificate as PEM. */
   certificate: string;
   /** Key and certificate of a server that answers for the host. */
   contextFor(host: string): SecureContext;
 }
 
-/** Longer than a mission stays on one runner; the clocks of a machine and its virtual machines differ. */
+/** A lifetime longer than a mission stays on one runner, and a skew: the clocks of a machine and its virtual machines differ. */
 const [lifetimeMs, skewMs] = [7 * 24 * 60 * 60_000, 60 * 60_000];
 
 /** Servers whose certificates are kept: a wildcard names any number of hosts. */

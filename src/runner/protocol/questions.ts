@@ -96,7 +96,7 @@ function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQ
 
   return {
     update,
-    /** Milliseconds. */
+    /** Time of waiting in milliseconds. */
     waitedMs,
     /** Called when a model call begins. @returns what to call when it has ended */
     modelCalled(): () => void {

@@ -26,7 +26,7 @@ const usageIn = (event: Json): Json | undefined => event.usage ?? event.message?
 
 export interface UsageReader {
   read(bytes: Buffer): void;
-  /** Null means the answer contained no usage. */
+  /** Tokens of the call; null when the answer contained no usage. */
   result(maxOutputTokens: number): Tokens | null;
 }
 
@@ -48,7 +48,7 @@ export function readUsage(isStream: boolean): UsageReader {
         latest = { ...latest, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value != null)) };
       if (usage && event.type !== 'message_start') isFinal = true;
     } catch {
-      // Not JSON: it holds no usage.
+      // The text is not JSON, so it holds no usage.
     }
   };
   return {

@@ -20,7 +20,7 @@ const maxBytes = 256 * 1024;
 const hooks = ['onCreateCommand', 'updateContentCommand', 'postCreateCommand'];
 const known = ['name', 'image', 'build', 'containerEnv', ...hooks, '$schema'];
 
-/** Null means the repository has none. @param checkout A real path. @throws when it cannot be read */
+/** The devcontainer of the repository; null if it has none. @param checkout A real path. @throws when it cannot be read */
 export async function readDevcontainer(checkout: string): Promise<Devcontainer | null> {
   for (const file of files) {
     const text = await readText(checkout, file);

@@ -16,7 +16,7 @@ export interface Remote {
 }
 
 export interface GitOptions {
-  /** Null means git works only on this machine. */
+  /** The remote; absent for commands that work only on this machine. */
   remote?: Remote | undefined;
   /** A settings file that is also read by commands that git starts itself. */
   globalConfig?: string;

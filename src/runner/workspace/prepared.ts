@@ -122,7 +122,7 @@ export function openPrepared(settings: PreparedSettings) {
     /** Keeps a tree whose downloads no later setup needs. */
     keepTree: (orgId: string, key: string, from: Workplace, setup: Setup) => keep(entryOf(orgId, key), from, setup),
     sweep: () => sweep(settings),
-    /** Serialized per key, also among several runners on this machine. */
+    /** Runs the work alone: one per key at a time, also among several runners on this machine. */
     alone: <T>(orgId: string, key: string, work: () => Promise<T>): Promise<T> => inTurn(entryOf(orgId, key), work),
   };
 }
@@ -191,7 +191,7 @@ async function sweep({ folder, keepMs, maxBytes }: PreparedSettings): Promise<vo
 
 const last = new Map<string, Promise<unknown>>();
 
-/** Serialized per entry: in this process by a queue, among processes by a lock. */
+/** Runs work on an entry one after the other: by a queue in this process, by a lock among processes. */
 function inTurn<T>(entry: string, work: () => Promise<T>): Promise<T> {
   const mine = (last.get(entry) ?? Promise.resolve()).then(() => locked(entry, work));
   const settled = mine.catch(() => {}).finally(() => last.get(entry) === settled && last.delete(entry));

@@ -40,7 +40,7 @@ function challenges({ error, error_description, max_age }: ErrorBody): string[] 
   return [`AgentAuth ${parameters.join(', ')}`, `Bearer resource_metadata="${apiResourceMetadata()}"`];
 }
 
-/** Escaped for a quoted string in a header (RFC 9110 §5.6.4). */
+/** The text escaped for a quoted string in a header (RFC 9110 §5.6.4). */
 const quotable = (text: string): string => text.replace(/[^\x20-\x7e]+/g, ' ').replace(/["\\]/g, '\\$&');
 
 function errorCode({ status }: Problem): string {

@@ -20,7 +20,7 @@ const anyKind = z.object({ type: z.enum(registrationKinds) });
 
 export function createAgentRegistration(perHour: number): Handler {
   const throttle = createSharedThrottle('agent-register', perHour, 3_600, 'Too many agents were registered from here.');
-  /** Counted before anything is created, and before any signature is verified. */
+  /** Counts the request before anything is created and before any signature is verified. */
   const count = ({ address }: Exchange) => throttle.take(networkOf(address));
 
   return async (exchange) => {

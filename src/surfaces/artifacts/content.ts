@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { readContent } from '#domain/work/artifacts/content.ts';
 import { findArtifact } from '#domain/work/artifacts/operations.ts';
 
-/** Null when the content is missing from the storage; the caller has checked its size. @throws 404 */
+/** The whole content, whose size the caller has checked; null when it is missing from the storage. @throws 404 */
 export async function readWholeContent(caller: Caller, artifactId: string): Promise<Buffer | null> {
   const content = await readContent(await findArtifact(caller, artifactId));
   if (!content) return null;

@@ -101,7 +101,7 @@ export const chosenAccess = (form: URLSearchParams): Chosen => ({
 export const isFormError = (error: unknown): error is Problem =>
   error instanceof Problem && [400, 401, 404].includes(error.status);
 
-/** At most the number that one credential may hold. */
+/** Preselected scopes, at most the number that one credential may hold. */
 const suggested = (scopes: ReadonlySet<string>): string[] =>
   scopes.size > tokens.scopesPerToken ? presetScopes('all', scopes) : [...scopes];
 

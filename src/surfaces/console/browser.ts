@@ -37,7 +37,7 @@ export function keepBrowserSecret(exchange: Exchange): string {
   return secret;
 }
 
-/** After sign-in: the secret is used up, and the browser is known from now on. */
+/** Remembers the browser after sign-in: its secret is used up, and it is known from now on. */
 export function rememberBrowser(exchange: Exchange, email: string): void {
   if (browserSecret(exchange)) setCookie(exchange, secretCookie, null, 0);
   const before = knownBrowserOf(exchange);

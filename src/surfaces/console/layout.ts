@@ -150,7 +150,7 @@ ${body}
 interface Menu {
   visitor: Visitor;
   path: string;
-  /** False where a person grants access: those pages run no script, and have no menu on a phone. */
+  /** Whether the page runs scripts: not where a person grants access, so these pages have no menu on a phone. */
   hasScript: boolean;
 }
 

@@ -7,7 +7,7 @@ import { invalid } from '#foundation/problem.ts';
 import { plainText } from '#graph/validation.ts';
 import { fieldsOf } from './visitor.ts';
 
-/** The option `script` of a page with such a form. */
+/** The option `script` of a page with a passkey form. */
 export const passkeyPageScript = (): 'passkey.js' | undefined => (arePasskeysPossible() ? 'passkey.js' : undefined);
 
 /** Hidden until the script detects support in the browser. `fields`: hidden fields that both requests send. */

@@ -13,7 +13,7 @@ import type { OrganizationRoute } from './application.ts';
 import { answerPage } from './layout.ts';
 import { day } from './time.ts';
 
-/** `1,250.00 USD`. */
+/** Formats money, such as `1,250.00 USD`. */
 const usd = (cents: number): string =>
   `${(cents / 100).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} USD`;
 

@@ -10,7 +10,7 @@ const distance = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const element = (epochMs: number, words: string): Html =>
   html`<time datetime="${isoTime(epochMs)}" title="${instant.format(epochMs)} UTC">${words}</time>`;
 
-/** `23 Nov 2026`. */
+/** Formats a day, such as `23 Nov 2026`. */
 export const day = (epochMs: number): Html => element(epochMs, date.format(epochMs));
 
 /** `just now`, `5 minutes ago`, `3 hours ago`; the date for times more than a day ago. */

@@ -52,7 +52,7 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
   const queries = documentCache<Known>();
   const priced = pricedSchema(schema);
 
-  /** Undefined for requests that yoga has to handle. */
+  /** Prepares an operation; undefined for requests that yoga has to handle. */
   function prepare(parameters: Record<string, unknown>): Ready | undefined {
     const { query, operationName, variables, extensions, ...others } = parameters ?? {};
     const known = typeof query === 'string' ? queries.get(query) : undefined;

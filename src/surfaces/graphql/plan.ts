@@ -44,7 +44,7 @@ export type Plan = (run: Run) => Promise<string>;
 type Write = (values: readonly unknown[], run: Run) => string[] | Promise<string[]>;
 interface Writer {
   write: Write;
-  /** Set when an object has only scalar members: its list is one `JSON.stringify`, which takes a quarter less CPU. */
+  /** The members of an object that has only scalar ones: its list is one `JSON.stringify`, which takes a quarter less CPU. */
   members?: Members | undefined;
 }
 /** A member whose values are resolved before they are written. */
@@ -56,7 +56,7 @@ interface Relation {
 }
 type Part = Members | Relation;
 
-/** Null for a document with introspection, or anything but one query. Ignores directives (conditions.ts). */
+/** Compiles a plan; null for a document with introspection, or anything but one query. Ignores directives (conditions.ts). */
 export function compilePlan(schema: GraphQLSchema, document: DocumentNode): Plan | null {
   const operations = document.definitions.filter((one) => one.kind === Kind.OPERATION_DEFINITION);
   const [operation] = operations as [OperationDefinitionNode];

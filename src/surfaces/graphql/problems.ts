@@ -6,7 +6,7 @@ import { invalid, methodNotAllowed, type Problem, type ProblemDetails, toProblem
 import { bytes } from '#limits.ts';
 import { answerType } from './requests.ts';
 
-/** Read by yoga in `extensions.http` and removed from the body. With `spec`, application/json still gets a 200. */
+/** Status and headers that yoga reads in `extensions.http` and removes from the body. With `spec`, application/json still gets a 200. */
 interface Http {
   status?: number;
   spec?: boolean;

@@ -15,7 +15,7 @@ export interface Request {
 }
 type Result = ExecutionResult | AsyncIterable<ExecutionResult>;
 
-/** Created by yoga in place of a fetch Response. */
+/** The response that yoga creates in place of a fetch Response. */
 export class PlainResponse {
   readonly status: number;
   /** The headers, with names in lower case. */

@@ -98,7 +98,7 @@ function joinNegativeNumbers(args: string[]): string[] {
   return joined;
 }
 
-/** `--email EMAIL [--name NAME]`. */
+/** The options of a command, such as `--email EMAIL [--name NAME]`. */
 export function usage({ options }: Command): string {
   const words = Object.entries(options.shape).map(([name, schema]) => {
     const word = schema === flag ? `--${name}` : `--${name} ${name.toUpperCase()}`;

@@ -51,7 +51,7 @@ export const databaseCommands: Record<string, Command> = {
       // With a DATABASE_URL there is no data folder; `backUp` then throws an error that names the alternative.
       const backup = await backUp(connection as never, data, to);
       if (place.ownSecretKey) await copyFile(secretKeyFile(place.dataDir), secretKeyFile(to));
-      // After the rows: a content is written before its row and never changes, so every content named by a row exists.
+      // Contents are copied after the rows: a content is written before its row and never changes, so every content named by a row exists.
       if (place.contentsFolder) await copyContents(place.contentsFolder, contentsIn(to));
       return {
         ...backup,

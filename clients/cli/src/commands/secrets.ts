@@ -84,7 +84,7 @@ export async function remove(options: PlaceOptions, name: string): Promise<void>
   else printLine(`Deleted ${paint('bold', name)}.`);
 }
 
-/** From a person without echo, or all of standard input without the line end that `echo` and editors add. */
+/** Reads a value: from a person without echo, or all of standard input without the line end that `echo` and editors add. */
 async function readValue(name: string): Promise<string> {
   if (!process.stdin.isTTY) return (await text(process.stdin)).replace(/\r?\n$/, '');
   process.stderr.write(`Value of ${name}: `);

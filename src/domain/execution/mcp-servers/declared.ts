@@ -28,7 +28,7 @@ export interface Declared {
   /** The names in `${secret:NAME}`. */
   secretRefs: string[];
   isolation: Isolation;
-  /** Not displayed: the whole address, and the headers as declared. */
+  /** The whole address, which is not displayed; neither are the headers as declared. */
   url: string | null;
   headers: Record<string, string>;
   /** How a sandbox runs it, with the variables as declared; null means it does not. */

@@ -39,7 +39,10 @@ const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 export interface BindingInput {
   roles: AgentRole[];
-  /** Absent means no change. A list, even an unchanged one, states that the tools were reviewed in their present form. */
+  /**
+   * The approved tools; absent means no change. A list, even an unchanged one, states that the tools were reviewed in their present
+   * form.
+   */
   approvedTools?: ApprovedTool[] | undefined;
   /** Null deletes a credential; absent ones are kept. */
   credentials?: Record<string, string | null> | undefined;

@@ -11,7 +11,7 @@ export const toolChanges = ['new', 'changed', 'removed', 'none'] as const;
 export interface ReviewedTool {
   name: string;
   change: (typeof toolChanges)[number];
-  /** Null means removed. */
+  /** The present definition; null means that the tool was removed. */
   present: ToolDefinition | null;
   /** The reviewed definition; null when the tool was not reviewed, or before definitions were stored. */
   reviewed: ToolDefinition | null;
@@ -37,7 +37,7 @@ export async function reviewTools(
   return { binding, tools: tools.filter(({ name }) => names?.includes(name) ?? true), isNarrowed: names != null };
 }
 
-/** In the order of the server; removed tools last. */
+/** The tools in the order of the server, removed ones last. */
 async function reviewedTools(binding: Row<McpBinding>): Promise<ReviewedTool[]> {
   const [row] = await sql<{ reviewedDefinitions: ToolDefinition[] | null }>(
     'select reviewed_definitions from mcp_bindings where id = $1',

@@ -167,9 +167,13 @@ const ServerType = builder.objectRef<McpServer>('McpServer').implement({
     declared: t.expose('declared', {
       type: DeclaredType,
       nullable: true,
-      description: 'Null when the config file does not declare it.',
+      description: 'The declaration; null when the config file has none.',
     }),
-    binding: t.expose('binding', { type: BindingType, nullable: true, description: 'Null when it is not bound.' }),
+    binding: t.expose('binding', {
+      type: BindingType,
+      nullable: true,
+      description: 'The binding; null when the server is not bound.',
+    }),
   }),
 });
 

@@ -61,7 +61,7 @@ export async function viewProject(caller: Caller, projectId: string): Promise<Pr
   return { projectId, ...file, servers };
 }
 
-/** Null restores the default. @throws 400 for an invalid path */
+/** Sets the path of the config file; null restores the default. @throws 400 for an invalid path */
 export async function setConfigPath(
   caller: Caller,
   projectId: string,

@@ -9,7 +9,7 @@ import * as prompts from './prompts.ts';
 export interface Finished {
   role: AgentRole;
   round: number;
-  /** Null for a role without structured output. */
+  /** The validated output; null for a role without structured output. */
   handover: Handover | null;
 }
 

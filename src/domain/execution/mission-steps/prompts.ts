@@ -34,7 +34,7 @@ export function withIssue(prompt: string, runId: string, issueText: string | nul
 export const planPrompt = ({ prompt }: Task): string =>
   sections(prompt, '# Your part\n\nWrite the plan of this task: steps that somebody else can follow. Change nothing.');
 
-/** Without a plan only the task, for an agent that works alone. */
+/** Prompt of the builder: without a plan only the task, for an agent that works alone. */
 export const buildPrompt = (task: Task): string =>
   task.plan
     ? sections(task.prompt, planOf(task), '# Your part\n\nFollow the plan, and commit the change.')

@@ -31,7 +31,7 @@ export interface ClaimedRun {
   issueId: string;
   issueUrl: string | null;
   repoFullName: string;
-  /** Null means the default branch of the repository. */
+  /** The branch that the change is for; null means the default branch of the repository. */
   baseBranch: string | null;
   branch: string;
   /** Whether the runtime merges an approved change. */

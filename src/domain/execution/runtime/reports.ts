@@ -40,7 +40,7 @@ export interface Usage extends Tokens {
   model: string;
   /** The reserved call that it ends. */
   callId?: string | null | undefined;
-  /** For the metrics; status 0: no answer came. */
+  /** The answer of the vendor, for the metrics; the status 0 means that none came. */
   answer?: { vendor: string; status: number } | null | undefined;
 }
 
@@ -136,7 +136,7 @@ export interface FragmentsReport {
   fragments: Fragment[];
 }
 
-/** Appends thoughts, actions and messages of an agent. @throws 409 as above */
+/** Appends thoughts, actions and messages of an agent. @throws 409 for a gap, or for a sequence number stored with different content */
 export const appendFragments = (caller: Caller, input: FragmentsReport): Promise<{ nextSeq: number }> =>
   transaction(async (trx) => {
     const { id, runId } = await lockHeldSandbox(trx, caller, input);

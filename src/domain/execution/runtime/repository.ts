@@ -22,7 +22,7 @@ export interface FileRequest extends OfRun {
   ref?: string | null | undefined;
 }
 
-/** Null when the file or the ref does not exist. @throws 404, or 409 `lease_lost` */
+/** The text of a file; null when the file or the ref does not exist. @throws 404, or 409 `lease_lost` */
 export async function readFileOfRun(
   caller: Caller,
   { path, ref, ...held }: FileRequest,

@@ -244,7 +244,7 @@ export const ReportedBranch = builder
   .implement({
     description: 'The pull request of a branch.',
     fields: (t) => ({
-      prNumber: t.exposeInt('prNumber', { nullable: true, description: 'Null for a host without pull requests.' }),
+      prNumber: t.exposeInt('prNumber', { nullable: true, description: 'Number; null without pull requests.' }),
       prUrl: t.exposeString('prUrl', { nullable: true, description: 'Its page; null where the source host has none.' }),
     }),
   });

@@ -111,7 +111,7 @@ export const ReportCostRequest = request(
       costId: key,
       usd: z.number().min(report.usd.min).max(report.usd.max).describe('US dollars, rounded to a millionth.'),
       sandboxId: id.nullish().describe('The sandbox that caused it.'),
-      role: AgentRole.zod.nullish().describe('With `sessionId`: the session that it is added to.'),
+      role: AgentRole.zod.nullish().describe('The role of the session that it is added to; sent with `sessionId`.'),
       sessionId: sessionId.nullish().describe(sessionDescription),
       incomplete: z.boolean().default(false).describe('Whether costs are known to be missing.'),
     })

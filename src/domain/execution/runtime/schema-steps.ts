@@ -17,7 +17,7 @@ export const ReportUsageRequest = request(
       usageId: key,
       stepId,
       sandboxId: id.nullish().describe('The sandbox that caused it.'),
-      role: AgentRole.zod.nullish().describe('With `sessionId`: the session that it is added to.'),
+      role: AgentRole.zod.nullish().describe('The role of the session that it is added to; sent with `sessionId`.'),
       sessionId: sessionId.nullish().describe(sessionDescription),
       model: boundedText(text.modelId).describe(
         'The model that answered, by its vendor’s name; a date at its end is ignored.',

@@ -20,7 +20,7 @@ export interface ClaimCeremony {
   /** Address of the attempt, without the code: typing the code proves that person and agent are in touch. */
   verificationUri: string;
   expiresAt: number;
-  /** Seconds. */
+  /** Seconds until the code expires. */
   expiresIn: number;
   /** Seconds between polls. */
   interval: number;

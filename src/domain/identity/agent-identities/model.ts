@@ -35,7 +35,7 @@ export class Registration extends table('agent_registrations', {
   subject: column<string | null>(),
   createdAt: column<number>(),
   claimExpiresAt: column<number>(),
-  /** Seconds. */
+  /** Seconds between polls. */
   pollInterval: column<number>(),
   lastPolledAt: column<number | null>(),
   /** Assertions contain the generation in which they were issued; only those of the present one are valid. */
@@ -48,7 +48,7 @@ export class Registration extends table('agent_registrations', {
   projectId: column<Unless<LentGrant>['projectId']>(),
   scopes: column<Unless<LentGrant>['scopes']>(),
   grantExpiresAt: column<Unless<LentGrant>['grantExpiresAt']>(),
-  /** Accurate to the minute. */
+  /** Time of the last use, accurate to the minute. */
   lastUsedAt: column<number | null>(),
   revokedAt: column<number | null>(),
 }) {

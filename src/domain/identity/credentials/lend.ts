@@ -11,7 +11,7 @@ import { holdProject } from '../../projects/projects/operations.ts';
 export interface Lender {
   userId: Id<'person'>;
   orgId: string;
-  /** Null means the whole organization. */
+  /** The project that the credential reaches; null means the whole organization. */
   projectId: string | null;
 }
 

@@ -3,7 +3,7 @@ import { joinOrganizationSql } from '../../organization/organizations/join.ts';
 import { joinPersonSql } from '../../organization/people/join.ts';
 
 export interface OwnerFilter {
-  /** A slug. */
+  /** The slug of the organization. */
   org?: string | undefined;
   email?: string | undefined;
   /** Maximum number of rows. */

@@ -31,7 +31,7 @@ export interface Delegation {
   /** When the person consented. */
   createdAt: number;
   expiresAt: number;
-  /** Accurate to the minute. */
+  /** Time of the last use, accurate to the minute. */
   lastUsedAt: number | null;
   status: (typeof delegationStatuses)[number];
 }

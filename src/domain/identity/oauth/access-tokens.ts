@@ -21,7 +21,7 @@ export class AccessToken extends table('access_tokens', {
   scopes: column<string[]>(),
   createdAt: column<number>(),
   expiresAt: column<number>(),
-  /** Accurate to the minute. */
+  /** Time of the last use, accurate to the minute. */
   lastUsedAt: column<number | null>(),
   revokedAt: column<number | null>(),
 }) {
@@ -43,7 +43,7 @@ export interface NewAccessToken {
 
 export interface IssuedAccessToken {
   accessToken: string;
-  /** Seconds. */
+  /** Seconds until the token expires. */
   expiresIn: number;
   scope: string;
 }

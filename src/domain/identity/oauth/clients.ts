@@ -82,7 +82,10 @@ export async function findClient(clientId: string, beforeFetch: () => Promise<un
   return (await OAuthClient.find({ id: clientId })) ?? unknownClient();
 }
 
-/** For the token endpoint, which fetches nothing: a client whose document was never read has no code. @throws invalid_client */
+/**
+ * Checks the client at the token endpoint, which fetches nothing: a client whose document was never read has no code. @throws
+ * invalid_client
+ */
 export async function requireClient(clientId: string): Promise<void> {
   const known = isDocumentAddress(clientId)
     ? await findClientDocument(clientId)

@@ -56,6 +56,6 @@ export const slowDown = errorOf('slow_down');
 /** RFC 8628 §3.5: the code has expired; a new one is needed. */
 export const expiredToken = errorOf('expired_token');
 
-/** RFC 7591 §3.2.2. */
+/** RFC 7591 §3.2.2: a redirect address is invalid. */
 export const invalidRedirectUri = errorOf('invalid_redirect_uri');
 export const invalidClientMetadata = errorOf('invalid_client_metadata');

@@ -1,7 +1,7 @@
 // Proof Key for Code Exchange with S256 only (RFC 7636; RFC 9700 §2.1.1). Pure.
 import { digest, sameBytes } from '#foundation/secrets/secrets.ts';
 
-/** Base64url of 32 bytes. */
+/** Whether the text is base64url of 32 bytes. */
 export const isCodeChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
 /** Whether the verifier is well-formed (RFC 7636 §4.1) and its digest the challenge. */

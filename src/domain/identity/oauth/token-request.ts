@@ -6,7 +6,7 @@ export interface TokenParameters {
   readonly grant_type: string;
   readonly assertion?: string;
   readonly claim_token?: string;
-  /** Unchecked; `resourceOf` parses it. */
+  /** The resource, unchecked; `resourceOf` parses it. */
   readonly resource?: string;
   readonly code?: string;
   readonly redirect_uri?: string;
@@ -19,7 +19,7 @@ export interface TokenParameters {
 export interface TokenResponse {
   access_token: string;
   token_type: 'Bearer';
-  /** Seconds. */
+  /** Seconds until the token expires. */
   expires_in: number;
   /** Separated by spaces; empty for an unclaimed agent. */
   scope: string;

@@ -17,7 +17,7 @@ export class Token extends table('tokens', {
   scopes: column<string[]>(),
   createdAt: column<number>(),
   expiresAt: column<number>(),
-  /** Accurate to the minute. */
+  /** Time of the last use, accurate to the minute. */
   lastUsedAt: column<number | null>(),
   revokedAt: column<number | null>(),
 }) {

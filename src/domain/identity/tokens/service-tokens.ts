@@ -13,7 +13,7 @@ import type { OwnerFilter } from '../credentials/owner.ts';
 
 export class ServiceToken extends table('service_tokens', {
   id: column<Id<'service'>>(),
-  /** Null means the token serves every organization. */
+  /** The organization of the token; null means that it serves every organization. */
   orgId: column<Id<'organization'> | null>(),
   name: column<string>(),
   scopes: column<Scope[]>(),

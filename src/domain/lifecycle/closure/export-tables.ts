@@ -107,7 +107,7 @@ const idsOf = ({ tableName }: Model, column = 'id'): string =>
 
 export const exportTables: readonly ExportTable[] = [
   table(Organization, 'id = ?'),
-  // Only the account data that the organization knows.
+  // The account has only the data that the organization knows.
   table({ tableName: Person.tableName, columns: ['id', 'email', 'name'] }, `id in (${idsOf(Membership, 'user_id')})`),
   ...ofOrganization.map((model) => table(model, 'org_id = ?')),
   ...ofParent.map(([model, column, parent]) => table(model, `"${snake(column)}" in (${idsOf(parent)})`)),

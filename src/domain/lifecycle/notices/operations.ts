@@ -8,7 +8,7 @@ import { consolePage } from '../../organization/organizations/pages.ts';
 import { conditions } from './conditions.ts';
 import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
 
-/** Longer than any cause lasts, so that a dismissal is kept for as long as its cause. */
+/** Retention of dismissals: longer than any cause lasts. */
 const dismissalsLastMs = days(400);
 
 /** The notices that the caller's person has not dismissed, the most urgent first. */

@@ -89,7 +89,9 @@ const NoticeMailChoice = builder.objectRef<MailChoice>('NoticeMailChoice').imple
   description: 'Whether a person gets notices of one kind by email.',
   fields: (t) => ({
     kind: t.expose('kind', { type: NoticeMailKind.type, description: 'Subject of the notices.' }),
-    enabled: t.exposeBoolean('enabled', { description: 'True unless the person has turned it off.' }),
+    enabled: t.exposeBoolean('enabled', {
+      description: 'Whether the notices are emailed: true unless the person has turned it off.',
+    }),
   }),
 });
 

@@ -11,7 +11,8 @@ import { endAuthority } from './authority.ts';
 export const disablePerson = (person: Row<Person>): Promise<Row<Person>> =>
   transaction(async (trx) => {
     const disabledAt = person.disabledAt ?? now();
-    // Written first: a concurrent creation of a session or credential holds the person's lock already, or waits here and is then refused.
+    // The column is written first: a concurrent creation of a session or credential holds the person's lock already, or waits here and is
+    // then refused.
     await Person.patch(trx, { id: person.id }, { disabledAt });
     await endSessionsOf(trx, person.id);
     await endAuthority(trx, { userId: person.id });

@@ -136,7 +136,7 @@ async function writeMarks(caller: Caller, ids: readonly MilestoneId[], mark: Set
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const marked = mark === 'reset' ? { mark: null, markedAt: null } : { mark, markedAt: now() };
-  // Ordered by id, so that concurrent writers do not deadlock.
+  // Rows are ordered by id, so that concurrent writers do not deadlock.
   const rows = [...ids].sort().map((milestoneId) => ({ orgId, milestoneId, ...marked }));
   if (rows.length > 0) {
     await SetupMilestone.query().insert(rows).onConflict(['orgId', 'milestoneId']).merge(['mark', 'markedAt']);

@@ -11,7 +11,7 @@ export const teamPlanIds = ['team-5', 'team-20'] as const;
 export type TeamPlanId = (typeof teamPlanIds)[number];
 
 export interface PlanLimits {
-  /** Null means unlimited. */
+  /** Maximum number of projects; null means unlimited. */
   projects: number | null;
   /** Maximum of open missions; null means that only the credits limit them. */
   agentsAtOnce: number | null;

@@ -109,7 +109,7 @@ async function insertSubscription(
   trx: Transaction,
   { periodEnd, at, ...subscription }: NewSubscription,
 ): Promise<void> {
-  // Written as canceled in a closed organization, so that the provider ends the subscription with the refund.
+  // The subscription is written as canceled in a closed organization, so that the provider ends the subscription with the refund.
   await lockOrganization(trx, subscription.orgId);
   const status = (await isOrganizationOpen(trx, subscription.orgId)) ? ('active' as const) : ('canceled' as const);
   const row = {

@@ -35,7 +35,7 @@ export class BillingOrder extends table('billing_orders', {
   /** The provider's id of the payment. */
   payment: column<string>(),
   createdAt: column<number>(),
-  /** Null means the order cannot be withdrawn. */
+  /** End of the withdrawal period; null means that the order cannot be withdrawn. */
   withdrawableUntil: column<number | null>(),
   withdrawnAt: column<number | null>(),
   withdrawalReason: column<string | null>(),
@@ -106,7 +106,7 @@ export interface CreditMessage {
 export class CreditRequest extends table('credit_requests', {
   id: column<Id<'creditRequest'>>(),
   orgId: column<Id<'organization'>>(),
-  /** Oldest first. */
+  /** Messages of the request, oldest first. */
   messages: column<CreditMessage[]>(),
   createdAt: column<number>(),
   /** When credits were bought or granted; null while the request is open. */

@@ -115,7 +115,7 @@ export const TeamSubscription = builder.objectRef<Row<BillingSubscription>>('Tea
     nextPlan: t.expose('nextPlan', {
       type: TeamPlanId.type,
       nullable: true,
-      description: 'The plan from the next period on; null means the same.',
+      description: 'The plan from the next period on; null when it does not change.',
     }),
   }),
 });

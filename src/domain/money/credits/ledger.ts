@@ -36,7 +36,7 @@ export const balanceOf = (account: Exclude<Account, 'reserved'>, lot: string): s
   `coalesce((select e.balance_after from credit_entries e
     where e.lot_id = ${reference(lot)} and e.account = '${account}' and e.run_id = '' order by e.seq desc limit 1), 0)`;
 
-// Ordered by expiry: credits that expire first are spent first.
+// Lots are ordered by expiry: credits that expire first are spent first.
 const openLotsSql = `select l.id, l.kind, l.order_id, l.starts_at, l.expires_at, l.created_at, ${balanceOf('available', 'l.id')} as available,
     -(${balanceOf('issued', 'l.id')} + ${balanceOf('spent', 'l.id')} + ${balanceOf('expired', 'l.id')}
       + ${balanceOf('withdrawn', 'l.id')}) as owned

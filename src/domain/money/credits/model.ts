@@ -17,9 +17,9 @@ export class CreditLot extends table('credit_lots', {
   orgId: column<Id<'organization'>>(),
   kind: column<LotKind>(),
   orderId: column<string | null>(),
-  /** Null means spendable at once. */
+  /** When the credits can first be spent; null means at once. */
   startsAt: column<number | null>(),
-  /** Null means never. */
+  /** When the credits expire; null means never. */
   expiresAt: column<number | null>(),
   createdAt: column<number>(),
 }) {

@@ -7,11 +7,11 @@ import { Membership } from '../memberships/model.ts';
 export class Organization extends table('organizations', {
   id: column<Id<'organization'>>(),
   name: column<string>(),
-  /** Unique across all organizations of the service. */
+  /** The slug, unique across all organizations of the service. */
   slug: column<string>(),
   createdByUserId: column<Id<'person'>>(),
   createdAt: column<number>(),
-  /** True while the name is a default that no person has chosen. */
+  /** Whether the name is a default that no person has chosen. */
   namePending: column<boolean>(),
   /** When the organization was closed; null while it is open. A closed one is erased after thirty days. */
   closedAt: column<number | null>(),

@@ -15,5 +15,5 @@ const providers: Record<string, string> = {
   '53414d53-554e-4700-0000-000000000000': 'Samsung Pass',
 };
 
-/** Undefined for an unknown AAGUID, and for the zeros of an authenticator without one. */
+/** The name of the provider; undefined for an unknown AAGUID, and for the zeros of an authenticator without one. */
 export const passkeyProvider = (aaguid: string): string | undefined => providers[aaguid];

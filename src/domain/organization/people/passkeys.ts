@@ -116,7 +116,7 @@ export async function createPasskey(
   const personId = ownPerson(caller);
   await transaction(async (trx) => {
     await useChallenge(trx, challenge());
-    // Serialized per person, so that the count is exact.
+    // Creations are serialized per person, so that the count is exact.
     await lockPerson(trx, personId);
     const [before] = await sql<{ count: number }>(
       'select count(*)::int as count from passkeys where person_id = $1',

@@ -220,9 +220,9 @@ export interface InstanceType {
   id: InstanceTypeId;
   label: string;
   vcpu: number;
-  /** MiB. */
+  /** Memory in MiB. */
   memory: number;
-  /** GB. */
+  /** Disk space in GB. */
   disk: number;
 }
 

@@ -18,7 +18,7 @@ export type Effort = (typeof efforts)[number];
 export class Agent extends table('agents', {
   id: column<Id<'agent'>>(),
   orgId: column<Id<'organization'>>(),
-  /** Unique in the organization, ignoring case. */
+  /** The name, unique in the organization in any case of letters. */
   name: column<string>(),
   role: column<AgentRole>(),
   harness: column<HarnessId>(),

@@ -144,7 +144,7 @@ export async function updateAgent(
   const patch = { ...plain, ...(sandbox && { sandboxTemplateId: sandbox.templateId }) } as Partial<Agent>;
   if (Object.keys(patch).length === 0) return findAgent(caller, agentId);
   return transaction(async (trx) => {
-    // Locked, because concurrent callers may change harness and model.
+    // The agent is locked, because concurrent callers may change harness and model.
     const agent = await Agent.lock(trx, { id: agentId, orgId });
     if (!agent) return Agent.refuse();
     refuseChanged(agent, ifUpdatedAt);

@@ -119,7 +119,7 @@ export interface Runtime {
   places: number | null;
   modelVendors: ModelVendor[] | null;
   notice: string | null;
-  /** Accurate to the half minute. */
+  /** Time of the last claim or heartbeat, accurate to the half minute. */
   lastSeenAt: number;
   isConnected: boolean;
 }

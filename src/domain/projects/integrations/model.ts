@@ -59,7 +59,7 @@ export class Integration extends table('integrations', {
   brokenSince: column<number | null>(),
   /** The address of a compatible server or of GitHub Enterprise Server, without a trailing slash; null means the vendor's own. */
   baseUrl: column<string | null>(),
-  /** False until credentials are set, and after they are revoked. */
+  /** Whether credentials are set: false before, and after they are revoked. */
   hasCredentials: column<boolean>(),
   /** When the credentials were last checked with the vendor; null means that they were not checked since they were set. */
   checkedAt: column<number | null>(),

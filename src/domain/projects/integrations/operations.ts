@@ -19,7 +19,7 @@ import {
   vendors,
 } from './model.ts';
 
-/** Oldest first, so that a project's default connectors stay the same when more are added. */
+/** The connectors, oldest first, so that a project's default connectors stay the same when more are added. */
 export async function listIntegrations(caller: Caller): Promise<Row<Integration>[]> {
   beyondOneProject(caller);
   return Integration.findAll({ orgId: ownOrganization(caller) });
@@ -32,7 +32,7 @@ export const listConnectors = (orgId: string): Promise<Pick<Row<Integration>, 'i
   lookUp(connectorsSql, [orgId]);
 
 export interface NewIntegration {
-  /** Absent means a new id. */
+  /** The id of the connector; absent means a new one. */
   id?: Id<'integration'>;
   orgId: Id<'organization'>;
   vendor: Vendor;
@@ -197,7 +197,7 @@ export const listModelVendors = (orgId: string | null): Promise<Pick<Row<Integra
     [orgId],
   );
 
-/** Null for credentials that were sealed with another key. */
+/** The credentials in clear text; null if they were sealed with another key. */
 function unsealed(id: string, sealed: string): string | null {
   try {
     return unseal(sealContext(id), sealed).trim();

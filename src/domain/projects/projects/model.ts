@@ -14,7 +14,7 @@ export type ProjectTracker = (typeof projectTrackers)[number];
 export class Project extends table('projects', {
   id: column<Id<'project'>>(),
   orgId: column<Id<'organization'>>(),
-  /** Derived from the first name, unique in the organization; unchanged by a rename. */
+  /** The slug, derived from the first name and unique in the organization; a rename does not change it. */
   slug: column<string>(),
   name: column<string>(),
   status: column<ProjectStatus>(),

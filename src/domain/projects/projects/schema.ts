@@ -46,13 +46,13 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
     }),
     trackerProjectId: t.exposeString('trackerProjectId', { nullable: true, description: 'Not used yet: always null.' }),
     scmConnectorId: t.string({
-      description: 'Empty while `missingConnectorKinds` names `scm`.',
+      description: 'The integration of the source host; empty while `missingConnectorKinds` names `scm`.',
       resolve: (project) => project.scmConnectorId ?? '',
     }),
     scmOwner: t.exposeString('scmOwner', { description: 'Owner of the repository: the part before the slash.' }),
     scmRepo: t.exposeString('scmRepo', { description: 'Name of the repository: the part after the slash.' }),
     llmConnectorId: t.string({
-      description: 'Empty while `missingConnectorKinds` names `llm`.',
+      description: 'The integration of the language model; empty while `missingConnectorKinds` names `llm`.',
       resolve: (project) => project.llmConnectorId ?? '',
     }),
     autoMerge: t.exposeBoolean('autoMerge', {

@@ -20,7 +20,10 @@ export async function hostOf(project: Row<Project>): Promise<Host> {
   return { connector, host: repositories[connector.vendor]! };
 }
 
-/** Null means no such file or ref; without a ref, the default branch. @throws as `Repository.readFile`; 400 for an invalid path or ref */
+/**
+ * Reads a file, without a ref from the default branch; null when the file or the ref does not exist. @throws as `Repository.readFile`;
+ * 400 for an invalid path or ref
+ */
 export async function readRepositoryFile(
   project: Row<Project>,
   path: string,

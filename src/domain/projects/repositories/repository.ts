@@ -17,7 +17,7 @@ export interface RepositoryFile {
 export interface RepositoryAccess {
   /** An https address, or the absolute path of a folder on the machine of the service. */
   url: string;
-  /** For HTTP basic authentication; null for a folder. */
+  /** User name for HTTP basic authentication; null for a folder. */
   username: string | null;
   password: string | null;
   defaultBranch: string;
@@ -62,14 +62,14 @@ export interface PullRequests {
 
 export interface Repository {
   /**
-   * Null means no such file, or no such ref. Without a ref: the default branch.
+   * Reads a file, without a ref from the default branch; null when the file or the ref does not exist.
    * @throws 400 for a file that is not text or too large, 409 for a problem that a person must correct, retryable 502 to 504
    */
   readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
   access(project: Row<Project>, connector: Row<Integration>): Promise<RepositoryAccess>;
   /** Whether somebody may write to the repository; absent means the host has no accounts. @throws as `readFile` */
   mayWrite?(project: Row<Project>, login: string): Promise<boolean>;
-  /** Absent means the host has no pull requests. */
+  /** The pull requests; absent for a host without any. */
   pullRequests?: PullRequests;
 }
 

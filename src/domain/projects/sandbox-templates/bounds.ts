@@ -1,6 +1,6 @@
 // The bounds of sandbox templates.
 
-/** Characters. */
+/** Bounds of texts, in characters. */
 export const templateText = {
   name: { min: 1, max: 120 },
   description: { max: 500 },
@@ -16,7 +16,10 @@ export const templateText = {
   healthCheck: { min: 1, max: 1_000 },
 } as const;
 
-/** Maximum hosts per policy, variables per template or service, services per template, arguments per service, and templates per organization. */
+/**
+ * Maximum hosts per policy, variables per template or service, services per template, arguments per service, and templates per
+ * organization.
+ */
 export const templateCounts = { hosts: 100, variables: 50, services: 5, arguments: 50, templates: 100 } as const;
 
 /** The largest limits that a template can set for a mission; a runner may have lower bounds of its own. */

@@ -9,7 +9,7 @@ import type { NetworkPolicy, Service, TemplateBase, Variable } from './settings.
 export class SandboxTemplate extends table('sandbox_templates', {
   id: column<Id<'sandboxTemplate'>>(),
   orgId: column<Id<'organization'>>(),
-  /** Unique in the organization, ignoring case. */
+  /** The name, unique in the organization in any case of letters. */
   name: column<string>(),
   description: column<string | null>(),
   base: column<TemplateBase>(),

@@ -28,7 +28,7 @@ const storedSql = `select id, scope, kind, name, sealed_value, hosts, setup_only
 interface Place {
   orgId: string;
   projectId: string;
-  /** Null means the built-in template, which has no secrets. */
+  /** The template; null means the built-in one, which has no secrets. */
   templateId: string | null;
 }
 

@@ -13,12 +13,12 @@ export type SecretKind = (typeof secretKinds)[number];
 export class Secret extends table('secrets', {
   id: column<Id<'secret'>>(),
   orgId: column<Id<'organization'>>(),
-  /** Computed by the database. */
+  /** The scope, which the database computes. */
   scope: column<SecretScope>(),
   projectId: column<Id<'project'> | null>(),
   templateId: column<Id<'sandboxTemplate'> | null>(),
   kind: column<SecretKind>(),
-  /** Unique in its scope. */
+  /** The name, unique in its scope. */
   name: column<string>(),
   /** Hosts whose requests get the value instead of its placeholder. */
   hosts: column<string[]>(),

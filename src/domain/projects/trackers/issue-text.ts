@@ -1,7 +1,7 @@
 // The text of an issue for agents: title, description and comments, within bounds. Strangers may have written it.
 import type { FoundIssue } from './tracker.ts';
 
-/** Characters. */
+/** Maximum lengths in characters. */
 const most = { title: 300, body: 12_000, comment: 2_000, comments: 10_000 };
 
 const clip = (text: string, length: number): string => {

@@ -35,7 +35,10 @@ export interface Tracker {
    * @throws a Problem: a retryable one is retried later, any other fails the run.
    */
   createIssue(project: Row<Project>, issue: NewIssue): Promise<CreatedIssue>;
-  /** Only for a tracker in the platform's own database, which creates the issues of runs in the transaction that writes the runs. */
+  /**
+   * Present only for a tracker in the platform's own database, which creates the issues of runs in the transaction that writes the
+   * runs.
+   */
   local?: {
     /** Id and address for a new issue of the organization with that slug. */
     name(slug: string): CreatedIssue;

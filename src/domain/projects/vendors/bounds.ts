@@ -9,7 +9,7 @@ export const maxConnectorModels = 50;
 /** US dollars per million tokens. */
 export const modelPriceUsd = { min: 0, max: 10_000 } as const;
 
-/** Characters. */
+/** Bounds of texts, in characters. */
 export const connectorText = {
   credentials: { min: 1, max: 1_000 },
   baseUrl: { min: 1, max: 500 },

@@ -37,7 +37,7 @@ export interface VendorConnection {
   kind: VendorKind;
   vendor: Vendor;
   address: string;
-  /** Null for a trial of credentials that are not stored. */
+  /** The connector; null for a trial of credentials that are not stored. */
   connector: Row<Integration> | null;
   credentials: string;
   signal: AbortSignal;
@@ -113,14 +113,14 @@ export const unexpectedAnswer = ({ name }: VendorConnection): Problem =>
 const quote = ({ credentials }: VendorConnection, words: string | null | undefined): string =>
   words?.replaceAll(credentials, '[redacted]').replace(/\s+/g, ' ').trim().slice(0, 300) ?? '';
 
-/** Not retryable: a person must replace the credentials. */
+/** The problem of rejected credentials, which is not retryable: a person must replace them. */
 export function credentialsRefused(connection: VendorConnection, words?: string | null): Problem {
   const { name, kind } = connection;
   const said = quote(connection, words);
   return conflict(`${name} rejected the credentials of the ${kind} connector${said && ` (${said})`}: replace them.`);
 }
 
-/** Not retryable. */
+/** The problem of a refusal by the vendor, which is not retryable. */
 export function refusedBy(connection: VendorConnection, what: string, words?: string | null): Problem {
   const said = quote(connection, words);
   return conflict(`${connection.name} rejected ${what}${said ? `: ${said}` : '.'}`);

@@ -22,7 +22,7 @@ export class Artifact extends table('artifacts', {
   sandboxId: column<Sandbox['id'] | null>(),
   role: column<AgentRole>(),
   kind: column<ArtifactKind>(),
-  /** As reported by the runtime; browsers get a safe type instead (surfaces/artifacts). */
+  /** Media type that the runtime reported; browsers get a safe type instead (surfaces/artifacts). */
   contentType: column<string>(),
   sizeBytes: column<number>(),
   caption: column<string | null>(),
@@ -57,7 +57,7 @@ export class StoredContent extends table('stored_contents', {
   /** The organization whose runtime may register it as an artifact; null for the service's own contents. */
   orgId: column<Id<'organization'> | null>(),
   createdAt: column<number>(),
-  /** Null until the upload is complete. */
+  /** Size of the content; null until the upload is complete. */
   sizeBytes: column<number | null>(),
   /** The end of the current upload's exclusive hold. */
   uploadingUntil: column<number | null>(),

@@ -15,7 +15,7 @@ export interface ArtifactFilter extends PageRequest {
   kind?: ArtifactKind | null | undefined;
 }
 
-/** Newest first. Empty for a project that the caller cannot reach. */
+/** Artifacts, newest first; none of a project that the caller cannot reach. */
 export async function listArtifacts(
   caller: Caller,
   { issueId, projectId, sandboxId, kind, ...page }: ArtifactFilter,
@@ -34,5 +34,5 @@ export const withdrawArtifacts = async (trx: Transaction, sandboxId: Sandbox['id
   await Artifact.patch(trx, { sandboxId }, { expiresAt: now() });
 };
 
-/** For the holder of a signed address: the address is the credential. */
+/** Finds an artifact for the holder of a signed address, which is the credential. */
 export const findArtifactByAddress = (artifactId: string): Promise<Row<Artifact>> => Artifact.get({ id: artifactId });

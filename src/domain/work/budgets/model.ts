@@ -12,7 +12,7 @@ export type BudgetPeriod = (typeof budgetPeriods)[number];
 export class Budget extends table('budgets', {
   id: column<Id<'budget'>>(),
   orgId: column<Id<'organization'>>(),
-  /** Computed by the database. */
+  /** The subject, which the database computes. */
   subject: column<BudgetSubject>(),
   projectId: column<Id<'project'> | null>(),
   /** The person whose missions the budget is for: those that the person started or last scheduled. */

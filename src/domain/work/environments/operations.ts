@@ -15,7 +15,7 @@ export interface EnvironmentFilter extends PageRequest {
   status?: EnvironmentStatus | null | undefined;
 }
 
-/** Newest first. Empty for a project that the caller cannot reach. */
+/** Environments, newest first; none of a project that the caller cannot reach. */
 export async function listEnvironments(
   caller: Caller,
   { issueId, projectId, status, ...page }: EnvironmentFilter,

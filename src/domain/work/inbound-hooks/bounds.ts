@@ -1,7 +1,7 @@
 // The bounds of inbound events.
 import { days, minutes } from '#foundation/clock.ts';
 
-/** Characters. */
+/** Bounds of texts, in characters. */
 export const inboundText = {
   hookName: { min: 1, max: 120 },
   header: { min: 1, max: 100 },

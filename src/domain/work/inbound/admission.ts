@@ -83,7 +83,7 @@ async function refusalOf(
     : waiting(`${author.login} may not write to ${project.scmOwner}/${project.scmRepo}.`);
 }
 
-/** False when the host refuses to answer. @throws retryable Problems */
+/** Whether the author may write to the repository; false when the host refuses to answer. @throws retryable Problems */
 async function mayWrite(project: Row<Project>, login: string): Promise<boolean> {
   try {
     const { host } = await hostOf(project);

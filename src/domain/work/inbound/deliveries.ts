@@ -19,7 +19,7 @@ export interface DeliveryFilter extends PageRequest {
   status?: DeliveryStatus | null | undefined;
 }
 
-/** Newest first. @throws 404 for an unknown hook */
+/** Deliveries, newest first. @throws 404 for an unknown hook */
 export async function listDeliveries(
   caller: Caller,
   { hookId, status, ...page }: DeliveryFilter,

@@ -23,7 +23,7 @@ const nouns = {
   webhook: 'event',
 } as const;
 
-/** Null means the event fits. Otherwise the reason that it does not; `isOther` for another kind of event. */
+/** The reason that the event does not fit, or null if it does; `isOther` for another kind of event. */
 export function mismatch(
   trigger: EventTrigger,
   hookId: string,

@@ -9,7 +9,7 @@ export interface ModelCall {
   /** The id that the runtime chose for the call. */
   callId: string;
   orgId: string;
-  /** Millionths of a US dollar. */
+  /** Price of the call, millionths of a US dollar. */
   amount: number;
   outputTokens: number;
   /** The price when the call was reserved, at which its usage is charged; null for calls that an earlier release reserved. */

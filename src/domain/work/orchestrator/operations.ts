@@ -84,7 +84,7 @@ export const isAssignedCredentialUsable = async ({
 const vendorOf = (model: string): ModelVendor => vendorOfModel(model) ?? 'anthropic';
 
 export interface OrchestratorChanges {
-  /** Null in this and the next two members restores the built-in value. */
+  /** The name. Null in this and the next two members restores the built-in value. */
   name?: string | null | undefined;
   blurb?: string | null | undefined;
   model?: string | null | undefined;

@@ -60,7 +60,10 @@ export class RecurringMission extends table('recurring_missions', {
   enabled: column<boolean>(),
   /** The only agent that may work on the runs, also a built-in one; null means any. */
   agentId: column<string | null>(),
-  /** Null while the mission is disabled, and without a schedule. Moves only when it is due, or when the triggers or `enabled` change. */
+  /**
+   * Time of the next run; null while the mission is disabled, and without a schedule. Moves only when it is due, or when the triggers
+   * or `enabled` change.
+   */
   nextRunAt: column<number | null>(),
   /** When a mission last started; a skipped run does not count. */
   lastRunAt: column<number | null>(),

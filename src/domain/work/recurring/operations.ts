@@ -27,7 +27,7 @@ export interface RecurringFilter extends PageRequest {
   projectId?: string | null | undefined;
 }
 
-/** Newest first. Empty for a project that the caller cannot reach. */
+/** Recurring missions, newest first; none of a project that the caller cannot reach. */
 export async function listRecurring(
   missions: Kind,
   caller: Caller,
@@ -46,7 +46,7 @@ export interface NewRecurring {
   prompt: string;
   templateKey?: string | null | undefined;
   triggers: Trigger[];
-  /** Absent means none. */
+  /** Rules for events; absent means none. */
   eventTriggers?: EventTrigger[] | undefined;
   labels: string[];
   skipIfPreviousOpen: boolean;
@@ -193,7 +193,10 @@ export function removeRecurring(missions: Kind, caller: Caller, id: string): Pro
   });
 }
 
-/** Newest first. A bound credential sees the runs of its own project, also when the mission ran in another one before. */
+/**
+ * The runs of a mission, newest first. A bound credential sees the runs of its own project, also when the mission ran in another one
+ * before.
+ */
 export async function listRunsOf(
   missions: Kind,
   caller: Caller,

@@ -15,12 +15,12 @@ const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').i
     projectId: t.exposeString('projectId', { description: 'The project in whose repository the mission works.' }),
     scheduledTaskId: t.string({
       nullable: true,
-      description: 'Null for an automation.',
+      description: 'The id of the scheduled task; null for an automation.',
       resolve: ({ id }) => idOfNoun('scheduledTask', id),
     }),
     automationId: t.string({
       nullable: true,
-      description: 'Null for a scheduled task.',
+      description: 'The id of the automation; null for a scheduled task.',
       resolve: ({ id }) => idOfNoun('automation', id),
     }),
     project: t.byId(ProjectType, 'projectId', {

@@ -20,7 +20,7 @@ export class RunMessage extends table('run_messages', {
   authorUserId: column<Id<'person'> | null>(),
   /** The author's name when the message was sent. */
   author: column<string>(),
-  /** For an answer: the sandbox, and the fragment in it that asked. */
+  /** The sandbox of an answered question, and the fragment in it that asked. */
   sandboxId: column<string | null>(),
   fragmentSeq: column<number | null>(),
   /** Decision about the call of a tool; null for the answer to another question, and for other entries. */

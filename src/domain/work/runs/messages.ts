@@ -78,7 +78,7 @@ export interface Delivered {
   messageId: string;
   text: string;
   author: string;
-  /** For an answer: the question, and the id that the runtime gave it. */
+  /** The question of an answer, and the id that the runtime gave it. */
   question: string | null;
   questionId: string | null;
   /** The decision about the call of a tool; null for the answer to another question. */

@@ -65,7 +65,7 @@ export class Run extends table('runs', {
   reason: column<string | null>(),
   lastError: column<string | null>(),
   missionTitle: column<string | null>(),
-  /** Percent. */
+  /** Progress in percent. */
   missionProgress: column<number | null>(),
   missionActivity: column<string | null>(),
   missionCostUsd: column<number>(),
@@ -143,7 +143,7 @@ export class Run extends table('runs', {
   declare claimedBy: string | null;
   /** End of the lease: nobody else claims the run before this time. */
   declare leaseUntil: number | null;
-  /** Created at each claim by a runtime, which sends it with its reports. */
+  /** The id of the lease, created at each claim by a runtime, which sends it with its reports. */
   declare leaseId: Id<'lease'> | null;
   /** Role of the present agent; decides which tools of MCP servers it may call. Null before the first claim. */
   declare agentRole: AgentRole | null;

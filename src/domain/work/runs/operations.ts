@@ -27,7 +27,7 @@ export interface RunFilter extends PageRequest {
   search?: string | null | undefined;
 }
 
-/** Newest first. Empty for a project that the caller cannot reach. */
+/** Runs, newest first; none of a project that the caller cannot reach. */
 export async function listRuns(caller: Caller, filter: RunFilter): Promise<Page<Row<Run>>> {
   const { projectId, status, kind, agentId, needsPerson, search, ...page } = filter;
   const reach = withinProject(caller, projectId);

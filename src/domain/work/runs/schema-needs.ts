@@ -35,9 +35,9 @@ async function needOf({ id, status, awaitsApproval, parkedAt }: Row<Run>, contex
 const RunQuestion = builder.objectRef<OpenQuestion>('RunQuestion').implement({
   description: 'A question of a run’s agent that waits for an answer.',
   fields: (t) => ({
-    sandboxId: t.exposeString('sandboxId', { description: 'For `answerElicitation`: the sandbox whose agent asks.' }),
+    sandboxId: t.exposeString('sandboxId', { description: 'The sandbox whose agent asks, an argument of `answerElicitation`.' }),
     seq: t.exposeInt('seq', {
-      description: 'For `answerElicitation`: its position among the fragments of the sandbox.',
+      description: 'The position of the question among the fragments of the sandbox, an argument of `answerElicitation`.',
     }),
     text: t.exposeString('text', { complexity: weightOf(text.fragmentBody.max), description: 'The question.' }),
     choices: t.exposeStringList('choices', {

@@ -30,7 +30,7 @@ export interface LogTime {
 }
 
 export interface SandboxLog extends LogRequest {
-  /** At most `limits.logContent` bytes. */
+  /** Text of the chunk, at most `limits.logContent` bytes. */
   content: string;
   /** Length of the whole log. */
   bytes: number;

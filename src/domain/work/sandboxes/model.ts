@@ -27,7 +27,7 @@ export class Sandbox extends table('sandboxes', {
   harnessVersion: column<string | null>(),
   /** The run that the sandbox belongs to. */
   runId: column<string | null>(),
-  /** `stale` is never stored. */
+  /** The stored status, which is never `stale`. */
   status: column<SandboxStatus>(),
   terminationReason: column<string | null>(),
   instanceType: column<InstanceTypeId>(),
@@ -105,7 +105,7 @@ export class SandboxLogPart extends table('sandbox_log_parts', {
   bytes: column<number>(),
   /** The span of the prompt; null in the other parts. */
   spanId: column<string | null>(),
-  /** Null means `repo-contributed`, or a part other than the prompt. */
+  /** Source of a prompt; null means `repo-contributed`, or a part other than the prompt. */
   promptScope: column<PromptScope | null>(),
   /** Arrival time; null for parts stored before it was recorded. */
   appendedAt: column<number | null>(),
@@ -124,7 +124,7 @@ export class SandboxFragment extends table('sandbox_fragments', {
   kind: column<(typeof fragmentKinds)[number]>(),
   at: column<number>(),
   body: column<string | null>(),
-  /** For an action: the tool, its input, its output, and the model's id of the call. */
+  /** The tool of an action; then its input, its output, and the model's id of the call. */
   action: column<string | null>(),
   parameter: column<string | null>(),
   result: column<string | null>(),

@@ -20,7 +20,7 @@ export interface SandboxFilter extends PageRequest {
   status?: SandboxStatus | null | undefined;
 }
 
-/** Newest first. Empty for a project that the caller cannot reach. */
+/** Sandboxes, newest first; none of a project that the caller cannot reach. */
 export async function listSandboxes(
   caller: Caller,
   { projectId, status, ...page }: SandboxFilter,

@@ -120,7 +120,8 @@ function sweep(folder: string): void {
 }
 
 /**
- * Created under a temporary name and renamed, so that an interrupted start leaves no partial database. The name is new each time, because
+ * Creates the cluster under a temporary name and renames it, so that an interrupted start leaves no partial database. The name is new
+ * each time, because
  * the initdb of a killed process may still be writing.
  */
 function createCluster({ files, program, as, parameters }: Cluster): void {

@@ -23,7 +23,7 @@ interface Family {
   granted: string;
   expiresAt: number;
   revokedAt: number | null;
-  /** Null means the person has left the organization. */
+  /** Present role of the person; null for a person who has left the organization. */
   role: OrgRole | null;
 }
 
