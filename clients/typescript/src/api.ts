@@ -505,7 +505,7 @@ export interface TeamSubscription {
   currentPeriodEnd: number;
   /** Whether the subscription ends when its period ends. */
   cancelAtPeriodEnd: boolean;
-  /** The plan from the next period on; null means the same. */
+  /** The plan from the next period on; null when it does not change. */
   nextPlan: 'team-5' | 'team-20' | null;
 }
 /** A plan that would cost less than this month’s usage. */

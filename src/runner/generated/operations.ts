@@ -540,7 +540,7 @@ export type ReportCostRequest = {
   incomplete?: InputMaybe<Scalars['Boolean']['input']>;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** With `sessionId`: the session that it is added to. */
+  /** The role of the session that it is added to; sent with `sessionId`. */
   role?: InputMaybe<AgentRole>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
@@ -648,7 +648,7 @@ export type ReportUsageRequest = {
   model: Scalars['String']['input'];
   /** Output tokens, including those of reasoning. */
   outputTokens: Scalars['Int']['input'];
-  /** With `sessionId`: the session that it is added to. */
+  /** The role of the session that it is added to; sent with `sessionId`. */
   role?: InputMaybe<AgentRole>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];

@@ -35,9 +35,12 @@ async function needOf({ id, status, awaitsApproval, parkedAt }: Row<Run>, contex
 const RunQuestion = builder.objectRef<OpenQuestion>('RunQuestion').implement({
   description: 'A question of a run’s agent that waits for an answer.',
   fields: (t) => ({
-    sandboxId: t.exposeString('sandboxId', { description: 'The sandbox whose agent asks, an argument of `answerElicitation`.' }),
+    sandboxId: t.exposeString('sandboxId', {
+      description: 'The sandbox whose agent asks, an argument of `answerElicitation`.',
+    }),
     seq: t.exposeInt('seq', {
-      description: 'The position of the question among the fragments of the sandbox, an argument of `answerElicitation`.',
+      description:
+        'The position of the question among the fragments of the sandbox, an argument of `answerElicitation`.',
     }),
     text: t.exposeString('text', { complexity: weightOf(text.fragmentBody.max), description: 'The question.' }),
     choices: t.exposeStringList('choices', {

@@ -44,7 +44,10 @@ export type Fragment = { kind: SandboxFragment['kind']; t: number; items: Sandbo
   choices?: string[] | undefined;
 };
 
-/** Returns the next sequence number and the number of new fragments. @throws 404 without the sandbox, 409 for a gap or for different content under that number */
+/**
+ * Returns the next sequence number and the number of new fragments. @throws 404 without the sandbox, 409 for a gap or for different
+ * content under that number
+ */
 export async function insertFragments(
   trx: Transaction,
   sandboxId: SandboxFragment['sandboxId'],
