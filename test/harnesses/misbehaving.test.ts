@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe.each<AgentHarness>(['claude-code', 'codex', 'opencode', 'acp'])('%s with a misbehaving model', (name) => {
+describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a misbehaving model', (name) => {
   const missing = whyMissing(name);
   const start = async (...steps: object[]) => (await world.prepare(name))({ prompt: scripted(...steps) });
 

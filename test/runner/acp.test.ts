@@ -152,6 +152,9 @@ describe('an ACP harness', () => {
     const played = start(scripted({ say: 'Chosen.' }), { flags: ['--models'] });
     expect(await played.turn(0)).toMatchObject({ status: 'completed' });
     expect(models.seen.at(-1)!.body.model).toBe('claude-sonnet-4-5');
+    const other = start(scripted({ say: 'Other.' }), { flags: ['--models'], effort: 'high' });
+    expect(await other.turn(0)).toMatchObject({ status: 'completed' });
+    expect(other.logs()).toBe('The harness has no effort high: it uses low.\n');
   });
 
   it('names no session that cannot be loaded', async () => {

@@ -24,7 +24,8 @@ let model = has('--models') ? 'provider/default' : AEP_MODEL;
 const optionsOf = () => {
   const options = ['provider/default', `provider/${AEP_MODEL}`].map((value) => ({ value, name: value }));
   const select = { id: 'model', name: 'Model', category: 'model', type: 'select', currentValue: model, options };
-  return has('--models') ? { configOptions: [select] } : {};
+  const effort = { id: 'effort', name: 'Effort', category: 'thought_level', type: 'select', currentValue: 'low' };
+  return has('--models') ? { configOptions: [select, { ...effort, options: [{ value: 'low', name: 'Low' }] }] } : {};
 };
 
 async function open(id, servers, messages) {

@@ -20,7 +20,7 @@ interface Connection {
 export async function openAcpSession(
   { call, notify }: Connection,
   task: Task,
-  { replaying }: { replaying(value: boolean): void },
+  { replaying, log }: { replaying(value: boolean): void; log(line: string): void | Promise<void> },
 ): Promise<AcpSession> {
   const { cwd, resume } = task;
   const { protocolVersion, agentCapabilities: can } = await call('initialize', {
@@ -43,8 +43,10 @@ export async function openAcpSession(
     : await call('session/new', settings);
   replaying(false);
   const sessionId = resume ?? opened.sessionId;
-  for (const choice of choicesOf(opened.configOptions ?? [], task))
-    await call('session/set_config_option', { sessionId, ...choice });
+  for (const { value, wanted, configId, current } of choicesOf(opened.configOptions ?? [], task)) {
+    if (value === undefined) await log(`The harness has no ${configId} ${wanted}: it uses ${current}.`);
+    else if (value !== current) await call('session/set_config_option', { sessionId, configId, value });
+  }
   return {
     id: sessionId,
     isLasting: canLoad || Boolean(can.sessionCapabilities?.resume),
@@ -59,15 +61,15 @@ const serversOf = ({ mcp, gateway }: Task) =>
     headers: [{ name: 'Authorization', value: `Bearer ${gateway.key}` }],
   }));
 
-/** Options of the session for the model and effort of the task, where the harness has them. Names of models may begin with a provider. */
+/** Options of the session for the model and effort of the task. Names of models may begin with a provider. */
 function choicesOf(options: readonly Json[], { model, effort }: Task) {
-  const wanted: Record<string, string | null> = { model: modelId(model), thought_level: effort };
-  return options.flatMap((option) => {
-    const value = wanted[option.category ?? ''];
-    if (option.type !== 'select' || !value) return [];
+  const ofTask: Record<string, string | null> = { model: modelId(model), thought_level: effort };
+  return options.flatMap(({ category, type, id: configId, currentValue: current, options: choices }) => {
+    const wanted = ofTask[category ?? ''];
+    if (type !== 'select' || !wanted) return [];
     // Options may be in groups.
-    const values: string[] = option.options.flatMap((one: Json) => one.options ?? [one]).map((one: Json) => one.value);
-    const found = values.find((one) => one === value) ?? values.find((one) => one.endsWith(`/${value}`));
-    return found && found !== option.currentValue ? [{ configId: option.id, value: found }] : [];
+    const values: string[] = choices.flatMap((one: Json) => one.options ?? [one]).map((one: Json) => one.value);
+    const value = values.find((one) => one === wanted) ?? values.find((one) => one.endsWith(`/${wanted}`));
+    return [{ configId, wanted, value, current }];
   });
 }

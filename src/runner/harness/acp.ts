@@ -29,7 +29,9 @@ export function acp(task: Task, on: Listener): Harness {
   async function open(): Promise<AcpSession> {
     if (task.readOnly && !task.isConfined)
       throw new Error('A read-only agent of an ACP harness needs a runner with cells or containers.');
-    const session = await openAcpSession({ call, notify: (method, params) => write({ method, params }) }, task, events);
+    const connection = { call, notify: (method: string, params: object) => write({ method, params }) };
+    const log = (line: string) => on({ log: `${line}\n` });
+    const session = await openAcpSession(connection, task, { replaying: events.replaying, log });
     if (session.isLasting) await on({ session: session.id });
     return session;
   }

@@ -62,7 +62,7 @@ export function opencode(task: Task, on: Listener): Harness {
   process.silent.then((why) => {
     const error = process.errors() || why || 'It ended before its turn was over.';
     absent(new Error(error));
-    return events.gone(error);
+    return Promise.all([events.gone(error), connected.then(({ close }) => close())]).catch(() => {});
   }, absent);
   const interrupt = async () => void (await (await connected).call('POST', `/session/${events.session()}/abort`));
   return { pid, ready, ended, isRunning, end, send, interrupt };
