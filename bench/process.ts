@@ -24,7 +24,7 @@ export interface Launch {
   env?(port: number): Record<string, string>;
   /** Options of node itself, such as a loader. */
   node?: string[];
-  /** File of its standard output. */
+  /** File of the server's standard output. */
   output: string;
 }
 

@@ -18,7 +18,7 @@ export function buildService(): void {
 
 export interface ServiceSettings {
   databaseUrl: string;
-  /** Folder of its data and log. */
+  /** Folder of the service's data and log. */
   folder: string;
   secretKey: Buffer;
   /** Runs from the sources without a build: starts sooner, and answers as fast. */

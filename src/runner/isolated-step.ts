@@ -16,7 +16,7 @@ export function isolate(runPlace: RunPlace, step: Step, graceMs: number) {
   const group = openGroup(caps, step, limits);
   const prefix = prefixOf(caps, limits);
 
-  /** Opens the isolation for one program: each program gets its own container. @param other Folders in the place of those of the mission. */
+  /** Opens the isolation for one program: each program gets its own container. @param other Folders that replace those of the mission. */
   function open(
     isServer = false,
     isReadOnly = false,

@@ -15,7 +15,7 @@ import { runCommands } from './setup-commands.ts';
 import type { RunSettings, SetupReport } from './step-context.ts';
 
 export interface InstalledPackage {
-  /** Path of its program. */
+  /** Path of the server's program. */
   program: string;
   /** Checksum of the first package, as in its lock file. */
   integrity: string;

@@ -240,7 +240,7 @@ function isOn(name: string, usual: boolean): boolean {
 
 function setting(name: string, usual: number): number {
   const value = Number(process.env[name] ?? usual);
-  // The maximum of a timer.
+  // The maximum delay of a timer, milliseconds.
   return Number.isInteger(value) && value > 0 && value < 2 ** 31 ? value : quit(`${name}: must be a positive integer.`);
 }
 

@@ -77,7 +77,7 @@ export function openStepServers(
   }
 
   return {
-    /** Adds the servers that the agent may use. @returns no reason of a failure: the step goes on without a server */
+    /** Adds the servers that the agent may use. A server that fails is left out, and the step goes on */
     async start(commands: readonly McpCommand[], report: SetupReport, add: AddServer): Promise<''> {
       const all = startAll(commands, report);
       starting = all;

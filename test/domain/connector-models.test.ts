@@ -125,7 +125,7 @@ describe('naming models', () => {
 });
 
 describe('agents', () => {
-  it('of OpenCode and of ACP harnesses choose them, beside those of the catalog', async () => {
+  it('of OpenCode and of ACP harnesses choose named models, beside those of the catalog', async () => {
     await name(compatible, [qwen]);
     const modelsOf = async ({ token } = alice, harness = 'opencode') => {
       const { body } = await world.rest('GET', '/agents/catalog', { token });

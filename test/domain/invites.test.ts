@@ -279,7 +279,7 @@ describe('accepting', () => {
     }
   });
 
-  it('404 · for any account but the one with the invited address', async () => {
+  it('404 · is refused for any account but the one with the invited address', async () => {
     const { id } = await invite(address());
     const eve = await world.person('Eve');
     expect(await refusedWith(accept(eve, id))).toEqual([404, 'No such invite.']);
@@ -287,7 +287,7 @@ describe('accepting', () => {
     expect(await organizationsOf(eve.id)).toEqual([]);
   });
 
-  it('409 · after seven days', async () => {
+  it('409 · is refused after seven days', async () => {
     const email = address();
     const { id } = await invite(email);
     world.clock.turn(days(7));

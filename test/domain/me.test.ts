@@ -145,7 +145,7 @@ describe('GET /me', () => {
     expect(errors![0]!.extensions.code).toBe('agent_not_claimed');
   });
 
-  it('401 · without a credential', async () => {
+  it('401 · is refused without a credential', async () => {
     expect((await world.rest('GET', '/me')).status).toBe(401);
     expect((await world.rest('GET', '/scopes')).status).toBe(401);
   });

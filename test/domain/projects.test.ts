@@ -207,7 +207,7 @@ describe('PATCH /projects/{projectId}', () => {
 });
 
 describe('DELETE /projects/{projectId}', () => {
-  it('200 once, 404 after', async () => {
+  it('answers 200 once and 404 after', async () => {
     const { body: project } = await another();
     const first = await world.rest('DELETE', `/projects/${project.id}`, { token: owner.token });
     expect([first.status, first.body]).toEqual([200, { ok: true, id: project.id }]);
@@ -299,7 +299,7 @@ describe('Idempotency-Key', () => {
     expect(answer.status).toBe(422);
   });
 
-  it('one 201, the others replayed or 409 · concurrent requests', async () => {
+  it('concurrent requests: one is a 201, the others repeat it or are a 409', async () => {
     const body = { name: 'Parallel', repoFullName: 'acme/parallel' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(body, owner.token, key('parallel'))));
     for (const { status, body: problem } of answers) {

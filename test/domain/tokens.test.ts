@@ -187,7 +187,7 @@ describe('POST /tokens', () => {
     }
   });
 
-  it('401 · without a credential', async () => {
+  it('401 · is refused without a credential', async () => {
     expect((await world.rest('POST', '/tokens', { body: { name: 'Nobody' } })).status).toBe(401);
   });
 
@@ -300,7 +300,7 @@ describe('GET /tokens', () => {
     expect(body.data.map(({ id }: { id: string }) => id)).not.toContain(theirs.id);
   });
 
-  it('Over GraphQL a bound token leads to its project', async () => {
+  it('Over GraphQL a bound token links to its project', async () => {
     const { session } = await member('viewer');
     await create({ name: 'Bound', projectId }, session);
     const { body } = await world.graphql('{ tokens { data { name project { id } } } }', { session });
@@ -333,7 +333,7 @@ describe('DELETE /tokens/{tokenId}', () => {
     expect(answers.map(({ body }) => body.kind).sort()).toEqual([...Array(9).fill('already-revoked'), 'revoked']);
   });
 
-  it('404 · for another person’s token, for one of another organization, and for an unknown one', async () => {
+  it('404 · is refused for another person’s token, for one of another organization, and for an unknown one', async () => {
     const { person, session } = await member('admin');
     await world.join(globex, person, 'admin');
     const { body: alices } = await create({ name: 'Alice’s' });
@@ -346,7 +346,7 @@ describe('DELETE /tokens/{tokenId}', () => {
     expect((await world.rest('GET', '/me', { token: alices.token })).status).toBe(200);
   });
 
-  it('400 · for an empty id', async () => {
+  it('400 · is refused for an empty id', async () => {
     const { status, body } = await world.request('DELETE', '/v1/tokens/', { session: alicesSession });
     expect(status).toBe(400);
     expect(body.description).toBe('tokenId: must be at least 1 character.');
@@ -398,7 +398,7 @@ describe('The caller behind a token', () => {
     expect((await world.rest('GET', '/me', { token })).status).toBe(401);
   });
 
-  it('401 · from the millisecond of its expiry on', async () => {
+  it('401 · the token ends at the millisecond of its expiry', async () => {
     const { body: made } = await create({ name: 'Day', expiresInDays: 1 });
     world.clock.turn(days(1) - 1);
     expect(await callerOfToken(made.token)).not.toBeNull();

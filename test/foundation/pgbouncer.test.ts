@@ -131,7 +131,7 @@ describe.runIf(installed())('PgBouncer itself', () => {
     return { host: '127.0.0.1', port, user, password, database };
   }
 
-  it('200 · with a free server', async () => {
+  it('200 · answers with a free server', async () => {
     moveTo(await start({}));
     expect((await world.rest('GET', '/projects', { token })).status).toBe(200);
   });

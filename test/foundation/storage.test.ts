@@ -198,7 +198,7 @@ describe('a bucket', () => {
     expect((await bytesOf(await stores.bucket.read('cnt_8')))!.length).toBe(6 * MiB);
   });
 
-  test('503 · after repeated failures, leaving nothing behind', async () => {
+  test('503 · gives up after repeated failures, and leaves nothing behind', async () => {
     const where = `bucket proofs at ${s3.endpoint}`;
     s3.fail('UploadPart', 503, 'SlowDown', 9);
     expect(await met(stores.bucket.write('cnt_9', mebibytes(12), 100 * MiB))).toEqual([

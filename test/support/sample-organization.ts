@@ -41,13 +41,13 @@ import { type Ask, present, type World } from './world.ts';
 export interface SampleOrganization {
   organization: Row<Organization>;
   owner: Row<Person>;
-  /** Ids of its records by the name of the argument that takes them. */
+  /** Ids of the records of the organization by the name of the argument that takes them. */
   ids: Record<string, string>;
   /** Ids of the records in its first project: to a credential bound to another project they do not exist. */
   ofProject: Record<string, string>;
   /** Ids of records that belong to the owner personally, whatever the role of others. */
   ofOwner: Record<string, string>;
-  /** Id of its second project. */
+  /** Id of the organization's second project. */
   otherProjectId: string;
   /** A person with an account and no organization. */
   outsiderId: string;

@@ -604,7 +604,7 @@ describe('completing', () => {
     expect((await world.decide(bob, ceremony, { scopes: scopes.slice(0, 25) })).status).toBe(200);
   });
 
-  it('404 · for an unknown or missing claim id', async () => {
+  it('404 · is refused for an unknown or missing claim id', async () => {
     const bob = await world.human();
     for (const path of ['/claim?claim_attempt_token=cvt_unknown', '/claim']) {
       expect((await world.request('GET', path, { session: bob.session })).status).toBe(404);

@@ -432,7 +432,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.me(next)).status).toBe(200);
   });
 
-  it('a claimed one belongs to the person, in the organization, for the chosen time', async () => {
+  it('the assertion of a claimed agent names the person, and is valid for the chosen time', async () => {
     const alice = await world.human();
     const { registrationId, identity_assertion, assertion_expires } = await world.claimed(alice, { days: 90 });
     expect(assertion_expires).toBe(isoTime(present() + days(90)));

@@ -89,7 +89,7 @@ describe('a receipt', () => {
     expect((await show(`/orders/${order}`)).body).toContain('refunded on');
   });
 
-  it('404 · for another organization’s and an unknown one; 403 without the scope', async () => {
+  it('404 · does not exist for another organization; 403 · requires the scope', async () => {
     const order = await buy();
     const stranger = await world.person(`Mallory-${count}`);
     const globex = await world.found(stranger, `Globex ${count}`);

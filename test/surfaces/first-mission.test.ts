@@ -34,7 +34,7 @@ const runScript = async (link: string) =>
   (await promisify(execFile)('sh', [path.join(projectFolder, 'examples/first-mission.sh'), link])).stdout;
 
 it.skipIf(spawnSync('curl', ['--version']).error !== undefined)(
-  'From an empty organization through a purchase to a billed mission, with curl alone',
+  'curl alone leads from an empty organization through a purchase to a billed mission',
   async () => {
     const script = runScript(await createSignInLink((await world.person('Ada')).email));
     const runId = await carryOut();
@@ -52,7 +52,7 @@ it.skipIf(spawnSync('curl', ['--version']).error !== undefined)(
   },
 );
 
-it('From a token to a completed mission, with the typed client', async () => {
+it('the typed client leads from a token to a completed mission', async () => {
   const { token } = await createOwner(world, 'Grace', 'Typed');
   const program = promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/first-mission.ts'], {
     cwd: projectFolder,

@@ -240,7 +240,7 @@ test('null for a non-null argument is the caller’s error, found before executi
   expect(reported).toEqual([]);
 });
 
-test('401 · without a credential, in a GraphQL body and with the challenge', async () => {
+test('401 · a request without a credential is refused in a GraphQL body, with the challenge', async () => {
   const response = await post({ query: '{ hello }' }, { authorization: '' });
   expect(response.status).toBe(401);
   expect(response.headers.get('www-authenticate')).toBe('Bearer');

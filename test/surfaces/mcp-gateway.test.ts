@@ -150,7 +150,7 @@ describe('a run', () => {
     expect((await project.server('issues')).binding.statusDetail).toBe('New or changed tools: search, more.');
   });
 
-  it('error · a failing server: reported to the agent in our words, and recorded', async () => {
+  it('error · a failing server is reported to the agent in our words, and recorded', async () => {
     const project = await bound();
     const run = await world.run(project);
     remote.settings.disturb = ({ body }, res) => {

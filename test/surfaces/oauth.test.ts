@@ -192,7 +192,7 @@ describe('registration (RFC 7591)', () => {
   const register = (body: unknown) => world.request('POST', '/v1/oauth2/register', { body });
   const good = { redirect_uris: ['http://127.0.0.1/callback'] };
 
-  it('201 · a client gets an id of its own, seconds, and no secret', async () => {
+  it('201 · a client gets an id of its own, times in seconds, and no secret', async () => {
     const { status, headers, body } = await register({ ...good, client_name: 'X', scope: 'a b', contacts: ['x'] });
     expect(status).toBe(201);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -353,7 +353,7 @@ describe('OpenAPI', () => {
 });
 
 describe('flooding', () => {
-  it('429 · too many from one address: rate_limited, Retry-After, and nothing written', async () => {
+  it('429 · refuses too many from one address with rate_limited and Retry-After, and writes nothing', async () => {
     const flooded = await openOAuthWorld({ registrationsPerHour: 3 });
     for (let i = 0; i < 3; i++) await flooded.register();
     const answer = await flooded.request('POST', '/v1/oauth2/register', {

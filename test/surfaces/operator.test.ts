@@ -99,7 +99,7 @@ describe('GET /readyz', () => {
 });
 
 describe('GET /metrics', () => {
-  it('200 · on the machine itself: requests by surface, method, route and status, never by path', async () => {
+  it('200 · counts requests by surface, method, route and status, never by path, for the machine itself', async () => {
     const body = { name: 'Shop', repoFullName: 'acme/shop' };
     const { id } = (await world.rest('POST', '/projects', { token, body })).body;
     await world.rest('GET', `/projects/${id}`, { token });
@@ -218,7 +218,7 @@ describe('GET /metrics', () => {
     }
   });
 
-  it('200 · from anywhere with a service token', async () => {
+  it('200 · answers from anywhere with a service token', async () => {
     const answer = await world.request('GET', '/metrics', { headers: forwarded, token: await world.service() });
     expect(answer.status).toBe(200);
     expect(answer.body).toContain('http_requests_total');

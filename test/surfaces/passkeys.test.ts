@@ -137,7 +137,7 @@ describe('creating a passkey', () => {
     expect(answers.find(({ status }) => status === 409)!.body).toContain('An account holds at most 20 passkeys.');
   });
 
-  it('403 · without the token of the session; 400 · an invalid credential; 303 · without a session', async () => {
+  it('403 · is refused without the token of the session; 400 · with an invalid credential; 303 · without a session', async () => {
     const tab = browser(await world.session(await world.person('Careless')));
     expect((await tab.submit('/console/passkeys/options', { csrf_token: 'x' })).status).toBe(403);
     for (const credential of ['', 'null', '{}', '{"id":"?"}']) {

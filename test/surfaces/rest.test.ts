@@ -142,7 +142,7 @@ describe('over HTTP', () => {
       expect([answer.status, answer.body.code]).toEqual([401, 'unauthenticated']);
     });
 
-    it('200 · the scheme in any case, and several blanks after it (RFC 9110 §11.1)', async () => {
+    it('200 · accepts the scheme in any letter case, and several blanks after it (RFC 9110 §11.1)', async () => {
       for (const scheme of ['bearer', 'BEARER', 'Bearer  ']) {
         expect((await me({ headers: { authorization: `${scheme} ${token}` } })).status).toBe(200);
       }
@@ -262,7 +262,7 @@ describe('over HTTP', () => {
   describe('ETag', () => {
     const none = { 'cache-control': 'private, no-cache' };
 
-    it('304 · for an unchanged record, in any form of If-None-Match (RFC 9110 §13.1.2)', async () => {
+    it('304 · answers for an unchanged record, in any form of If-None-Match (RFC 9110 §13.1.2)', async () => {
       const path = `/organizations/${acme.id}`;
       const first = await world.rest('GET', path, { token });
       const etag = first.headers.get('etag')!;

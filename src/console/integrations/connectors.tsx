@@ -119,7 +119,7 @@ export function Connect({ read }: { read(): void }) {
 
 interface ActionsProperties {
   connector: Connector;
-  /** Connectors that can replace it. */
+  /** Connectors that can replace this one. */
   others: readonly Connector[];
   read(): void;
 }

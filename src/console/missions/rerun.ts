@@ -13,7 +13,7 @@ type Again = Pick<
 export const mayRerun = ({ scheduledTaskId, automationId, prompt }: Again): boolean =>
   Boolean(scheduledTaskId || automationId || prompt);
 
-/** Runs its task or automation, else starts a mission with the same prompt, agent and budget. Returns the id of the new run. */
+/** Runs the task or automation of a run, else starts a mission with the same prompt, agent and budget. Returns the id of the new run. */
 export async function rerun(run: Again, key: string): Promise<string> {
   const { scheduledTaskId, automationId, projectId, prompt, agentId, budgetUsd } = run;
   if (scheduledTaskId) return runNow(kinds.tasks, scheduledTaskId, key);

@@ -5,7 +5,7 @@ import { Meter, Pill } from '../kit/pieces.tsx';
 import { dollars, Lasted, Time } from '../kit/words.tsx';
 import { needWords, Outcome, stateOf } from './run-state.tsx';
 
-/** Whether it is being dispatched or is running. */
+/** Whether the mission is being dispatched or is running. */
 export const isOpen = ({ status }: RunPartsFragment) => status === 'running' || status === 'dispatching';
 
 /** One sentence: the reason of the wait, the current activity, or the reason of the end. */

@@ -39,7 +39,7 @@ const contents: Record<string, Content> = {
         'Open missions',
       ],
       ['Send a message to steer the agent, which reads it while working.', runs, 'Open missions'],
-      ['Interrupt a mission to think, resume it, or cancel it.', runs, 'Open missions'],
+      ['Interrupt a mission, resume it, or cancel it.', runs, 'Open missions'],
     ],
   },
   'mission-results': {

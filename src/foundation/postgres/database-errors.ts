@@ -46,7 +46,7 @@ const poolerWords: [RegExp, DatabaseErrorKind][] = [
   [/query_wait_timeout/, 'overload'],
 ];
 
-// knex prefixes the message with the statement, so these are searched for anywhere in the text.
+// knex prefixes the message with the statement, so the words are searched for anywhere in the text.
 const words: [RegExp, DatabaseErrorKind][] = [
   [/Connection terminated unexpectedly|Query read timeout/, 'unknown'],
   [/timeout expired|is not queryable/, 'retry'],

@@ -156,7 +156,7 @@ export const connectionTo = (primary: Primary, options: pg.ClientConfig) => asyn
 export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Client) => void {
   const connections = new Set<pg.Client>();
   const leave = primary.onMove(() => {
-    // The outcome of their pending statements is unknown: the callers get this error.
+    // The outcome of pending statements is unknown, which this error tells their callers.
     for (const connection of connections) cut(connection, new Error('Connection terminated unexpectedly'));
   });
   let failures = 0;

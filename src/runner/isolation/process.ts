@@ -34,7 +34,7 @@ export interface Launch {
   wrap(program: string, args: string[], env: Record<string, string>): Command;
   /** The container of the program; absent when it is a child process. */
   container?: { ask(): Promise<void>; remove(): Promise<void> } | undefined;
-  /** Limits its memory and processes; undefined: without a cgroup. */
+  /** Cgroup that limits memory and processes of the program; undefined without one. */
   group?: Cgroup | undefined;
   /** Whether `wrap` runs it in another program, whose end ends all processes in it. */
   isConfined: boolean;
@@ -55,7 +55,7 @@ export interface Process {
   /** Writes a line to its input. */
   write(line: string): void;
   end(): Promise<void>;
-  /** The end of its output on standard error. */
+  /** The end of the program's output on standard error. */
   errors(): string;
 }
 

@@ -163,14 +163,14 @@ const serviceOptions = (
 
 interface Running {
   label: string;
-  /** Name of its container. */
+  /** Name of the service's container. */
   name: string;
   pid: number | undefined;
-  /** Reason why it has ended, with its last lines; empty while it runs. */
+  /** Reason why the service has ended, with its last lines; empty while it runs. */
   failure(): string;
   /** The last lines of its output. */
   tail(): string;
-  /** Output of its last health check. */
+  /** Output of the service's last health check. */
   said: string;
 }
 

@@ -14,7 +14,7 @@ interface SandboxServer {
   lease: RunLease;
   questions: Questions;
   serverName: string;
-  /** Checksum of its package; null means it is a file of the repository. */
+  /** Checksum of the server's package; null for a file of the repository. */
   packageIntegrity: string | null;
   server: StdioServer;
 }

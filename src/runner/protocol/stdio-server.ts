@@ -21,7 +21,7 @@ export interface StdioServer {
   process: Pick<Process, 'pid' | 'isRunning'>;
   /** The tools as it lists them now. @throws with the reason of a failure */
   listTools(): Promise<Json[]>;
-  /** Whether it has announced other tools since they were last listed. */
+  /** Whether the server has announced other tools since its tools were last listed. */
   hasChanged(): boolean;
   /** The result of a call. @throws with the reason of a failure, or the server's error as `ToolError` */
   call(name: string, args: Json, left: AbortSignal): Promise<Json>;

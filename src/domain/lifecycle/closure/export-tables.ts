@@ -94,7 +94,7 @@ const ofParent: readonly (readonly [model: Model, column: string, parent: Model]
 export interface ExportTable {
   /** Name of the table. */
   name: string;
-  /** Returns one column `row`, JSON as text. Its only parameter is the organization. */
+  /** Query that returns one column `row`, JSON as text. The organization is the only parameter. */
   query: string;
 }
 

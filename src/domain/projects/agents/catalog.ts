@@ -17,7 +17,7 @@ export interface Role {
   /** The display name of the role. */
   roleLabel: string;
   blurb: string;
-  /** Whether its agents change nothing: their harness cannot, and nothing of them is checkpointed or pushed. */
+  /** Whether agents of the role change nothing: their harness cannot, and nothing of them is checkpointed or pushed. */
   isReadOnly: boolean;
 }
 

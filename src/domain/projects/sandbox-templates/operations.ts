@@ -147,7 +147,7 @@ export interface TemplateUse {
 /** Describes in words which projects, agents and missions use a template. */
 export type FindUses = (trx: Transaction, orgId: Id<'organization'>, templateId: string) => Promise<string[]>;
 
-/** Deletes it with its variables and secrets. @throws 404; 409 for the built-in one, and where it is used */
+/** Deletes a template with its variables and secrets. @throws 404; 409 for the built-in one, and where it is used */
 export async function deleteTemplate(
   caller: Caller,
   templateId: string,
@@ -183,7 +183,7 @@ export async function holdTemplate(
   throw invalid.field(field, `must be ${standardTemplateId} or the id of a sandbox template of the organization`);
 }
 
-/** The first of these that is a template of the organization; undefined means the built-in one. */
+/** The first of the ids that is a template of the organization; undefined means the built-in one. */
 export async function firstOwnTemplate(
   trx: Transaction,
   orgId: Id<'organization'>,

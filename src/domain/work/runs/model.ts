@@ -101,7 +101,7 @@ export class Run extends table('runs', {
   interruptedAt: column<number | null>(),
   /** Budget in US dollars; null means that only the plan of the organization limits the mission. */
   budgetUsd: column<number | null>(),
-  /** Limit that its next model call does not fit into; null means it does not wait for money. */
+  /** Limit that the next model call of the run does not fit into; null while the run does not wait for money. */
   parkedBy: column<ParkingLimit | null>(),
   /** Sentence for people: amounts and limit. */
   parkedReason: column<string | null>(),
@@ -155,7 +155,7 @@ export class Run extends table('runs', {
   declare nextVendor: ModelProvider | null;
   /** Whether the plan needs an approval; null means the organization's setting. */
   declare planApproval: boolean | null;
-  /** Whether its runtime reserves each model call before it is made. */
+  /** Whether the runtime of the run reserves each model call before it is made. */
   declare isMetered: boolean;
   /** Reason why the steps have failed, until the runtime has finished the run. */
   declare failure: string | null;

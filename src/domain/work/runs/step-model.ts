@@ -53,7 +53,7 @@ export class RunStep extends table('run_steps', {
   }
 
   declare prompt: string;
-  /** Whether its output is structured. */
+  /** Whether the output of the step is structured. */
   declare hasSchema: boolean;
   /** Whether the step repeats an earlier one after an invalid output. */
   declare isRepeated: boolean;

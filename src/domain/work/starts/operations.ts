@@ -49,7 +49,7 @@ export async function startMission(caller: Caller, mission: NewMission): Promise
 
 /** An existing issue for a new run. */
 export interface IssueOfRun extends CreatedIssue {
-  /** Text for its agents; null means none. */
+  /** Text of the issue for the agents; null means none. */
   text: string | null;
 }
 

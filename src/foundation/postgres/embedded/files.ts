@@ -193,7 +193,7 @@ export function linkLibraries(native: string): boolean {
   }
 }
 
-/** Copies 60 MB, once per version; renamed when complete, so that a partial copy is never used. */
+/** Copies the programs (60 MB) once per version. The copy gets its name when it is complete, so that a partial one is never used. */
 function copyPrograms(native: string, into: string): string {
   const { version } = JSON.parse(readFileSync(path.join(native, '..', 'package.json'), 'utf8'));
   const copy = path.join(into, `postgresql-${version}`);
