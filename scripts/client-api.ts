@@ -35,7 +35,7 @@ interface Operation {
   /** Names of TypeScript types. */
   inputs: string[];
   output: string;
-  /** `POST /projects`, or the GraphQL document. */
+  /** The request: `POST /projects`, or the GraphQL document. */
   sent: string;
 }
 

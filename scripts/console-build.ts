@@ -13,7 +13,7 @@ const manifest = path.join(output, 'manifest.json');
 /** Returns false if there was nothing to do. Concurrent builds are safe: the manifest is written last, and in one step. */
 export async function buildConsole({ always = false } = {}): Promise<boolean> {
   if (!always && isFresh(manifest, path.dirname(source))) return false;
-  // Imported here only, because loading it takes longer than finding that there is nothing to do.
+  // Vite is imported here only, because loading it takes longer than finding that there is nothing to do.
   const { build } = await import('vite');
   const result = (await build({
     root: source,

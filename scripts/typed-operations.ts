@@ -110,7 +110,7 @@ function asked(schema: GraphQLSchema, { definitions }: DocumentNode): GraphQLSch
   return pruneSchema(filterSchema({ schema, rootFieldFilter: isUsed, argumentFilter: () => true }));
 }
 
-/** `export const runs: Operation<RunsQuery, RunsQueryVariables> = { text: '…' }` for each operation. */
+/** The line of each operation: `export const runs: Operation<RunsQuery, RunsQueryVariables> = { text: '…' }`. */
 function texts({ definitions }: DocumentNode): string {
   const fragments = new Map(
     definitions.flatMap((one) => (one.kind === Kind.FRAGMENT_DEFINITION ? [[one.name.value, one]] : [])),

@@ -43,7 +43,7 @@ export interface Config {
   readonly databasePoolMax: number;
   /** Whether statements are prepared: false behind a pooler in transaction mode, which does not support it. */
   readonly namedStatements: boolean;
-  /** `plain` uses only pg's public interfaces (src/foundation/postgres/README.md). */
+  /** Driver of the database; `plain` uses only pg's public interfaces (src/foundation/postgres/README.md). */
   readonly databaseDriver: Driver;
   /** Absolute path of the data folder. */
   readonly dataDir: string;
@@ -111,7 +111,7 @@ export const settings = z.object({
   DATABASE_POOL_MAX: integer(1, 1_000).default(16),
   DATABASE_POOLER: oneOf(['session', 'transaction']).default('session'),
   DATABASE_DRIVER: oneOf(drivers).default('fast'),
-  // Applied by v8-flags.ts before this file is loaded.
+  // v8-flags.ts applies this setting before this file is loaded.
   V8_FLAGS: oneOf(['on', 'off']).default('on'),
   DATA_DIR: z.string().default('.data'),
   SMTP_URL: matching(

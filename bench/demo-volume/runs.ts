@@ -56,7 +56,7 @@ const countInserted = async (text: string, values: unknown[]): Promise<number> =
 
 const taskOf = `'sch_' || md5($1 || ' demo sch ' || project)`;
 const schedule = { interval: 'daily', time: '03:00', timezone: 'UTC' };
-// Disabled, because the scheduler would otherwise run it.
+// The task is disabled, because the scheduler would otherwise run it.
 const insertTasksSql = `insert into recurring_missions (id, kind, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open,
     enabled, created_by_user_id, created_at, updated_at)
   select ${taskOf}, 'scheduled_task', $1, project, $4, 'echo "All checks passed."', $5, '{}', true, false, $2, $6, $6

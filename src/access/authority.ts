@@ -14,7 +14,7 @@ export function narrowed(granted: readonly string[], role: OrgRole): ReadonlySet
 const narrowedByText = new Map<string, ReadonlySet<Scope>>();
 const maxKept = 1_000;
 
-/** `narrowed` for scopes separated by spaces, cached: each request needs it, and there are few pairs. */
+/** Does what `narrowed` does for scopes separated by spaces, cached: each request needs it, and there are few pairs. */
 export function narrowedText(granted: string, role: OrgRole): ReadonlySet<Scope> {
   const key = `${role} ${granted}`;
   let scopes = narrowedByText.get(key);

@@ -3,8 +3,8 @@ import { agentNotClaimed, forbidden, missingScopes, organizationClosed, type Pro
 import type { Caller } from './principal.ts';
 import type { Scope } from './scopes.ts';
 
-/**
- * `any-caller`: even an unclaimed agent (`/me`, `/scopes`). `person`: a person signed in to the console; a token is refused (a credential
+/** ules that are not scopes. `any-caller`: even an unclaimed agent (`/me`, `/scopes`). `person`: a person signed in
+ * to the console; a token is refused (a credential
  * cannot create credentials).
  */
 export type Rule = Scope | 'any-caller' | 'person';

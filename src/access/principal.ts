@@ -8,7 +8,7 @@ export const principalTypes = ['cookie', 'user', 'service', 'system', 'agent'] a
 export type PrincipalType = (typeof principalTypes)[number];
 
 export interface Caller {
-  /** `cookie`: a person in the console. `user`: a credential that acts for a person. `agent`: an unclaimed agent. */
+  /** Kind of the caller. `cookie`: a person in the console. `user`: a credential that acts for a person. `agent`: an unclaimed agent. */
   readonly principalType: PrincipalType;
   /** The id of the token, session or registration, used by rate limits and log lines. Never the secret. */
   readonly credentialId: string;

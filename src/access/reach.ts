@@ -36,7 +36,7 @@ export const withinReach = (caller: Caller): { orgId: Id<'organization'>; projec
   ...(caller.projectId && { projectId: caller.projectId }),
 });
 
-/** `withinReach` for a list that is filtered by project; null when the caller does not reach that project. */
+/** The conditions of `withinReach` for a list that is filtered by project; null when the caller does not reach that project. */
 export function withinProject(
   caller: Caller,
   projectId: string | null | undefined,

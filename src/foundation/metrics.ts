@@ -25,7 +25,7 @@ const duration = new Histogram({
   registers,
 });
 
-// Derived from the histogram, which counts every request.
+// The counter is derived from the histogram, which counts every request.
 new Counter({
   name: 'http_requests_total',
   help: 'Requests that have ended.',

@@ -59,7 +59,7 @@ export class Problem extends GraphQLError {
   }
 }
 
-/** `name: must be at least 1 character; scopes.0: must be a string.` */
+/** Field errors as a text: `name: must be at least 1 character; scopes.0: must be a string.` */
 export function describeFields(fields: readonly FieldError[]): string {
   const parts = fields.map(({ path, message }) => (path ? `${path}: ${message}` : message));
   return parts.join('; ').replace(/\.?$/, '.');

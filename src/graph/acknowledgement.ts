@@ -4,11 +4,11 @@ import { builder } from './builder.ts';
 const description = 'Confirms that the call succeeded.';
 const ok = { type: 'True', description: 'Always true: a call that fails returns an error instead.' } as const;
 
-/** `{ ok: true }`, with the contract's name. */
+/** The response `{ ok: true }`, with the contract's name. */
 export const okAnswer = (name: string) =>
   builder.objectRef<{ ok: true }>(name).implement({ description, fields: (t) => ({ ok: t.expose('ok', ok) }) });
 
-/** `{ ok: true, id }`: the response of a deletion. */
+/** The response of a deletion, `{ ok: true, id }`. */
 export const okIdAnswer = (name: string) =>
   builder.objectRef<{ ok: true; id: string }>(name).implement({
     description,

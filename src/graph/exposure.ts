@@ -60,7 +60,7 @@ interface RootOptions {
 interface MemberOptions {
   /** A relation: the scope required to follow it. Only in the graph: REST and tools return a record without its relations. */
   link?: Rule;
-  /** Omitted in REST and in tools; available in the graph to every reader of the record. */
+  /** Whether only the graph has the member, for every reader of the record; REST and tools omit it. */
   graphOnly?: true;
   /** Whether only the graph and tools have the member, because the record of the contract lacks it. */
   beyondRest?: true;

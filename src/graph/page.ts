@@ -33,7 +33,7 @@ export interface PageBounds {
   default: number;
 }
 
-/** `limit` and `cursor`, with the bounds of one list. */
+/** The arguments `limit` and `cursor`, with the bounds of one list. */
 export const pageArguments = (bounds: PageBounds) =>
   builder.args((t) => ({
     limit: t.int({
@@ -58,7 +58,7 @@ const ListOrder = wordSet(
   },
 );
 
-/** `order`, for a list whose index can be read both ways. */
+/** The argument `order`, for a list whose index can be read both ways. */
 export const orderArgument = () =>
   builder.args((t) => ({
     order: t.field({

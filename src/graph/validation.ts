@@ -66,7 +66,7 @@ const bounded = (schema: z.ZodString, { min = 0, max }: { min?: number; max: num
     .meta({ maxLength: max });
 
 const grouped = new Intl.NumberFormat('en-US');
-/** `1 to 20,000`, for a description. */
+/** A range in words, such as `1 to 20,000`, for a description. */
 export const range = ({ min, max }: { min: number; max: number }): string =>
   `${grouped.format(min)} to ${grouped.format(max)}`;
 

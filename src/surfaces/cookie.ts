@@ -12,7 +12,7 @@ import { lifetimesMs } from '#limits.ts';
 
 const isHttps = (): boolean => addresses().issuer.startsWith('https:');
 
-/** `__Host-` makes browsers require Secure, this host only and the whole path (RFC 6265bis §4.1.3.2). */
+/** The prefix `__Host-` makes browsers require Secure, this host only and the whole path (RFC 6265bis §4.1.3.2). */
 const assignment = (name: string): string => `${isHttps() ? '__Host-' : ''}${name}=`;
 
 /** The value of one of the service's cookies in the request, or null. */

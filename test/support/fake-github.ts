@@ -99,7 +99,7 @@ interface Repository {
 
 export type GitHub = Awaited<ReturnType<typeof openGitHub>>;
 
-/** `token`: the only accepted one. */
+/** Opens the server. @param token The only accepted one. */
 export async function openGitHub(token: string) {
   const repositories = new Map<string, Repository>();
   const settings = { token };

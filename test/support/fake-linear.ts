@@ -35,7 +35,7 @@ const labels = [
 
 export type Linear = Awaited<ReturnType<typeof openLinear>>;
 
-/** `authorization`: the only accepted header. */
+/** Opens the server. @param authorization The only accepted header. */
 export async function openLinear(authorization: string) {
   const issues = new Map<string, LinearIssue>();
   const comments = new Map<string, { id: string; issueId: string; body: string }>();

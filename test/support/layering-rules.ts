@@ -55,7 +55,7 @@ function resolve(file: string, name: string): string | null {
 const importsOf = (file: string, text: string): string[] =>
   specifiersOf(text).flatMap((name) => resolve(file, name) ?? []);
 
-/** `domain` for src/domain/projects/projects/model.ts, `app.ts` for src/app.ts. */
+/** The layer of a file: `domain` for src/domain/projects/projects/model.ts, `app.ts` for src/app.ts. */
 const layerOf = (file: string): string => file.split('/')[1]!;
 
 // Lowest first: a layer imports from the layers before it.

@@ -13,7 +13,7 @@ import { careless, temporaryHome } from './global-setup.ts';
 import { childrenOf, freePort, isRunning } from './processes.ts';
 
 export interface DatabaseServer {
-  /** `host:port`. */
+  /** Address of the server, `host:port`. */
   host: string;
   /** Makes a standby take writes. */
   promote(): Promise<void>;

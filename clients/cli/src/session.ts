@@ -17,7 +17,7 @@ export class UserError extends Error {}
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
 
-/** `--url`, AEP_URL, the address of the last sign-in, or a service on this machine. */
+/** The address of the service: `--url`, AEP_URL, the address of the last sign-in, or a service on this machine. */
 export async function serviceUrl(option: string | undefined): Promise<string> {
   const url = option ?? (process.env.AEP_URL || (await readStore()).url) ?? 'http://localhost:4000';
   if (!/^https?:\/\/./.test(url)) throw new UserError(`${url} is not an http or https address.`);

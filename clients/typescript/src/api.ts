@@ -7,7 +7,7 @@ export interface Agent {
   id: string;
   /** The organization; for a built-in agent, that of the caller. */
   orgId: string;
-  /** Unique among the organization’s own agents. */
+  /** The name, unique among the organization’s own agents. */
   name: string;
   /** The part it plays in a mission. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
@@ -73,7 +73,7 @@ export interface CatalogModel {
 }
 /** An agent that exists in every organization. */
 export interface CatalogAgent {
-  /** Its agent id is `agn_builtin_` and this key. */
+  /** The key of the agent, whose id is `agn_builtin_` and this key. */
   key: string;
   /** Name for people; programs use the id. */
   name: string;
@@ -85,7 +85,7 @@ export interface CatalogAgent {
   model: string;
   /** Instructions it gets in addition to the issue. */
   userPrompt: string;
-  /** `<owner>/<repo>` of repositories with skills. */
+  /** Repositories with skills, each `<owner>/<repo>`. */
   skillRepos: string[];
   /** The key of its sandbox template. */
   sandboxTemplateKey: string;
@@ -241,7 +241,7 @@ export interface ArtifactsParameters {
 }
 /** A recurring mission of the organization: it starts on a schedule or manually. */
 export interface Automation {
-  /** Unique; never changes. */
+  /** The id, which is unique and never changes. */
   id: string;
   /** The organization it belongs to. */
   orgId: string;
@@ -255,7 +255,7 @@ export interface Automation {
   templateKey: string | null;
   /** 1 to 10; each occurrence of any of them starts a mission. */
   triggers: Trigger[];
-  /** At most 20, put on each issue. */
+  /** Labels that each issue gets, at most 20. */
   labels: string[];
   /** Whether an occurrence is skipped while an earlier run is dispatching or running. */
   skipIfPreviousOpen: boolean;
@@ -303,7 +303,7 @@ export interface AutomationParameters {
 }
 /** One run of an automation. */
 export interface AutomationRun {
-  /** Unique; never changes. */
+  /** The id, which is unique and never changes. */
   id: string;
   /** The automation of this run. */
   automationId: string;
@@ -327,11 +327,11 @@ export interface AutomationRun {
   createdAt: number;
   /** When the run last changed. */
   updatedAt: number;
-  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is completed. */
+  /** Progress in percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is completed. */
   missionProgress: number | null;
   /** Current activity, as the runtime reports it. */
   missionActivity: string | null;
-  /** US dollars, the sum of all reported costs. */
+  /** Cost of the run in US dollars, the sum of all reported costs. */
   missionCostUsd: number;
   /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
   missionTitle: string | null;
@@ -540,9 +540,9 @@ export interface Budget {
   subjectName: string | null;
   /** The period of its amount. */
   period: 'day' | 'month';
-  /** US dollars in each period. */
+  /** The amount in US dollars for each period. */
   amountUsd: number;
-  /** US dollars that these missions have cost in the present period. */
+  /** Cost of these missions in the present period, US dollars. */
   spentUsd: number;
   /** When the present period began. */
   periodStart: number;
@@ -802,7 +802,7 @@ export interface CreateOrganizationRequest {
 export interface CreateProjectRequest {
   /** 1 to 120 characters. */
   name: string;
-  /** `<owner>/<repo>`. */
+  /** The repository, `<owner>/<repo>`. */
   repoFullName: string;
   /** The tracker of its issues; `builtin` when absent. */
   tracker?: 'builtin' | 'linear' | 'github';
@@ -831,7 +831,7 @@ export interface CreateSandboxTemplateRequest {
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: string | null;
   /**
-   * At most 50; their values are no secrets.
+   * At most 50 variables, whose values are no secrets.
    *
    * @maxItems 50
    *
@@ -844,7 +844,7 @@ export interface CreateSandboxTemplateRequest {
     value: string;
   }[];
   /**
-   * At most 5. They need a runtime with containers.
+   * At most 5 services, which need a runtime with containers.
    *
    * @maxItems 5
    *
@@ -856,7 +856,7 @@ export interface CreateSandboxTemplateRequest {
     /** A container image. */
     image: string;
     /**
-     * At most 50; their values are no secrets.
+     * At most 50 variables, whose values are no secrets.
      *
      * @maxItems 50
      *
@@ -957,7 +957,7 @@ export interface CreateScheduledTaskRequest {
     };
   }[];
   /**
-   * At most 20, put on each issue.
+   * Labels that each issue gets, at most 20.
    *
    * @maxItems 20
    */
@@ -1248,7 +1248,7 @@ export interface EventTriggerPreview {
 }
 /** The effects that a rule would have. */
 export interface EventTriggerPreviews {
-  /** At most 5, newest first. */
+  /** At most 5 deliveries, newest first. */
   data: EventTriggerPreview[];
 }
 /** The parameters of `inboundDeliveries`. */
@@ -1685,7 +1685,7 @@ export interface McpBindingListItem {
 export interface McpDeclared {
   /** The name of the server, unique in the config file. */
   name: string;
-  /** `http` when it has an address, `stdio` when it has a command. */
+  /** The transport: `http` for a server with an address, `stdio` for a command. */
   transport: 'http' | 'stdio';
   /** Scheme, host and port; null for a command. */
   origin: string | null;
@@ -1828,7 +1828,7 @@ export interface MembershipsParameters {
 }
 /** The work of one agent on a run, in one role. A run has one step at a time. */
 export interface MissionStep {
-  /** Unique; never changes. */
+  /** The id, which is unique and never changes. */
   id: string;
   /** The id of the run; starts with `run_`. */
   runId: string;
@@ -1858,7 +1858,7 @@ export interface MissionStep {
   error: string | null;
   /** Turns of the model; null until they are known. */
   turns: number | null;
-  /** US dollars, the sum of its reported costs. */
+  /** Cost of the step in US dollars, the sum of its reported costs. */
   costUsd: number;
   /** Input tokens, without those read from or written to a cache. */
   inputTokens: number;
@@ -2066,7 +2066,7 @@ export interface Project {
   id: string;
   /** The id of the organization; starts with `org_`. */
   orgId: string;
-  /** Unique in the organization; unchanged when the project is renamed. */
+  /** The slug, unique in the organization; it does not change when the project is renamed. */
   slug: string;
   /** 1 to 120 characters; not unique. */
   name: string;
@@ -2114,7 +2114,7 @@ export interface ProjectMcpView {
   projectId: string;
   /** Path of the config file in the repository. */
   configPath: string;
-  /** `project` when the project has set a path of its own. */
+  /** Source of the path: `project` when the project has set its own. */
   configPathSource: 'service.yml' | 'project';
   /** The ref that was read; null when none was read. */
   configRef: string | null;
@@ -2268,7 +2268,7 @@ export interface RotateIntegrationParameters {
 }
 /** One mission: a run of a scheduled task or an automation, or one that was started on its own. */
 export interface Run {
-  /** Unique; never changes. */
+  /** The id, which is unique and never changes. */
   id: string;
   /** The organization it belongs to. */
   orgId: string;
@@ -2296,11 +2296,11 @@ export interface Run {
   createdAt: number;
   /** When the run last changed. */
   updatedAt: number;
-  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is completed. */
+  /** Progress in percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is completed. */
   missionProgress: number | null;
   /** Current activity, as the runtime reports it. */
   missionActivity: string | null;
-  /** US dollars, the sum of all reported costs. */
+  /** Cost of the run in US dollars, the sum of all reported costs. */
   missionCostUsd: number;
   /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
   missionTitle: string | null;
@@ -2375,7 +2375,7 @@ export interface RunHistory {
 }
 /** A message of a person to the agent of a run, or a decision about it. */
 export interface RunMessage {
-  /** Unique; never changes. */
+  /** The id, which is unique and never changes. */
   id: string;
   /** The id of the run; starts with `run_`. */
   runId: string;
@@ -2415,7 +2415,7 @@ export interface RunNowResponse {
   runId: string;
   /** The issue’s id in the project’s tracker; null until the tracker has created it. */
   issueId: string | null;
-  /** `skipped` while an earlier run is open. */
+  /** Status of the run: `skipped` while an earlier run is open. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
 }
 /** One page of a list of Run records. */
@@ -2545,7 +2545,7 @@ export interface Sandbox {
   harnessVersion: string | null;
   /** The run of a recurring mission it belongs to. */
   runId: string | null;
-  /** `stale` is a running sandbox that has stopped sending heartbeats. */
+  /** Status of the sandbox; `stale` when it is running but has stopped sending heartbeats. */
   status: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
   /** Reason of the end, such as `killed`. */
   terminationReason: string | null;
@@ -2686,7 +2686,7 @@ export interface SandboxTemplate {
   id: string;
   /** The organization; for the built-in template, that of the caller. */
   orgId: string;
-  /** Unique among the organization’s own templates. */
+  /** The name, unique among the organization’s own templates. */
   name: string;
   /** Purpose of the template; null without one. */
   description: string | null;
@@ -2727,7 +2727,7 @@ export interface SandboxTemplate {
 export interface TemplateVariable {
   /** Name of the environment variable. */
   name: string;
-  /** Its value, which everybody can read who can read the template. */
+  /** The value, which everybody can read who can read the template. */
   value: string;
 }
 /** A container beside each mission, such as a database: the mission reaches it at `localhost`. */
@@ -2792,7 +2792,7 @@ export interface SandboxesParameters {
 }
 /** A recurring mission that a person keeps: it starts on a schedule or by hand. */
 export interface ScheduledTask {
-  /** Unique; never changes. */
+  /** The id, which is unique and never changes. */
   id: string;
   /** The organization it belongs to. */
   orgId: string;
@@ -2806,7 +2806,7 @@ export interface ScheduledTask {
   templateKey: string | null;
   /** 1 to 10; each occurrence of any of them starts a mission. */
   triggers: Trigger[];
-  /** At most 20, put on each issue. */
+  /** Labels that each issue gets, at most 20. */
   labels: string[];
   /** Whether an occurrence is skipped while an earlier run is dispatching or running. */
   skipIfPreviousOpen: boolean;
@@ -2837,7 +2837,7 @@ export interface ScheduledTaskParameters {
 }
 /** One run of a scheduled task. */
 export interface ScheduledTaskRun {
-  /** Unique; never changes. */
+  /** The id, which is unique and never changes. */
   id: string;
   /** The scheduled task that it is a run of. */
   scheduledTaskId: string;
@@ -2861,11 +2861,11 @@ export interface ScheduledTaskRun {
   createdAt: number;
   /** When the run last changed. */
   updatedAt: number;
-  /** Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is completed. */
+  /** Progress in percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is completed. */
   missionProgress: number | null;
   /** Current activity, as the runtime reports it. */
   missionActivity: string | null;
-  /** US dollars, the sum of all reported costs. */
+  /** Cost of the run in US dollars, the sum of all reported costs. */
   missionCostUsd: number;
   /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
   missionTitle: string | null;
@@ -3372,7 +3372,7 @@ export interface UpdateProjectRequest {
   defaultSandboxTemplateId?: string | null;
   /** The key of the team in the tracker. */
   trackerTeamKey?: string;
-  /** `<owner>/<repo>`. */
+  /** The repository, `<owner>/<repo>`. */
   repoFullName?: string;
 }
 /** The parameters of `updateSandboxTemplate`. */
@@ -3395,7 +3395,7 @@ export interface UpdateSandboxTemplateRequest {
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: string | null;
   /**
-   * At most 50; their values are no secrets.
+   * At most 50 variables, whose values are no secrets.
    *
    * @maxItems 50
    *
@@ -3408,7 +3408,7 @@ export interface UpdateSandboxTemplateRequest {
     value: string;
   }[];
   /**
-   * At most 5. They need a runtime with containers.
+   * At most 5 services, which need a runtime with containers.
    *
    * @maxItems 5
    *
@@ -3420,7 +3420,7 @@ export interface UpdateSandboxTemplateRequest {
     /** A container image. */
     image: string;
     /**
-     * At most 50; their values are no secrets.
+     * At most 50 variables, whose values are no secrets.
      *
      * @maxItems 50
      *
@@ -3526,7 +3526,7 @@ export interface UpdateScheduledTaskRequest {
     };
   }[];
   /**
-   * At most 20, put on each issue.
+   * Labels that each issue gets, at most 20.
    *
    * @maxItems 20
    */

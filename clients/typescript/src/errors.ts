@@ -30,7 +30,7 @@ export interface ErrorDetails {
   cause?: unknown;
 }
 
-/** Its subclasses and `code` tell errors apart; `description` is for people. */
+/** An error of the API. Subclasses and `code` tell errors apart; `description` is for people. */
 export class ApiError extends Error {
   override readonly name: string = 'ApiError';
   readonly status: number | null;

@@ -115,7 +115,7 @@ export function waitBefore(error: unknown, attempt: number, repeatable: boolean)
   if (!(error instanceof ApiError)) return null;
   // 409 with `Retry-After`: the first request with the same key is still running.
   const mayHelp = error.retryable || (error.status === 409 && error.retryAfterMs !== null);
-  // Refused before it was executed.
+  // The request was refused before it was executed.
   const isUntouched = error.status === 429 || error.code === 'too_busy';
   if (!mayHelp || !(repeatable || isUntouched)) return null;
   const waitMs = error.retryAfterMs ?? firstWaitMs * 2 ** attempt * (0.5 + Math.random() / 2);

@@ -277,7 +277,7 @@ export type CreateProjectRequest = {
   issueCode?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 120 characters. */
   name: Scalars['String']['input'];
-  /** `<owner>/<repo>`. */
+  /** The repository, `<owner>/<repo>`. */
   repoFullName: Scalars['String']['input'];
   /** The tracker of its issues; `builtin` when absent. */
   tracker?: InputMaybe<ProjectTracker>;
@@ -305,7 +305,7 @@ export type CreateSandboxTemplateRequest = {
   name: Scalars['String']['input'];
   /** Processes of a mission: 16 to 32,768; null means no bound of its own. */
   processes?: InputMaybe<Scalars['Int']['input']>;
-  /** At most 5. They need a runtime with containers. */
+  /** At most 5 services, which need a runtime with containers. */
   services?: InputMaybe<Array<CreateSandboxTemplateRequestServices>>;
   /** The network policy while the environment is prepared. */
   setupNetwork?: InputMaybe<CreateSandboxTemplateRequestSetupNetwork>;
@@ -317,7 +317,7 @@ export type CreateSandboxTemplateRequest = {
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
   /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** At most 50; their values are no secrets. */
+  /** At most 50 variables, whose values are no secrets. */
   variables?: InputMaybe<Array<CreateSandboxTemplateRequestVariables>>;
 };
 
@@ -339,7 +339,7 @@ export type CreateSandboxTemplateRequestServices = {
   image: Scalars['String']['input'];
   /** 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
   name: Scalars['String']['input'];
-  /** At most 50; their values are no secrets. */
+  /** At most 50 variables, whose values are no secrets. */
   variables?: InputMaybe<Array<CreateSandboxTemplateRequestServicesVariables>>;
 };
 
@@ -375,7 +375,7 @@ export type CreateScheduledTaskRequest = {
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** At most 10 rules; an event that fits one of them starts a mission. */
   eventTriggers?: InputMaybe<Array<CreateScheduledTaskRequestEventTriggers>>;
-  /** At most 20, put on each issue. */
+  /** Labels that each issue gets, at most 20. */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** 1 to 120 characters. */
   name: Scalars['String']['input'];
@@ -1282,7 +1282,7 @@ export type UpdateProjectRequest = {
   issueCode?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** `<owner>/<repo>`. */
+  /** The repository, `<owner>/<repo>`. */
   repoFullName?: InputMaybe<Scalars['String']['input']>;
   /** Missions start only while it is `active`. */
   status?: InputMaybe<ProjectStatus>;
@@ -1310,7 +1310,7 @@ export type UpdateSandboxTemplateRequest = {
   name?: InputMaybe<Scalars['String']['input']>;
   /** Processes of a mission: 16 to 32,768; null means no bound of its own. */
   processes?: InputMaybe<Scalars['Int']['input']>;
-  /** At most 5. They need a runtime with containers. */
+  /** At most 5 services, which need a runtime with containers. */
   services?: InputMaybe<Array<UpdateSandboxTemplateRequestServices>>;
   /** The network policy while the environment is prepared. */
   setupNetwork?: InputMaybe<UpdateSandboxTemplateRequestSetupNetwork>;
@@ -1322,7 +1322,7 @@ export type UpdateSandboxTemplateRequest = {
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
   /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** At most 50; their values are no secrets. */
+  /** At most 50 variables, whose values are no secrets. */
   variables?: InputMaybe<Array<UpdateSandboxTemplateRequestVariables>>;
 };
 
@@ -1344,7 +1344,7 @@ export type UpdateSandboxTemplateRequestServices = {
   image: Scalars['String']['input'];
   /** 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
   name: Scalars['String']['input'];
-  /** At most 50; their values are no secrets. */
+  /** At most 50 variables, whose values are no secrets. */
   variables?: InputMaybe<Array<UpdateSandboxTemplateRequestServicesVariables>>;
 };
 
@@ -1380,7 +1380,7 @@ export type UpdateScheduledTaskRequest = {
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** At most 10 rules; an event that fits one of them starts a mission. */
   eventTriggers?: InputMaybe<Array<UpdateScheduledTaskRequestEventTriggers>>;
-  /** At most 20, put on each issue. */
+  /** Labels that each issue gets, at most 20. */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;

@@ -7,7 +7,7 @@ import { useForm } from '../kit/form.ts';
 type Connector = Pick<IntegrationsQuery['integrations']['integrations'][number], 'id' | 'models'>;
 type Model = Connector['models'][number];
 
-/** `id | name | input | output | cache read | cache write`; the last two may be left out. */
+/** A model as a line: `id | name | input | output | cache read | cache write`; the last two may be left out. */
 const lineOf = ({ id, name, prices }: Model): string => {
   const { input, output, cacheRead, cacheWrite } = prices;
   const cache = cacheRead === null && cacheWrite === null ? [] : [cacheRead ?? '', cacheWrite ?? ''];

@@ -122,7 +122,7 @@ export function Chart(properties: ChartProperties) {
   const latest = useRef(properties);
   latest.current = properties;
   const { times, curves, words, height = 180 } = properties;
-  // Redrawn from the start only for other curves or another height.
+  // The chart is drawn anew only for other curves or another height.
   const kinds = curves.map(({ label }) => label).join();
   useEffect(() => {
     const element = host.current!;

@@ -16,7 +16,7 @@ const weekdayTime = new Intl.DateTimeFormat(navigator.language, {
   minute: '2-digit',
 });
 
-/** `just now`, `3 min ago`, `5 h ago`, `2 d ago`; the day for what is older than a month. */
+/** Formats an age: `just now`, `3 min ago`, `5 h ago`, `2 d ago`; the day if it is more than a month. */
 function ago(age: number, at: number): string {
   if (age < 10 * second) return 'just now';
   if (age < minute) return `${Math.floor(age / second)} s ago`;
@@ -47,14 +47,14 @@ export function Time({ at }: { at: number | string }) {
 
 const utcDay = new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium', timeZone: 'UTC' });
 
-/** `23 Nov 2026`: the day in UTC, as receipts have it, with the exact time as its tooltip. */
+/** The day in UTC, as receipts have it, such as `23 Nov 2026`, with the exact time as its tooltip. */
 export const Day = ({ at }: { at: number }) => (
   <time dateTime={new Date(at).toISOString()} title={exact.format(at)}>
     {utcDay.format(at)}
   </time>
 );
 
-/** `8 s`, `3 min 20 s`, `1 h 5 min`. */
+/** Formats a duration: `8 s`, `3 min 20 s`, `1 h 5 min`. */
 export function duration(milliseconds: number): string {
   if (milliseconds < minute) return `${Math.max(0, Math.floor(milliseconds / second))} s`;
   if (milliseconds < hour)

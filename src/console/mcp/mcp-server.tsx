@@ -96,7 +96,7 @@ const Declaration = ({ declared }: { declared: Declared }) => {
   );
 };
 
-/** `builder (12)`: with the tools that an agent of the role gets, where the service counts them. */
+/** The roles in words, such as `builder (12)`: with the number of tools that an agent of the role gets, where it is known. */
 const roleWords = ({ roles, effectiveToolCounts: counts }: Binding): string =>
   roles.map((role) => (role in counts ? `${role} (${counts[role as keyof typeof counts]})` : role)).join(', ') ||
   'none';

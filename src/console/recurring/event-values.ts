@@ -49,7 +49,7 @@ export function triggerOf({ kind, from, ...texts }: EventRule) {
   return { kind, from, ...(Object.fromEntries(present) as Partial<Record<RuleText, string>>) };
 }
 
-/** `when an issue gets the label agent`. */
+/** A rule in words, such as `when an issue gets the label agent`. */
 export function ruleWords({
   kind,
   label,

@@ -91,7 +91,7 @@ export function RecurringRows({ rows, within = false }: RowsProperties) {
   );
 }
 
-/** `Mondays 09:00, Pacific/Auckland, and when an issue gets the label agent`. */
+/** All triggers in words, such as `Mondays 09:00, Pacific/Auckland, and when an issue gets the label agent`. */
 function whenWords(triggers: Row['triggers'], [rule, ...others]: Row['eventTriggers']): string {
   if (!rule) return scheduleWords(triggers);
   const more = others.length > 0 ? `, and ${plural(others.length, 'more rule')}` : '';

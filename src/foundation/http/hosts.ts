@@ -14,7 +14,7 @@ export const isLoopbackHost = (host: string | undefined): boolean => loopback.te
 export function ownHosts(): (host: string | undefined) => boolean {
   const { baseHost, issuer, mcp, a2a } = addresses();
   const names = new Set([baseHost, issuer, mcp, a2a].map((address) => new URL(address).hostname));
-  // Cached, because most requests have the same host as the previous one.
+  // The result is cached, because most requests have the same host as the previous one.
   let last: string | undefined;
   return (host) => {
     if (host !== undefined && host === last) return true;

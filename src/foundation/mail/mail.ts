@@ -19,7 +19,7 @@ export interface DeliveredMail extends Mail {
 }
 
 export interface MailSettings {
-  /** `smtp://user:secret@host:587`; null means the development mailbox. */
+  /** The mail server, `smtp://user:secret@host:587`; null means the development mailbox. */
   smtpUrl?: string | undefined;
   /** The sender: an address, or `Name <address>`. */
   from: string;
@@ -96,7 +96,7 @@ function toMailbox(log: (line: string) => void): Deliver {
   return async (mail) => {
     mailbox?.mails.unshift({ ...mail, at: now() });
     mailbox?.mails.splice(mailboxSize);
-    // Logged without the text, which contains codes and sign-in links.
+    // The mail is logged without its text, which contains codes and sign-in links.
     log(`mail to ${mail.to} is in the development mailbox: ${mail.subject}`);
   };
 }

@@ -8,7 +8,7 @@ import type { DatabaseConnection } from './embedded/database.ts';
 import { locateFiles, moveIntoPlace, type OsAccount } from './embedded/files.ts';
 import { takeOwnership } from './embedded/owner.ts';
 
-/** Recreated by the server; the manual says to omit them. `pg_wal` is copied separately, last. */
+/** Folders that the server creates again; the manual says to omit their content. `pg_wal` is copied separately, last. */
 const emptyFolders =
   /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)$|(^|\/)pgsql_tmp/;
 const leftOut = /^postmaster\.(pid|opts)$|(^|\/)pg_internal\.init/;

@@ -76,7 +76,7 @@ export class BaseModel extends Model {
     declare(this, name, { relation: Model.HasManyRelation, modelClass: child, join });
   }
 
-  /** Overridden by a model to compute a column, or to hide expired rows. */
+  /** The rows that reads select from; a model overrides it to compute a column, or to hide expired rows. */
   static source(): Source {
     return { select: selectionOf(this), conditions: [], values: [] };
   }

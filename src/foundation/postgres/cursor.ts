@@ -45,7 +45,7 @@ export function unpackCursor(binding: string, cursor: string): [at: number, id: 
   const position = bytes.subarray(SIGNATURE_BYTES).toString();
   const [, at, id] = /^(\d{1,15}):([\w-]+)$/.exec(position) ?? [];
   const isOurs = id && sameBytes(bytes.subarray(0, SIGNATURE_BYTES), sign(binding, position));
-  // Compared as text: base64url has several encodings of the same bytes.
+  // The cursors are compared as text, because base64url has several encodings of the same bytes.
   if (!at || !isOurs || bytes.toString('base64url') !== cursor) {
     throw invalid.field('cursor', 'must be the nextCursor of this list with the same filter');
   }
@@ -56,9 +56,9 @@ export function unpackCursor(binding: string, cursor: string): [at: number, id: 
 export interface PageSource {
   /** Identifies the list and its filter; a cursor is valid only for these. */
   binding: string;
-  /** `select … from …`, with the columns `id` and `created_at`. */
+  /** The beginning of the statement, `select … from …`, with the columns `id` and `created_at`. */
   select: string;
-  /** ` where …`, or empty. */
+  /** The conditions, ` where …`, or empty. */
   where: string;
   values: unknown[];
   /** Whether an index contains these rows in the order of the page. */

@@ -12,7 +12,7 @@ export interface Outage {
   end(): void;
 }
 
-/** `one:5432, two:5432`, without user and password. */
+/** The servers of a connection, such as `one:5432, two:5432`, without user and password. */
 const addressOf = (connection: string | pg.ClientConfig): string =>
   (typeof connection === 'string' ? serversOf(connection) : [connection])
     .map((server) => new pg.Client(server))

@@ -55,7 +55,7 @@ export const replica = matching(
 export const vendorAddress = parsedSetting(identifier, (value) =>
   isIdentifier(value) ? endpointOf(value) : undefined,
 );
-/** `auto`: one process per core. */
+/** Number of processes; `auto` means one per core. */
 export const workers = parsedSetting('auto or an integer 1 to 128', (value) => {
   const count = value === 'auto' ? availableParallelism() : Number(/^\d{1,3}$/.exec(value)?.[0]);
   return count >= 1 && count <= 128 ? count : undefined;

@@ -5,7 +5,7 @@ import { isAbsentWhenNull, isGraphOnly } from '../exposure.ts';
 type Json = Record<string, unknown>;
 type Prune = (value: unknown) => void;
 
-/** Compiled once per type; undefined when the type has no such member, so that most responses cost nothing. */
+/** Compiles the removal once per type; undefined when the type has no such member, so that most responses cost nothing. */
 export function compilePrune(type: GraphQLOutputType, seen = new Map<string, Prune | undefined>()): Prune | undefined {
   if (isNonNullType(type)) return compilePrune(type.ofType, seen);
   if (isListType(type)) {

@@ -75,7 +75,7 @@ export const describedRecord = (type: GraphQLObjectType): Json =>
     type.description,
   );
 
-/** ` { id name }`: all fields of a type that REST and MCP return; empty for a leaf. */
+/** The selection of all fields of a type that REST and MCP return, such as ` { id name }`; empty for a leaf. */
 export function selectionOfType(type: GraphQLOutputType): string {
   const named = getNamedType(type);
   if (!isObjectType(named)) return '';

@@ -76,7 +76,7 @@ export type AgentRole =
 
 /** The next fragments of a sandbox. */
 export type AppendFragmentsRequest = {
-  /** 1 to 50. */
+  /** 1 to 50 fragments. */
   fragments: Array<AppendFragmentsRequestFragments>;
   /** The lease of its run. */
   leaseId: Scalars['String']['input'];
@@ -312,7 +312,7 @@ export type HeartbeatRequestRuns = {
   activity?: InputMaybe<Scalars['String']['input']>;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** Percent; an absent or lower value changes nothing. */
+  /** Progress in percent; an absent or lower value changes nothing. */
   progress?: InputMaybe<Scalars['Int']['input']>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
@@ -330,9 +330,9 @@ export type HeartbeatRequestSandboxes = {
 
 /** One measurement of a sandbox. */
 export type HeartbeatRequestSandboxesMetrics = {
-  /** Percent of all cores, 0 to 100. */
+  /** CPU use in percent of all cores, 0 to 100. */
   cpuPct: Scalars['Float']['input'];
-  /** Percent of the disk space that the mission may take. */
+  /** Disk use in percent of the space that the mission may take. */
   diskUsedPct: Scalars['Float']['input'];
   /** All memory, megabytes. */
   memTotalMb: Scalars['Float']['input'];
@@ -504,7 +504,7 @@ export type ReportCheckpointRequest = {
 
 /** Connections that the sandbox of a run asked for. The platform adds them up. */
 export type ReportConnectionsRequest = {
-  /** 1 to 200; equal ones are added up. */
+  /** 1 to 200 entries; equal ones are added up. */
   connections: Array<ReportConnectionsRequestConnections>;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
@@ -548,7 +548,7 @@ export type ReportCostRequest = {
   sandboxId?: InputMaybe<Scalars['String']['input']>;
   /** The runtime’s own id of the session. */
   sessionId?: InputMaybe<Scalars['String']['input']>;
-  /** US dollars, rounded to a millionth. */
+  /** The cost in US dollars, rounded to a millionth. */
   usd: Scalars['Float']['input'];
 };
 

@@ -105,7 +105,7 @@ function eventsOfItem(item: Json): HarnessEvent[] {
   }
 }
 
-/** OpenAI counts cached tokens among the input. */
+/** Tokens of a call, without cached ones in the input, where OpenAI counts them. */
 const usageOf = ({ threadId, tokenUsage: { last, total } }: Json, model: string): Usage => ({
   usageId: `${threadId}-${total.totalTokens}`,
   model,
@@ -120,7 +120,7 @@ const toolOf = ({ server, tool }: Json): string => `${server}.${tool}`;
 const toolOutput = ({ result: answer, error }: Json): string =>
   error?.message ?? (answer?.content ?? []).map((part: Json) => part.text ?? `[${part.type}]`).join('\n');
 
-/** `declined`: the command was not allowed. */
+/** The end of a command; the status `declined` means that it was not allowed. */
 const commandEnd = ({ status, exitCode }: Json) => ({ failed: status === 'failed' || status === 'declined', exitCode });
 
 /** A change of a file as a fragment, whose only output is the error of a change that was not made. */

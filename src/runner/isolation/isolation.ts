@@ -19,7 +19,7 @@ import { type Ask, askDirectly, inPath } from './programs.ts';
 export type RunScript = (script: string, args: string[], timeoutMs: number) => Promise<string>;
 
 const levels = ['cell', 'container', 'none'] as const;
-/** `unshare`: only for scripts, without any network. */
+/** Level of isolation; `unshare` is only for scripts, without any network. */
 export type Level = (typeof levels)[number] | 'unshare';
 
 export interface Isolation {

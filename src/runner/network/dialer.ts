@@ -10,7 +10,7 @@ import { canonicalHost } from './policy.ts';
 import { readRoots } from './trust.ts';
 
 export interface RouteSettings {
-  /** `host:port` allowed at private addresses, such as a registry of the operator. */
+  /** Hosts as `host:port` that may be at private addresses, such as a registry of the operator. */
   privateHosts: ReadonlySet<string>;
   /** The proxy of this machine; null means it reaches the internet itself. */
   upstream: URL | null;

@@ -2,7 +2,7 @@
 
 export interface NetworkPolicy {
   mode: 'none' | 'packages' | 'custom' | 'open';
-  /** `host` or `*.host`, with an optional `:port` (else 80 and 443). Only for `packages` and `custom`. */
+  /** Hosts of the modes `packages` and `custom`: `host` or `*.host`, with an optional `:port` (else 80 and 443). */
   hosts: readonly string[];
 }
 

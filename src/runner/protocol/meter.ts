@@ -41,7 +41,7 @@ function openReports(platform: Platform, lease: RunLease) {
       step = next;
       told = () => {};
     },
-    /** Called with the tokens of each call of the step. */
+    /** Sets a listener that gets the tokens of each call of the step. */
     follow(listener: (usage: Usage) => void): void {
       told = listener;
     },

@@ -9,7 +9,7 @@ const fileName = 'AGENTS.md';
 const maxCharacters = 32_000;
 
 export interface PromptPart {
-  /** `agent`: its instructions; `AGENTS.md`; `skills`: their purpose; `history`: the events so far; `mission`. */
+  /** Part of the instructions. `agent`: its own; `AGENTS.md`; `skills`: their purpose; `history`: the events so far; `mission`. */
   spanId: string;
   text: string;
   promptScope: 'mission' | 'repo-contributed';

@@ -1,7 +1,7 @@
 // Response headers for an artifact's content, whose type is the uploader's claim: only media that no browser executes are shown inline,
 // everything else is a file to save. No content may act as a page of this origin.
 
-/** Shown inline: media without scripts. SVG, HTML, XML and PDF are not among them. */
+/** Types that are shown inline: media without scripts. SVG, HTML, XML and PDF are not among them. */
 const harmless: Record<string, string> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
@@ -14,7 +14,7 @@ const harmless: Record<string, string> = {
   'audio/wav': 'wav',
   'text/plain': 'txt',
 };
-/** Saved with an extension that programs recognize. */
+/** Types that are saved with an extension that programs recognize. */
 const saved: Record<string, string> = {
   'application/json': 'json',
   'application/pdf': 'pdf',

@@ -19,7 +19,7 @@ const systems: [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** `Firefox on Linux`; an unknown User-Agent is shortened. */
+/** The name of a device, such as `Firefox on Linux`; an unknown User-Agent is shortened. */
 export function deviceName(userAgent: string | null): string {
   if (!userAgent) return 'Unknown device';
   const find = (names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -10,7 +10,7 @@ import { fieldsOf } from './visitor.ts';
 /** The option `script` of a page with a passkey form. */
 export const passkeyPageScript = (): 'passkey.js' | undefined => (arePasskeysPossible() ? 'passkey.js' : undefined);
 
-/** Hidden until the script detects support in the browser. `fields`: hidden fields that both requests send. */
+/** The form, hidden until the script detects support in the browser. `fields`: hidden fields that both requests send. */
 export const passkeyForm = (
   kind: 'create' | 'sign-in',
   action: string,

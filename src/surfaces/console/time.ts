@@ -13,7 +13,7 @@ const element = (epochMs: number, words: string): Html =>
 /** Formats a day, such as `23 Nov 2026`. */
 export const day = (epochMs: number): Html => element(epochMs, date.format(epochMs));
 
-/** `just now`, `5 minutes ago`, `3 hours ago`; the date for times more than a day ago. */
+/** Formats an age: `just now`, `5 minutes ago`, `3 hours ago`; the date for times more than a day ago. */
 export function ago(epochMs: number): Html {
   const age = now() - epochMs;
   if (age < minutes(2)) return element(epochMs, 'just now');

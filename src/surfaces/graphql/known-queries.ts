@@ -27,7 +27,7 @@ interface Known {
   plans: Map<string, Plan | null>;
   /** The cost; absent when it depends on variables. */
   cost?: Cost;
-  /** `failures`: consecutive failures of the plans. `passes`: requests that still skip the plan. */
+  /** Number of consecutive failures of the plans; `passes` is the number of requests that still skip the plan. */
   failures: number;
   passes: number;
 }

@@ -33,7 +33,7 @@ export interface GraphqlSettings extends CallerSettings {
   callerStill(exchange: Exchange, caller: Caller): Promise<Caller>;
   /** Maximum of open subscriptions. */
   subscriptionsPerOrganization?: number;
-  /** Shared by all requests; created here when absent. */
+  /** The capacity that all requests share; created here when absent. */
   executions?: Capacity;
 }
 

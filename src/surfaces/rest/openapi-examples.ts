@@ -76,7 +76,7 @@ const nouns: Record<string, Noun> = {
 };
 const nounOf = (word: string): Noun | undefined => nouns[word] ?? (word in prefixes ? (word as Noun) : undefined);
 
-/** `prj_019a…` for `projectId`, or for `id` of the record Project. */
+/** The example of an id: `prj_019a…` for `projectId`, or for `id` of the record Project. */
 function idExample(name: string, record: string): string | undefined {
   const word = name === 'id' ? record[0]?.toLowerCase() + record.slice(1) : /^(\w+?)(?:Id|_id)$/.exec(name)?.[1];
   const noun = word && nounOf(word);

@@ -15,7 +15,7 @@ export interface Launch {
 
 export interface Isolation {
   kind: (typeof isolationKinds)[number];
-  /** `name@version` of the package to run. */
+  /** The package to run, as `name@version`. */
   packageSpec: string | null;
   /** Reason why the command is refused. */
   reason: (typeof refusalReasons)[number] | null;

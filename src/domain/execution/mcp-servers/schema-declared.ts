@@ -34,7 +34,7 @@ export const DeclaredType = builder.objectRef<Declared>('McpDeclared').implement
     name: t.exposeString('name', { description: 'The name of the server, unique in the config file.' }),
     transport: t.expose('transport', {
       type: DeclaredTransport.type,
-      description: '`http` when it has an address, `stdio` when it has a command.',
+      description: 'The transport: `http` for a server with an address, `stdio` for a command.',
     }),
     origin: t.exposeString('origin', { nullable: true, description: 'Scheme, host and port; null for a command.' }),
     path: t.exposeString('path', { nullable: true, description: 'Path of the address; null for a command.' }),

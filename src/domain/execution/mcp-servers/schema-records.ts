@@ -184,7 +184,7 @@ export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').impl
     configPath: t.exposeString('configPath', { description: 'Path of the config file in the repository.' }),
     configPathSource: t.expose('configPathSource', {
       type: ConfigPathSource.type,
-      description: '`project` when the project has set a path of its own.',
+      description: 'Source of the path: `project` when the project has set its own.',
     }),
     configRef: t.exposeString('configRef', {
       nullable: true,

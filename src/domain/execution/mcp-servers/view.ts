@@ -18,7 +18,7 @@ export const configStatuses = ['ok', 'missing', 'invalid', 'unreachable'] as con
 
 export interface ConfigFile {
   configPath: string;
-  /** `service.yml` unless the project has set a path. */
+  /** Source of the path: `service.yml` unless the project has set one. */
   configPathSource: 'service.yml' | 'project';
   /** The ref that was read; null when none was. */
   configRef: string | null;

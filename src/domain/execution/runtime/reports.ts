@@ -81,7 +81,7 @@ export const registerSandbox = (caller: Caller, input: SandboxRegistration): Pro
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, input);
     const { key, leaseId: _, ...described } = input;
-    // Derived from the lease: a runtime that claims the run later registers its own sandboxes.
+    // The id is derived from the lease: a runtime that claims the run later registers its own sandboxes.
     const id = derivedId('sandbox', input.leaseId, key);
     const { orgId, projectId, issueId, leaseId } = run;
     const isCanceled = run.status === 'canceled';

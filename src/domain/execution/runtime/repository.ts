@@ -37,7 +37,7 @@ export interface RunRepository extends RepositoryAccess {
 }
 
 export interface RepositoryRequest extends OfRun {
-  /** `<owner>/<repo>` with skills of an agent of the run. */
+  /** A repository with skills of an agent of the run, `<owner>/<repo>`. */
   skillRepo?: string | null | undefined;
 }
 

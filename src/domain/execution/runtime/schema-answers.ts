@@ -82,7 +82,7 @@ const desiredType = <K extends string>(name: string, id: K, noun: string) =>
       [id]: t.string({ description: 'The id from the request.', resolve: (answer) => answer[id] }),
       desired: t.field({
         type: Desired.type,
-        description: '`stop` also when the id is unknown, or its run has ended or is lost.',
+        description: 'The action; `stop` also when the id is unknown, or its run has ended or is lost.',
         resolve: (answer) => answer.desired,
       }),
     }),
@@ -117,7 +117,7 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
     runId: t.exposeString('runId', { description: 'The id from the request.' }),
     desired: t.expose('desired', {
       type: RunDesired.type,
-      description: '`stop` also when the id is unknown, or its run has ended or is lost.',
+      description: 'The action; `stop` also when the id is unknown, or its run has ended or is lost.',
     }),
     messages: t.expose('messages', {
       type: [HeartbeatMessage],
@@ -189,7 +189,7 @@ export const RepositoryFile = builder
   .implement({
     description: 'A text file of a repository.',
     fields: (t) => ({
-      path: t.exposeString('path', { description: 'From the root of the repository.' }),
+      path: t.exposeString('path', { description: 'Path from the root of the repository.' }),
       ref: t.exposeString('ref', { description: 'The branch, tag or commit that it was read from.' }),
       content: t.exposeString('content', {
         complexity: weightOf(bytes.repositoryFile),

@@ -43,7 +43,7 @@ const ReportConnectionsRequest = request(
         )
         .min(1)
         .max(connectionReport.entries)
-        .describe(`1 to ${connectionReport.entries}; equal ones are added up.`),
+        .describe(`1 to ${connectionReport.entries} entries; equal ones are added up.`),
     })
     .describe('Connections that the sandbox of a run asked for. The platform adds them up.'),
 );

@@ -23,7 +23,7 @@ const StepVariable = builder.objectRef<Variable>('StepVariable').implement({
   description: 'A variable of the environment of setup and agents.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The name of the environment variable.' }),
-    value: t.exposeString('value', { description: 'Its value, which is no secret.' }),
+    value: t.exposeString('value', { description: 'The value of the variable, which is no secret.' }),
   }),
 });
 const StepSecretType = builder.objectRef<DeliveredSecret>('StepSecret').implement({
@@ -41,7 +41,9 @@ const StepSecretType = builder.objectRef<DeliveredSecret>('StepSecret').implemen
 export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvironment').implement({
   description: 'The environment of a step, as its sandbox template defines it.',
   fields: (t) => ({
-    templateId: t.exposeString('templateId', { description: '`standard`, or an id that starts with `sbt_`.' }),
+    templateId: t.exposeString('templateId', {
+      description: 'The id of the template: `standard`, or one that starts with `sbt_`.',
+    }),
     templateName: t.exposeString('templateName', { description: 'Its name, for messages to people.' }),
     base: t.expose('base', { type: TemplateBase.type, description: 'Source of the sandbox.' }),
     image: t.exposeString('image', { nullable: true, description: 'The image of the base `image`; null otherwise.' }),

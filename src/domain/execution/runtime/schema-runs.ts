@@ -45,10 +45,10 @@ const real = (max: number) => z.number().min(0).max(max);
 const sample = z
   .object({
     t: epochMs.describe('When it was measured: within the last 28 days.'),
-    cpuPct: real(100_000).describe('Percent of all cores, 0 to 100.'),
+    cpuPct: real(100_000).describe('CPU use in percent of all cores, 0 to 100.'),
     memUsedMb: real(1e9).describe('Memory in use, megabytes.'),
     memTotalMb: real(1e9).describe('All memory, megabytes.'),
-    diskUsedPct: real(100).describe('Percent of the disk space that the mission may take.'),
+    diskUsedPct: real(100).describe('Disk use in percent of the space that the mission may take.'),
   })
   .describe('One measurement of a sandbox.');
 export const HeartbeatRequest = request(
@@ -70,7 +70,7 @@ export const HeartbeatRequest = request(
                 .min(0)
                 .max(100)
                 .nullish()
-                .describe('Percent; an absent or lower value changes nothing.'),
+                .describe('Progress in percent; an absent or lower value changes nothing.'),
               activity: boundedText(text.activity).nullish().describe('Current activity; absent means unchanged.'),
             })
             .describe('A run that the runtime works on.'),
@@ -109,7 +109,11 @@ export const ReportCostRequest = request(
     .object({
       ...ofRun,
       costId: key,
-      usd: z.number().min(report.usd.min).max(report.usd.max).describe('US dollars, rounded to a millionth.'),
+      usd: z
+        .number()
+        .min(report.usd.min)
+        .max(report.usd.max)
+        .describe('The cost in US dollars, rounded to a millionth.'),
       sandboxId: id.nullish().describe('The sandbox that caused it.'),
       role: AgentRole.zod.nullish().describe('The role of the session that it is added to; sent with `sessionId`.'),
       sessionId: sessionId.nullish().describe(sessionDescription),

@@ -132,7 +132,7 @@ export const AppendFragmentsRequest = request(
         )
         .min(1)
         .max(report.fragments)
-        .describe(`1 to ${report.fragments}.`),
+        .describe(`1 to ${report.fragments} fragments.`),
     })
     .describe('The next fragments of a sandbox.'),
 );

@@ -39,7 +39,7 @@ async function findClaim(attemptToken: string): Promise<Claim> {
   return { attempt, registration: await Registration.get({ id: attempt.registrationId }) };
 }
 
-/** `findClaim`, locked until the transaction ends. The registration is locked first, as everywhere. */
+/** The claim that `findClaim` finds, locked until the transaction ends. The registration is locked first, as everywhere. */
 async function holdClaim(trx: Transaction, attemptToken: string): Promise<Claim> {
   const found = (await ClaimAttempt.find(currentAttempt(attemptToken), trx)) ?? ClaimAttempt.refuse();
   const registration = await Registration.lock(trx, { id: found.registrationId });

@@ -5,7 +5,10 @@ import type { Id } from '#foundation/ids.ts';
 import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import { lifetimesMs, tries } from '#limits.ts';
 
-/** `anonymous`: names nobody. `service_auth`: names its person's email address. `identity_assertion`: a provider vouches for the agent. */
+/**
+ * Types of registration. `anonymous`: names nobody. `service_auth`: names its person's email address. `identity_assertion`: a provider
+ * vouches for the agent.
+ */
 export const registrationKinds = ['anonymous', 'service_auth', 'identity_assertion'] as const;
 export type RegistrationKind = (typeof registrationKinds)[number];
 

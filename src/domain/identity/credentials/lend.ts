@@ -40,7 +40,7 @@ export async function lend(trx: Transaction, lender: Lender, scopes: readonly st
   return lent;
 }
 
-/** `lend` for a person's choice on a page. @throws as `lend`, and 400 when the role holds none of the scopes */
+/** Lends the scopes that a person has chosen on a page. @throws as `lend`, and 400 when the role holds none of the scopes */
 export async function lendChosen(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
   const lent = await lend(trx, lender, scopes);
   if (lent.scopes.length > 0) return lent;

@@ -40,7 +40,7 @@ export interface ReturnedError extends ReturnAddress {
 
 export const offlineAccess = 'offline_access';
 
-/** Offered to a client that names no scopes: the scopes that a member of the organization may grant. */
+/** Scopes that a client is offered when it names none: those that a member of the organization may grant. */
 export const defaultScopes: readonly GrantableScope[] = catalog
   .filter((entry) => entry.isOffered && isAtLeast('member', entry.requiredRole))
   .map((entry) => entry.scope);

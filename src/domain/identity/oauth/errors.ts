@@ -23,7 +23,7 @@ export class OAuthError extends Error {
   }
 }
 
-/** Restricted to the characters that RFC 6749 §5.2 allows, which are also safe in a quoted header parameter. */
+/** The text with only the characters that RFC 6749 §5.2 allows, which are also safe in a quoted header parameter. */
 const described = (text: string): string => text.replaceAll('"', "'").replace(/[^\x20-\x7e]|\\/g, '?');
 
 const errorOf =

@@ -36,7 +36,7 @@ interface SigningKey {
 interface Ring {
   /** The signing key is the first. */
   keys: SigningKey[];
-  /** Unsealed at the first signature: keys that this process cannot unseal can still be published and rotated. */
+  /** The private key, unsealed at the first signature: keys that this process cannot unseal can still be published and rotated. */
   signer?: Promise<CryptoKey>;
 }
 

@@ -21,7 +21,7 @@ export interface TokenResponse {
   token_type: 'Bearer';
   /** Seconds until the token expires. */
   expires_in: number;
-  /** Separated by spaces; empty for an unclaimed agent. */
+  /** Scopes separated by spaces; empty for an unclaimed agent. */
   scope: string;
   refresh_token?: string;
   identity_assertion?: string;

@@ -43,7 +43,7 @@ export const exportStatuses = ['preparing', 'ready', 'failed'] as const;
 /** The archive with the data of a closed organization. */
 export class OrgExport extends table('org_exports', {
   orgId: column<Id<'organization'>>(),
-  /** `failed` while the next attempt is pending, and after the last. */
+  /** Status of the export: `failed` while the next attempt is pending, and after the last one. */
   status: column<(typeof exportStatuses)[number]>(),
   requestedAt: column<number>(),
   /** Key of the latest attempt's content in the storage. */

@@ -43,7 +43,7 @@ interface ClosedBy {
   sessionId: string;
 }
 
-/** `closeOrganization` without a check of the caller. The steps of the closure run at once, or else in the sweep. */
+/** Does what `closeOrganization` does, without a check of the caller. The steps of the closure run at once, or else in the sweep. */
 export async function close(orgId: Id<'organization'>, confirmSlug: string, by: ClosedBy): Promise<Row<OrgClosure>> {
   await transaction(async (trx) => {
     await lockOrganization(trx, orgId);

@@ -29,7 +29,7 @@ export interface NewCheckout {
 export async function createCheckout(caller: Caller, input: NewCheckout): Promise<{ checkoutId: string; url: string }> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
-  // Committed before the call of the provider: when the call fails, the checkout stays unpaid and expires.
+  // The checkout is committed before the call of the provider: when the call fails, it stays unpaid and expires.
   const checkoutId = await firstStep(() => insertCheckout(caller, orgId, input));
   const checkout = await BillingCheckout.get({ id: checkoutId as BillingCheckout['id'], orgId });
   const { url, reference } = await paymentProvider().startCheckout(checkout);

@@ -68,7 +68,7 @@ const otherOwnerSql = `select m.user_id from memberships m join people p on p.id
 export const hasOtherOwner = async (trx: Transaction, { orgId, userId }: Row<Membership>): Promise<boolean> =>
   (await sql(otherOwnerSql, [orgId, userId], trx)).length > 0;
 
-/** `holdMembership`. @throws 404 for a person who is not a member, 409 in a closed organization */
+/** The membership that `holdMembership` holds. @throws 404 for a person who is not a member, 409 in a closed organization */
 export async function requireMembership(trx: Transaction, orgId: string, userId: string): Promise<Row<Membership>> {
   const membership = await holdMembership(trx, orgId, userId);
   if (membership) return membership;
@@ -76,7 +76,7 @@ export async function requireMembership(trx: Transaction, orgId: string, userId:
   throw closed?.closedAt ? organizationClosed() : notFound('organization');
 }
 
-/** `requireMembership` for the caller, who may have been removed meanwhile. */
+/** Holds the membership of the caller, who may have been removed meanwhile. */
 export const holdOwnMembership = (trx: Transaction, caller: Caller): Promise<Row<Membership>> =>
   requireMembership(trx, ownOrganization(caller), ownPerson(caller));
 

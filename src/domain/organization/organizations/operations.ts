@@ -87,7 +87,7 @@ async function refuseBeyondQuota(trx: Transaction, createdByUserId: Id<'person'>
 }
 
 /**
- * `createOrganization` for a person who is not the caller, without their quota. Without a slug one is derived from the name.
+ * Creates an organization for a person who is not the caller, without their quota. Without a slug one is derived from the name.
  */
 export async function foundOrganization(
   founder: Id<'person'>,

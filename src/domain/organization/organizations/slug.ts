@@ -4,7 +4,7 @@ import { text } from '#limits.ts';
 const { max } = text.organizationSlug;
 export const slugPattern = /^[a-z0-9-]+$/;
 
-/** `Zürich & Söhne` → `zurich-sohne`; `fallback` for a name without any Latin letter or digit. */
+/** The slug of a name, such as `zurich-sohne` of `Zürich & Söhne`; `fallback` for a name without any Latin letter or digit. */
 export function slugOf(name: string, fallback = 'org'): string {
   const slug = name
     .normalize('NFKD')

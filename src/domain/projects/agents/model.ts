@@ -28,7 +28,7 @@ export class Agent extends table('agents', {
   sandboxTemplateId: column<string>(),
   /** Instructions to the agent in addition to the issue. */
   userPrompt: column<string | null>(),
-  /** `<owner>/<repo>` of repositories with skills available to the agent. */
+  /** Repositories with skills that are available to the agent, each `<owner>/<repo>`. */
   skillRepos: column<string[]>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
@@ -44,6 +44,6 @@ export class Agent extends table('agents', {
     return { select: `select ${columnsOf(this)}, false as is_builtin from agents`, conditions: [], values: [] };
   }
 
-  /** Computed: true for an agent of the catalog. */
+  /** Whether the agent is in the catalog; computed. */
   declare isBuiltin: boolean;
 }

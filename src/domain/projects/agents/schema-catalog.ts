@@ -64,7 +64,7 @@ const CatalogHarness = builder.objectRef<catalog.Harness>('CatalogHarness').impl
 const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').implement({
   description: 'An agent that exists in every organization.',
   fields: (t) => ({
-    key: t.exposeString('key', { description: 'Its agent id is `agn_builtin_` and this key.' }),
+    key: t.exposeString('key', { description: 'The key of the agent, whose id is `agn_builtin_` and this key.' }),
     name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'The part it plays in a mission.' }),
     harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
@@ -75,7 +75,7 @@ const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').imp
     }),
     skillRepos: t.stringList({
       resolve: ({ skillRepos }) => [...skillRepos],
-      description: '`<owner>/<repo>` of repositories with skills.',
+      description: 'Repositories with skills, each `<owner>/<repo>`.',
     }),
     sandboxTemplateKey: t.exposeString('sandboxTemplateKey', { description: 'The key of its sandbox template.' }),
   }),

@@ -37,7 +37,7 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `agn_`.' }),
     orgId: t.exposeString('orgId', { description: 'The organization; for a built-in agent, that of the caller.' }),
-    name: t.exposeString('name', { description: 'Unique among the organization’s own agents.' }),
+    name: t.exposeString('name', { description: 'The name, unique among the organization’s own agents.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'The part it plays in a mission.' }),
     harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
     model: t.exposeString('model', { description: 'One of the models of the harness, as the catalog lists them.' }),

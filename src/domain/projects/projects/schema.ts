@@ -32,7 +32,9 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `prj_`.' }),
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    slug: t.exposeString('slug', { description: 'Unique in the organization; unchanged when the project is renamed.' }),
+    slug: t.exposeString('slug', {
+      description: 'The slug, unique in the organization; it does not change when the project is renamed.',
+    }),
     name: t.exposeString('name', { description: `${range(text.projectName)} characters; not unique.` }),
     status: t.expose('status', { type: ProjectStatus.type, description: 'Missions start only on an active project.' }),
     tracker: t.expose('tracker', { type: ProjectTracker.type, description: 'The kind of issue tracker.' }),
@@ -119,7 +121,7 @@ const DeleteProjectResponse = okIdAnswer('DeleteProjectResponse');
 const name = nameText(text.projectName).describe(`${range(text.projectName)} characters.`);
 const repoFullName = boundedText(text.repoFullName)
   .regex(repositoryPattern, 'must be <owner>/<repo>: two parts without white space, one slash')
-  .describe('`<owner>/<repo>`.');
+  .describe('The repository, `<owner>/<repo>`.');
 const issueCode = z
   .string()
   .regex(/^[A-Z][A-Z0-9]{1,9}$/, 'must be 2 to 10 capital letters or digits, beginning with a letter')

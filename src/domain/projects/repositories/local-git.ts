@@ -81,7 +81,7 @@ function catFile(directory: string, object: string): Promise<Buffer> {
   });
 }
 
-/** `<hash> blob <size>`, a line end, and the content; any other header means that the file does not exist. */
+/** Reads the output of git: `<hash> blob <size>`, a line end, and the content; any other header means that the file does not exist. */
 function readObject(output: Buffer): Buffer | null {
   const end = output.indexOf('\n');
   const [, size] = /^[\da-f]{40,64} blob (\d+)$/.exec(output.toString('utf8', 0, end)) ?? [];

@@ -8,7 +8,7 @@ import type { Project } from '../projects/model.ts';
 
 export interface RepositoryFile {
   path: string;
-  /** `HEAD` for the default branch. */
+  /** The ref; `HEAD` for the default branch. */
   ref: string;
   content: string;
 }

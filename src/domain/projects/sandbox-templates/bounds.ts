@@ -7,7 +7,7 @@ export const templateText = {
   image: { min: 1, max: 300 },
   dockerfile: { min: 1, max: 20_000 },
   setupScript: { max: 20_000 },
-  /** `*.` and a name of at most 253 characters, with a port. */
+  /** Length of a host: `*.` and a name of at most 253 characters, with a port. */
   host: { min: 1, max: 261 },
   variable: { max: 4_000 },
   serviceName: { min: 1, max: 30 },

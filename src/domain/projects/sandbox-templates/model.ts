@@ -46,6 +46,6 @@ export class SandboxTemplate extends table('sandbox_templates', {
     };
   }
 
-  /** Computed: true for the built-in template. */
+  /** Whether the template is the built-in one; computed. */
   declare isBuiltin: boolean;
 }

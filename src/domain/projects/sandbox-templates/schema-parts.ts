@@ -37,7 +37,7 @@ export const VariableType = builder.objectRef<Variable>('TemplateVariable').impl
     name: t.exposeString('name', { description: 'Name of the environment variable.' }),
     value: t.exposeString('value', {
       complexity: weightOf(templateText.variable.max),
-      description: 'Its value, which everybody can read who can read the template.',
+      description: 'The value, which everybody can read who can read the template.',
     }),
   }),
 });
@@ -96,4 +96,4 @@ export const variables = z
     if (repeated < 0) return;
     issues.addIssue({ code: 'custom', path: [repeated, 'name'], message: `${list[repeated]!.name} is listed twice` });
   })
-  .describe(`At most ${templateCounts.variables}; their values are no secrets.`);
+  .describe(`At most ${templateCounts.variables} variables, whose values are no secrets.`);

@@ -63,4 +63,4 @@ export const services = z
     if (repeated < 0) return;
     issues.addIssue({ code: 'custom', path: [repeated, 'name'], message: `${list[repeated]!.name} is listed twice` });
   })
-  .describe(`At most ${templateCounts.services}. They need a runtime with containers.`);
+  .describe(`At most ${templateCounts.services} services, which need a runtime with containers.`);

@@ -18,7 +18,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `sbt_`; `standard` for the built-in template.' }),
     orgId: t.exposeString('orgId', { description: 'The organization; for the built-in template, that of the caller.' }),
-    name: t.exposeString('name', { description: 'Unique among the organization’s own templates.' }),
+    name: t.exposeString('name', { description: 'The name, unique among the organization’s own templates.' }),
     description: t.exposeString('description', {
       nullable: true,
       description: 'Purpose of the template; null without one.',

@@ -24,7 +24,7 @@ export class Secret extends table('secrets', {
   hosts: column<string[]>(),
   /** Whether only the setup gets it. */
   setupOnly: column<boolean>(),
-  /** When a runtime last got it. */
+  /** When a runtime last got the value. */
   lastUsedAt: column<number | null>(),
   /** The person who set the value last; null for a program, and once the account is deleted. */
   setByUserId: column<Id<'person'> | null>(),
@@ -39,6 +39,6 @@ export class Secret extends table('secrets', {
     this.belongsTo('organization', Organization, 'orgId');
   }
 
-  /** Sealed. Not a column: no read returns it. */
+  /** The sealed value, which is not a column, so that no read returns it. */
   declare sealedValue?: string;
 }

@@ -35,7 +35,7 @@ AutomationType.implement({
 AutomationRunType.implement({
   description: 'One run of an automation.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
     automationId: t.string({
       description: 'The automation of this run.',
       resolve: (run) => run.recurringId!,

@@ -45,9 +45,9 @@ const BudgetType = builder.modelType(Budget, 'Budget').implement({
       resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.name ?? null,
     }),
     period: t.expose('period', { type: BudgetPeriod.type, description: 'The period of its amount.' }),
-    amountUsd: t.exposeFloat('amountUsd', { description: 'US dollars in each period.' }),
+    amountUsd: t.exposeFloat('amountUsd', { description: 'The amount in US dollars for each period.' }),
     spentUsd: t.float({
-      description: 'US dollars that these missions have cost in the present period.',
+      description: 'Cost of these missions in the present period, US dollars.',
       resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.spentUsd ?? 0,
     }),
     periodStart: t.field({

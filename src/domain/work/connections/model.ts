@@ -4,7 +4,7 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import type { Run } from '../runs/model.ts';
 
-/** `setup` prepares the environment, `agent` is everything after it. */
+/** Phases of a step: `setup` prepares the environment, `agent` is everything after it. */
 export const connectionPhases = ['setup', 'agent'] as const;
 export type ConnectionPhase = (typeof connectionPhases)[number];
 export const connectionVerdicts = ['allowed', 'blocked', 'not_public', 'unknown_host', 'failed'] as const;

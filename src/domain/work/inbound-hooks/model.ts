@@ -27,6 +27,6 @@ export class InboundHook extends table('inbound_hooks', {
   static override noun = 'inbound hook';
   static visibleTo = orgWide;
 
-  /** Sealed. Not a column: no read returns it. */
+  /** The sealed secret, which is not a column, so that no read returns it. */
   declare sealedSecret?: string;
 }

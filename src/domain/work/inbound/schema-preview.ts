@@ -36,7 +36,7 @@ const Previews = builder.objectRef<{ data: Preview[] }>('EventTriggerPreviews').
     data: t.expose('data', {
       type: [PreviewType],
       complexity: { field: 1, multiplier: inboundPreview.deliveries },
-      description: `At most ${inboundPreview.deliveries}, newest first.`,
+      description: `At most ${inboundPreview.deliveries} deliveries, newest first.`,
     }),
   }),
 });

@@ -31,7 +31,7 @@ const SpendPointType = builder.objectRef<SpendPoint>('SpendPoint').implement({
   description: 'The cost of missions within one hour.',
   fields: (t) => ({
     t: t.expose('t', { type: 'EpochMs', description: 'When the hour began.' }),
-    usd: t.exposeFloat('usd', { description: 'US dollars.' }),
+    usd: t.exposeFloat('usd', { description: 'Cost in US dollars.' }),
   }),
 });
 

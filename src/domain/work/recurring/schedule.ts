@@ -63,7 +63,7 @@ function dateOf(schedule: Schedule, today: Temporal.PlainDate, period: number): 
       return today.add({ days: ahead + 7 * period });
     }
     case 'monthly':
-      // `with` constrains the day to the length of the month.
+      // The method `with` limits the day to the length of the month.
       return today.with({ day: 1 }).add({ months: period }).with({ day: schedule.dayOfMonth! });
   }
 }

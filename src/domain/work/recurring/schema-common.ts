@@ -57,7 +57,10 @@ export const RunNowResponse = builder.objectRef<operations.StartedRun>('RunNowRe
       nullable: true,
       description: 'The issue’s id in the project’s tracker; null until the tracker has created it.',
     }),
-    status: t.expose('status', { type: RunStatus.type, description: '`skipped` while an earlier run is open.' }),
+    status: t.expose('status', {
+      type: RunStatus.type,
+      description: 'Status of the run: `skipped` while an earlier run is open.',
+    }),
   }),
 });
 
@@ -66,7 +69,7 @@ export const ScheduledTaskType = builder.modelType(ScheduledTask, 'ScheduledTask
 export const AutomationType = builder.modelType(Automation, 'Automation');
 
 export const recurringFields = (t: FieldsOfRecurring) => ({
-  id: t.exposeString('id', { description: 'Unique; never changes.' }),
+  id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
   orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
   projectId: t.exposeString('projectId', { description: 'The project in whose repository the missions work.' }),
   name: t.exposeString('name', { description: `${range(text.recurringName)} characters; the title of each issue.` }),
@@ -84,7 +87,7 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
     beyondRest: true,
     description: eventTriggersShown,
   }),
-  labels: t.exposeStringList('labels', { description: 'At most 20, put on each issue.' }),
+  labels: t.exposeStringList('labels', { description: 'Labels that each issue gets, at most 20.' }),
   skipIfPreviousOpen: t.exposeBoolean('skipIfPreviousOpen', {
     description: 'Whether an occurrence is skipped while an earlier run is dispatching or running.',
   }),
@@ -148,7 +151,7 @@ const agentId = boundedText(text.pathId)
     'The only agent that may work on its runs: one of the organization, or a built-in one. Null means any that has a model; a ' +
       'prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template.',
   );
-const labels = z.array(nameText(text.label)).max(recurring.labels).describe('At most 20, put on each issue.');
+const labels = z.array(nameText(text.label)).max(recurring.labels).describe('Labels that each issue gets, at most 20.');
 export const CreateRequest = request(
   'CreateScheduledTaskRequest',
   z

@@ -85,7 +85,7 @@ export async function handBackRun(
     waitingSince: at,
     missionProgress: null,
     missionActivity: `Handed back: ${reason}`,
-    // `claims` counts only claims whose runtime was lost.
+    // The column `claims` counts only claims whose runtime was lost.
     claims: raw('claims - 1'),
   };
   const handedBack = await moveRuns(trx, 'waitingForRuntime', { id }, changes, heldStates);

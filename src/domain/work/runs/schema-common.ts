@@ -56,14 +56,16 @@ export const runFields = (t: FieldsOfRun) => ({
   missionProgress: t.exposeInt('missionProgress', {
     nullable: true,
     description:
-      'Percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is ' +
+      'Progress in percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is ' +
       'completed.',
   }),
   missionActivity: t.exposeString('missionActivity', {
     nullable: true,
     description: 'Current activity, as the runtime reports it.',
   }),
-  missionCostUsd: t.exposeFloat('missionCostUsd', { description: 'US dollars, the sum of all reported costs.' }),
+  missionCostUsd: t.exposeFloat('missionCostUsd', {
+    description: 'Cost of the run in US dollars, the sum of all reported costs.',
+  }),
   missionTitle: t.exposeString('missionTitle', {
     nullable: true,
     description:

@@ -19,7 +19,7 @@ const StepStatus = wordSet('StepStatus', stepStatuses, 'Status of a step.', {
 export const MissionStepType = builder.modelType(RunStep, 'MissionStep').implement({
   description: 'The work of one agent on a run, in one role. A run has one step at a time.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
     runId: t.exposeString('runId', { description: 'The id of the run; starts with `run_`.' }),
     seq: t.exposeInt('seq', { description: 'Position among the steps of the run, from 0.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'The part of the agent.' }),
@@ -52,7 +52,9 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
     }),
     error: t.exposeString('error', { nullable: true, description: 'Why the step failed; null when it did not.' }),
     turns: t.exposeInt('turns', { nullable: true, description: 'Turns of the model; null until they are known.' }),
-    costUsd: t.exposeFloat('costUsd', { description: 'US dollars, the sum of its reported costs.' }),
+    costUsd: t.exposeFloat('costUsd', {
+      description: 'Cost of the step in US dollars, the sum of its reported costs.',
+    }),
     inputTokens: t.expose('inputTokens', {
       type: 'SafeInt',
       description: 'Input tokens, without those read from or written to a cache.',
@@ -90,7 +92,7 @@ const MessageKind = wordSet('RunMessageKind', messageKinds, 'Kind of an entry in
 export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implement({
   description: 'A message of a person to the agent of a run, or a decision about it.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
     runId: t.exposeString('runId', { description: 'The id of the run; starts with `run_`.' }),
     seq: t.exposeInt('seq', { description: 'Position in the history of the run, from 0.' }),
     kind: t.expose('kind', { type: MessageKind.type, description: 'Kind of the entry.' }),
@@ -168,6 +170,8 @@ export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').imp
       description: 'Output tokens; null when they are not known.',
       resolve: ({ tokens }) => tokens?.outputTokens ?? null,
     }),
-    costUsd: t.exposeFloat('costUsd', { description: 'US dollars at list prices, part of the cost of the mission.' }),
+    costUsd: t.exposeFloat('costUsd', {
+      description: 'Cost of the question in US dollars at list prices, part of the cost of the mission.',
+    }),
   }),
 });

@@ -18,7 +18,7 @@ import { AgentChoiceType } from './schema-steps.ts';
 export const RunType = runType('Run').implement({
   description: 'One mission: a run of a scheduled task or an automation, or one that was started on its own.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
     orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
     scheduledTaskId: t.string({
       nullable: true,

@@ -74,7 +74,7 @@ interface Move {
   from?: readonly RunState[];
   /** Assignments in addition to the status. */
   set: string;
-  /** `from …` of the statement. */
+  /** The clause `from …` of the statement. */
   source?: string;
   where: string;
 }

@@ -15,7 +15,7 @@ const lockKey = 4_716_201_127;
 
 const samples = columnsOf(SandboxMetric);
 
-/** `sandbox_metrics_20261119`: named by its first day. */
+/** The name of a partition, which has its first day: `sandbox_metrics_20261119`. */
 const nameOf = (from: number): string => `sandbox_metrics_${isoTime(from).slice(0, 10).replaceAll('-', '')}`;
 
 export function keepMetricPartitions(): Promise<void> {

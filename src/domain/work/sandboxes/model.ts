@@ -50,7 +50,7 @@ export class Sandbox extends table('sandboxes', {
     this.belongsTo('project', Project, 'projectId', 'sandboxes');
   }
 
-  /** `stale` is derived: the filter and the record compare with the same time. */
+  /** The status `stale` is derived: the filter and the record compare with the same time. */
   static override source(): Source {
     const columns = this.columns.map((name) =>
       name === 'status' ? `case when ${isStale} then 'stale' else "status" end as "status"` : `"${snake(name)}"`,

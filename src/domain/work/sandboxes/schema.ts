@@ -63,7 +63,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
     runId: t.exposeString('runId', { nullable: true, description: 'The run of a recurring mission it belongs to.' }),
     status: t.expose('status', {
       type: SandboxStatus.type,
-      description: '`stale` is a running sandbox that has stopped sending heartbeats.',
+      description: 'Status of the sandbox; `stale` when it is running but has stopped sending heartbeats.',
     }),
     terminationReason: t.exposeString('terminationReason', {
       nullable: true,

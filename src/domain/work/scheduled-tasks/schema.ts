@@ -36,7 +36,7 @@ ScheduledTaskType.implement({
 ScheduledTaskRunType.implement({
   description: 'One run of a scheduled task.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
     scheduledTaskId: t.string({
       description: 'The scheduled task that it is a run of.',
       resolve: (run) => run.recurringId!,

@@ -13,7 +13,7 @@ export interface Refused {
   /** A sentence for people, recorded on skipped runs. */
   reason: string;
 }
-/** `missions` may start now; a further one is refused with `then`. */
+/** Whether missions may start: `missions` of them now; a further one is refused with `then`. */
 export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
 
 interface Asked {

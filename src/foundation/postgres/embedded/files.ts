@@ -96,7 +96,7 @@ function placeUnderRoot(home: string): { folder: string; account: OsAccount } {
   return { folder: elsewhere, account };
 }
 
-/** `id` queries every source of accounts; /etc/passwd is only one of them. */
+/** The account of the server, found by `id`, which queries every source of accounts, not only /etc/passwd. */
 function ordinaryAccount(): OsAccount {
   for (const name of ['postgres', 'nobody']) {
     try {

@@ -11,7 +11,7 @@ export interface InboundEvent {
   kind: EventKind;
   /** The sender's name of what happened, such as `labeled`. */
   action: string;
-  /** `owner/name` at the source host; null for an event of no repository. */
+  /** The repository, `owner/name` at the source host; null for an event of no repository. */
   repository: string | null;
   /** The event in one line, for lists. */
   title: string;
