@@ -1,5 +1,6 @@
 // `aep` as a person in a terminal uses it: the bundled program as a separate process, against a service.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
@@ -258,6 +259,35 @@ describe('records', () => {
     expect((await budgets('list')).stdout).toMatch(/project +Web shop +month +60\.50 USD +0\.00 USD/);
     for (const { id } of rows) expect((await budgets('delete', id)).stdout).toBe(`Deleted ${id}.\n`);
     expect((await budgets('set', 'much')).code).toBe(2);
+  });
+
+  it('hooks are created with a secret, rotated, disabled and deleted; their events are listed and processed again', async () => {
+    const scopes = ['integrations:read', 'integrations:write', 'missions:run'];
+    const admin = await world.personalToken(ada, { scopes });
+    const hooks = (...args: string[]) => start(['hooks', ...args], { AEP_TOKEN: admin }).ended;
+    const created = await hooks('create', 'Errors', '--vendor', 'webhook', '--signature', 'github');
+    expect(created.stderr).toMatch(/^hok_\w+ takes events at http:\S+\. The secret is shown only now:\n$/);
+    const [hook] = JSON.parse((await hooks('list', '--json')).stdout);
+    expect(hook).toMatchObject({ name: 'Errors', vendor: 'webhook', signature: 'github', enabled: true });
+    const rotated = (await hooks('rotate', 'Errors')).stdout.trim();
+    const post = async (secret: string) => {
+      const body = '{"type":"error"}';
+      const signed = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+      const headers = { 'content-type': 'application/json', 'x-hub-signature-256': signed };
+      return (await fetch(hook.address, { method: 'POST', body, headers })).status;
+    };
+    expect([await post(created.stdout.trim()), await post(rotated)]).toEqual([401, 202]);
+    await world.delivered();
+    const [delivery] = JSON.parse((await hooks('deliveries', 'Errors', '--status', 'ignored', '--json')).stdout);
+    expect((await hooks('deliveries', hook.id)).stdout).toMatch(/error +ignored +No rule matched: /);
+    expect((await hooks('redeliver', 'Errors', delivery.id)).stdout).toMatch(/^dlv_\w+ is processed\.\n$/);
+    expect((await hooks('approve', 'Errors', delivery.id)).stderr).toContain('does not wait');
+    expect((await hooks('disable', 'Errors')).stdout).toBe('Disabled Errors.\n');
+    expect((await hooks('enable', 'Errors')).stdout).toBe('Enabled Errors.\n');
+    expect((await hooks('rename', 'Errors', 'Faults')).stdout).toBe('Renamed to Faults.\n');
+    expect((await hooks('delete', 'Errors')).stderr).toContain('There is no hook Errors.');
+    expect((await hooks('delete', 'Faults')).stdout).toBe('Deleted Faults.\n');
+    expect((await hooks('deliveries', 'x', '--status', 'lost')).code).toBe(2);
   });
 
   it('a blocked host is allowed in the template of a project', async () => {

@@ -9,6 +9,7 @@ import { open } from './commands/open.ts';
 import * as projects from './commands/projects.ts';
 import * as tasks from './commands/tasks.ts';
 import { completionScript, shells } from './completion.ts';
+import { addHooks } from './hooks-program.ts';
 import { exitCodes, printLine } from './output.ts';
 import { addRuns } from './run-program.ts';
 import { addSettings } from './settings-program.ts';
@@ -36,6 +37,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addTasks(program);
   addRuns(program);
   addSettings(program);
+  addHooks(program);
   addArtifacts(program);
   addLists(program);
   program

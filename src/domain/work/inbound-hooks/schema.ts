@@ -158,9 +158,9 @@ builder.mutationFields((t) => ({
     type: HookWithSecret,
     args: {
       hookId: t.arg.string(hookId),
-      input: t.arg({ type: SecretRequest, required: true, description: 'The new secret.' }),
+      input: t.arg({ type: SecretRequest, description: 'The new secret; absent means a new random one.' }),
     },
-    resolve: (_, args, { caller }) => hooks.replaceHookSecret(caller, args.hookId, args.input.secret),
+    resolve: (_, args, { caller }) => hooks.replaceHookSecret(caller, args.hookId, args.input?.secret),
   }),
   deleteInboundHook: t.field({
     description: 'Deletes a hook with its deliveries. Events for it are then refused.',
