@@ -721,7 +721,7 @@ describe('usage', () => {
     });
   });
 
-  it('has a price for each model that can be chosen, and for no other', () => {
+  it('has a price for each model of the catalog, and for no other', () => {
     const models = [...Object.values(modelsByVendor), ...harnesses.map((harness) => harness.models)].flat();
     const chosen = new Set(models.map(({ id }) => id).filter((id) => id !== 'none'));
     expect(Object.keys(tokenPrices).sort()).toEqual([...chosen].sort());

@@ -65,7 +65,7 @@ describe('an anonymous agent', () => {
     });
   });
 
-  it('200 · exchanges it for an access token of one hour, without scope', async () => {
+  it('200 · exchanges its assertion for an access token of one hour, without scope', async () => {
     const agent = await world.anonymous();
     const answer = await world.exchange(agent.identity_assertion);
     expect([answer.status, answer.body]).toEqual([

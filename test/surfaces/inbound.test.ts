@@ -510,7 +510,7 @@ describe('A preview of a rule', () => {
       { token, variables: { input: { trigger, ...more } } },
     );
 
-  it('says for the newest events which fit, with key and text, as the processing does, and starts nothing', async () => {
+  it('shows which of the newest events fit, with key and text as in their processing, and starts nothing', async () => {
     const ignored = await deliver('issues', labeled('bug'));
     await deliver('pull_request', { ...labeled('agent'), pull_request: labeled('agent').issue });
     world.clock.turn(1);

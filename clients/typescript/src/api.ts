@@ -1239,9 +1239,9 @@ export interface ErrorBody {
 }
 /** The effect that a rule would have on an event that arrived. */
 export interface EventTriggerPreview {
-  /** Why it does not fit the rule; null: it would start a mission, if its author may. */
+  /** Why the event does not fit the rule; null when it would start a mission, if its author may. */
   reason: string | null;
-  /** The value by which repeated events count as one; null: each counts. */
+  /** The value by which repeated events count as one; null when each event counts. */
   key: string | null;
   /** The text for the agent; null when the event does not fit. Without a template, the issue is read again when a mission starts. */
   text: string | null;
@@ -2503,7 +2503,7 @@ export interface Runtime {
 export interface RuntimeHarness {
   /** The program that drives a model. */
   harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
-  /** As reported by the runtime; null when not reported. */
+  /** The version that the runtime reported; null when it reported none. */
   version: string | null;
 }
 /** A token with which runtimes take the runs of this organization, without its bearer value. */
@@ -2541,7 +2541,7 @@ export interface Sandbox {
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** The program that drives the model. */
   harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
-  /** As reported by the runtime; null when unknown. */
+  /** Reported version; null when unknown. */
   harnessVersion: string | null;
   /** The run of a recurring mission it belongs to. */
   runId: string | null;
@@ -3575,7 +3575,7 @@ export interface UpdateSetupGuideParameters {
 export interface UpdateSetupGuideRequest {
   /** The step that is shown, 0 to 20. */
   step: number;
-  /** Whether the guide is completed; false follows it again. */
+  /** Whether the guide is completed; false opens it again. */
   completed?: boolean;
 }
 /** The parameters of `updateSetupMilestone`. */

@@ -1454,7 +1454,7 @@ export type UpdateSecretRequest = {
 
 /** Progress of the caller in a guide. */
 export type UpdateSetupGuideRequest = {
-  /** Whether the guide is completed; false follows it again. */
+  /** Whether the guide is completed; false opens it again. */
   completed?: InputMaybe<Scalars['Boolean']['input']>;
   /** The step that is shown, 0 to 20. */
   step: Scalars['Int']['input'];

@@ -65,8 +65,11 @@ interface Words {
 }
 
 const words: Readonly<Record<Exclude<RuleText, 'hookId'>, Words>> = {
-  label: { label: 'Label', hint: 'When it gets this label. Leave it empty for what is opened.' },
-  assignee: { label: 'Assignee', hint: 'Instead of a label: when it is assigned to this login.' },
+  label: {
+    label: 'Label',
+    hint: 'The label that it gets. Leave it empty for an issue or pull request that is opened.',
+  },
+  assignee: { label: 'Assignee', hint: 'The login to which it is assigned, instead of a label.' },
   mention: { label: 'Mention', hint: 'The name after the @ in the comment.' },
   branch: { label: 'Branch', hint: 'Leave it empty for any branch.' },
   filter: { label: 'Filter', hint: 'A JMESPath expression over the body that must be true.' },

@@ -143,7 +143,7 @@ async function load({ region, endpoint, pathStyle }: Bucket) {
     ...(region && { region }),
     ...(endpoint && { endpoint }),
     forcePathStyle: pathStyle,
-    // Many servers do not support these checksums; the signature contains a digest of every part anyway.
+    // Many servers do not support the checksums of newer clients; the signature contains a digest of every part anyway.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,

@@ -5,7 +5,7 @@ import type { Task } from './port.ts';
 
 export interface AcpSession {
   id: string;
-  /** Whether another process can continue it. */
+  /** Whether another process can continue the session. */
   isLasting: boolean;
   prompt(text: string): Promise<string>;
   cancel(): Promise<void>;

@@ -12,7 +12,7 @@ export interface Found {
   harness: AgentHarness;
   program: string;
   version: string;
-  /** Of a program that the operator names. */
+  /** Command of a program that the operator names. */
   command?: HarnessCommand;
 }
 export interface Missing {
@@ -22,7 +22,7 @@ export interface Missing {
   isRefused?: true;
 }
 
-/** @returns why the program cannot be used; null: it can */
+/** @returns why the program cannot be used; null means it can */
 export type SelfTest = (program: Found) => Promise<string | null>;
 
 /** Settings of the examination of programs. */

@@ -62,7 +62,7 @@ async function fetchTo(folder: string, origin: Origin): Promise<void> {
   await rm(path.join(folder, '.git'), { recursive: true });
 }
 
-/** One line per skill: name, description, file. */
+/** The skills of a folder, one line each: name, description, file. */
 async function skillsIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && entry.name === fileName);

@@ -57,7 +57,7 @@ export const decideClaim: Handler = personsForm(async (exchange, visitor, form) 
       });
     } catch (error) {
       if (!isFormError(error)) throw error;
-      // If this attempt has ended the claim, `answerClaim` throws that.
+      // `answerClaim` throws an error if this attempt has ended the claim.
       return answerClaim(exchange, visitor, { attemptToken, chosen: chosenAccess(form) }, error);
     }
     await answerDone(exchange, visitor, 'Done', 'The agent has access. You can close this page.');

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Exchange } from '#foundation/http/http.ts';
 
 const Id = z.union([z.string(), z.int()]);
-/** Exactly these members: any other member of a message has a meaning for the SDK. */
+/** The members of a plain call: any other member of a message has a meaning for the SDK. */
 const PlainCall = z.strictObject({
   jsonrpc: z.literal('2.0'),
   id: Id,

@@ -29,7 +29,7 @@ const CallCount = builder.objectRef<RecentCalls['counts'][number]>('McpCallCount
   fields: (t) => ({
     serverName: t.exposeString('serverName', { description: 'The server that was called.' }),
     outcome: t.expose('outcome', { type: CallOutcome.type, description: 'Outcome of the calls.' }),
-    count: t.exposeInt('count', { description: 'At least 1.' }),
+    count: t.exposeInt('count', { description: 'Number of calls, at least 1.' }),
   }),
 });
 

@@ -182,7 +182,7 @@ const UpdateSetupGuideRequest = request(
         .min(guideStep.min)
         .max(guideStep.max)
         .describe(`The step that is shown, ${range(guideStep)}.`),
-      completed: z.boolean().default(false).describe('Whether the guide is completed; false follows it again.'),
+      completed: z.boolean().default(false).describe('Whether the guide is completed; false opens it again.'),
     })
     .meta({ description: 'Progress of the caller in a guide.', examples: [{ step: 3, completed: false }] }),
 );

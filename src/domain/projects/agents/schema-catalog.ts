@@ -136,7 +136,7 @@ const RuntimeHarness = builder.objectRef<Runtime['harnesses'][number]>('RuntimeH
     harness: t.expose('harness', { type: Harness.type, description: 'The program that drives a model.' }),
     version: t.exposeString('version', {
       nullable: true,
-      description: 'As reported by the runtime; null when not reported.',
+      description: 'The version that the runtime reported; null when it reported none.',
     }),
   }),
 });

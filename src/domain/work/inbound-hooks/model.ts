@@ -11,7 +11,7 @@ export class InboundHook extends table('inbound_hooks', {
   id: column<Id<'inboundHook'>>(),
   orgId: column<Id<'organization'>>(),
   name: column<string>(),
-  /** The system whose events it understands; `webhook`: any. */
+  /** The system whose events the hook understands; `webhook` means any. */
   vendor: column<(typeof hookVendors)[number]>(),
   signature: column<HookSignature>(),
   /** The header with the signature; null unless `signature` is `header`. */

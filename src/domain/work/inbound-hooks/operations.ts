@@ -26,7 +26,7 @@ export async function findHook(caller: Caller, hookId: string): Promise<Row<Inbo
 export interface NewHook {
   name: string;
   vendor: InboundHook['vendor'];
-  /** The way in which the sender signs; absent: GitHub's header for GitHub, else Standard Webhooks. */
+  /** The way in which the sender signs; absent means GitHub's header for GitHub, else Standard Webhooks. */
   signature?: InboundHook['signature'] | undefined;
   signatureHeader?: string | null | undefined;
   /** A secret that the sender has chosen; absent means a new one. */

@@ -18,7 +18,7 @@ import { InboundDelivery } from './model.ts';
 
 export interface Preview {
   delivery: Row<InboundDelivery>;
-  /** Why the event does not fit the rule; null: it fits. */
+  /** Why the event does not fit the rule; null means it fits. */
   reason: string | null;
   key: string | null;
   text: string | null;
@@ -27,7 +27,7 @@ export interface Preview {
 export interface PreviewRequest {
   trigger: EventTrigger;
   projectId?: string | undefined;
-  /** The delivery to look at; absent: the newest that the rule may concern. */
+  /** The delivery to look at; absent means the newest that the rule may concern. */
   deliveryId?: string | undefined;
 }
 
@@ -83,5 +83,5 @@ async function newestFor(orgId: string, { kind, hookId }: EventTrigger): Promise
   return ids.flatMap(({ id }) => found.find((one) => one.id === id) ?? []);
 }
 
-/** Names of the events of a kind; null: any. */
+/** Names of the events of a kind; null means any. */
 const namesOf = (kind: EventKind): readonly string[] | null => (kind === 'webhook' ? null : namesOfKind[kind]);

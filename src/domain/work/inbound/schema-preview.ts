@@ -16,11 +16,11 @@ const PreviewType = builder.objectRef<Preview>('EventTriggerPreview').implement(
     delivery: t.expose('delivery', { type: DeliveryType, graphOnly: true, description: 'The event.' }),
     reason: t.exposeString('reason', {
       nullable: true,
-      description: 'Why it does not fit the rule; null: it would start a mission, if its author may.',
+      description: 'Why the event does not fit the rule; null when it would start a mission, if its author may.',
     }),
     key: t.exposeString('key', {
       nullable: true,
-      description: 'The value by which repeated events count as one; null: each counts.',
+      description: 'The value by which repeated events count as one; null when each event counts.',
     }),
     text: t.exposeString('text', {
       nullable: true,

@@ -58,7 +58,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
     harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the model.' }),
     harnessVersion: t.exposeString('harnessVersion', {
       nullable: true,
-      description: 'As reported by the runtime; null when unknown.',
+      description: 'Reported version; null when unknown.',
     }),
     runId: t.exposeString('runId', { nullable: true, description: 'The run of a recurring mission it belongs to.' }),
     status: t.expose('status', {
