@@ -21,7 +21,7 @@ export function pageOf<Row extends object>(name: string, row: ObjectRef<Types, R
       }),
       nextCursor: t.exposeString('nextCursor', {
         nullable: true,
-        description: 'Send it as `cursor` to read the next page; null on the last page.',
+        description: 'Cursor of the next page, to send as `cursor`; null on the last page.',
       }),
     }),
   });

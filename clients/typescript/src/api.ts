@@ -116,7 +116,7 @@ export interface CatalogInstanceType {
 export interface AgentPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: Agent[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `agent`. */
@@ -214,7 +214,7 @@ export interface Artifact {
 export interface ArtifactPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: Artifact[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `artifact`. */
@@ -293,7 +293,7 @@ export interface Schedule {
 export interface AutomationPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: Automation[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `automation`. */
@@ -340,7 +340,7 @@ export interface AutomationRun {
 export interface AutomationRunPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: AutomationRun[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `automationRuns`. */
@@ -557,7 +557,7 @@ export interface Budget {
 export interface BudgetPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: Budget[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `budget`. */
@@ -1201,7 +1201,7 @@ export interface EnvironmentDetail {
 export interface EnvironmentPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: Environment[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `environment`. */
@@ -1306,7 +1306,7 @@ export interface InboundOutcome {
 export interface InboundDeliveryPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: InboundDelivery[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `inboundDelivery`. */
@@ -1347,7 +1347,7 @@ export interface InboundHook {
 export interface InboundHookPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: InboundHook[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `inboundHook`. */
@@ -1452,7 +1452,7 @@ export interface Issue {
 export interface IssuePage {
   /** Newest first, unless `order` specifies otherwise. */
   data: Issue[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `issue`. */
@@ -1506,7 +1506,7 @@ export interface LedgerEntry {
 export interface ListLedgerResponse {
   /** Newest first. */
   entries: LedgerEntry[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The notices of an organization for one caller. */
@@ -1558,7 +1558,7 @@ export interface TeamPlan {
   name: string;
   /** The price of a month in US dollars. */
   monthlyUsd: number;
-  /** Whole credits; unused ones expire when the period ends. */
+  /** Credits of one month; unused ones expire when the period ends. */
   creditsPerMonth: number;
   /** Number of projects; null means unlimited. */
   projects: number | null;
@@ -1593,7 +1593,7 @@ export interface McpApprovedTool {
 export interface McpBinding {
   /** The declaration at the time of binding. */
   transport: 'remote' | 'sandbox';
-  /** Derived from the binding, its declaration and its tools at the time of the read. */
+  /** Status of the binding, derived from its declaration and its tools at the time of the read. */
   status: 'ready' | 'needs_auth' | 'needs_review' | 'error' | 'disabled';
   /** The action that a person must take; null when none is needed. */
   statusDetail: string | null;
@@ -1664,7 +1664,7 @@ export interface McpBindingListItem {
   serverName: string;
   /** The declaration at the time of binding. */
   transport: 'remote' | 'sandbox';
-  /** Derived from the binding, its declaration and its tools at the time of the read. */
+  /** Status of the binding, derived from its declaration and its tools at the time of the read. */
   status: 'ready' | 'needs_auth' | 'needs_review' | 'error' | 'disabled';
   /** The action that a person must take; null when none is needed. */
   statusDetail: string | null;
@@ -1705,7 +1705,7 @@ export interface McpDeclared {
 }
 /** The place where a declared server may run. */
 export interface McpIsolation {
-  /** Derived from its transport and command. */
+  /** Kind of place, derived from the transport and the command of the server. */
   kind: 'remote' | 'sandbox' | 'refused';
   /** The pinned package, `name@version`. */
   packageSpec: string | null;
@@ -1811,7 +1811,7 @@ export interface Membership {
   orgId: string;
   /** The id of the person; starts with `usr_`. */
   userId: string;
-  /** Determines the scopes that the member and their credentials can have. */
+  /** The role, which determines the scopes that the member and their credentials can have. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
   /** When the person joined. */
   createdAt: number;
@@ -1989,7 +1989,7 @@ export interface OrganizationExportParameters {
 }
 /** The organizations of the caller. */
 export interface OrganizationList {
-  /** Oldest first; a token sees its own organization only. */
+  /** The organizations, oldest first; a token sees its own one only. */
   orgs: Organization[];
 }
 /** The parameters of `organization`. */
@@ -2131,7 +2131,7 @@ export interface ProjectMcpView {
 export interface ProjectPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: Project[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `project`. */
@@ -2339,11 +2339,11 @@ export interface RunOutcome {
   result: 'changes' | 'no_changes';
   /** Commits since the base branch; null when the runtime did not count. */
   commits: number | null;
-  /** Files that these change; null when the runtime did not count. */
+  /** Files that the commits change; null when the runtime did not count. */
   files: number | null;
-  /** Lines that they add; null when the runtime did not count. */
+  /** Lines that the commits add; null when the runtime did not count. */
   insertions: number | null;
-  /** Lines that they remove; null when the runtime did not count. */
+  /** Lines that the commits remove; null when the runtime did not count. */
   deletions: number | null;
   /** Branch of the changes; null without any. */
   branch: string | null;
@@ -2422,7 +2422,7 @@ export interface RunNowResponse {
 export interface RunPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: Run[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `run`. */
@@ -2672,7 +2672,7 @@ export interface SandboxLogParameters {
 export interface SandboxPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: Sandbox[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `sandbox`. */
@@ -2747,7 +2747,7 @@ export interface TemplateService {
 export interface SandboxTemplatePage {
   /** Newest first, unless `order` specifies otherwise. */
   data: SandboxTemplate[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `sandboxTemplate`. */
@@ -2827,7 +2827,7 @@ export interface ScheduledTask {
 export interface ScheduledTaskPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: ScheduledTask[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `scheduledTask`. */
@@ -2878,7 +2878,7 @@ export interface ScheduledTaskRun {
 export interface ScheduledTaskRunPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: ScheduledTaskRun[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `scheduledTaskRuns`. */
@@ -2972,7 +2972,7 @@ export interface Secret {
 export interface SecretPage {
   /** Newest first, unless `order` specifies otherwise. */
   data: Secret[];
-  /** Send it as `cursor` to read the next page; null on the last page. */
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
 }
 /** The parameters of `secret`. */
@@ -3069,9 +3069,9 @@ export interface SetupGroup {
   id: 'first_mission' | 'team' | 'explore';
   /** Name for people; programs use the id. */
   name: string;
-  /** How many milestones are done. */
+  /** Number of milestones that are done. */
   reachedCount: number;
-  /** How many milestones there are. */
+  /** Number of all milestones. */
   totalCount: number;
   /** The milestones, in the order in which to do them. */
   milestones: SetupMilestone[];
@@ -3102,9 +3102,9 @@ export interface SetupMilestone {
 }
 /** Progress of a group of milestones. */
 export interface SetupGroupProgress {
-  /** How many milestones are done. */
+  /** Number of milestones that are done. */
   reachedCount: number;
-  /** How many milestones there are. */
+  /** Number of all milestones. */
   totalCount: number;
 }
 /** Progress of the caller in a guide through the console. */
@@ -3120,9 +3120,9 @@ export interface SetupGuide {
 export interface SetupProgress {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
-  /** How many milestones are done. */
+  /** Number of milestones that are done. */
   reachedCount: number;
-  /** How many milestones there are. */
+  /** Number of all milestones. */
   totalCount: number;
   /** Whether every milestone is done or skipped. */
   complete: boolean;
@@ -3184,7 +3184,7 @@ export interface StartMcpOAuthParameters {
   /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
 }
-/** The return path of the person after signing in to the server. */
+/** The path of the console to which the person returns after signing in to the server. */
 export interface StartMcpOAuthRequest {
   /** The path of the console that the person returns to. */
   returnTo?: string;
@@ -3230,7 +3230,7 @@ export interface UpcomingOccurrenceList {
 export interface UpcomingOccurrencesParameters {
   /** Only occurrences of this project. */
   projectId?: string;
-  /** How many: 1 to 50. */
+  /** Number of occurrences, 1 to 50. */
   limit?: number;
 }
 /** The parameters of `updateAgent`. */
@@ -3324,7 +3324,7 @@ export interface UpdateOrchestratorRequest {
   vendor?: 'anthropic' | 'openai';
   /** An integration of the kind llm, or null. */
   llmConnectorId?: string | null;
-  /** Whether it may ask its model. */
+  /** Whether the orchestrator may ask its model. */
   inferenceEnabled?: boolean;
   /** Whether a person has to approve each plan before an agent follows it. */
   planApproval?: boolean;
@@ -3483,7 +3483,7 @@ export interface UpdateScheduledTaskParameters {
 }
 /** Omitted fields keep their value. */
 export interface UpdateScheduledTaskRequest {
-  /** Moves it to this project; its earlier runs stay in theirs. */
+  /** Moves the mission to this project; its earlier runs stay in theirs. */
   projectId?: string;
   /** 1 to 120 characters. */
   name?: string;
@@ -3594,7 +3594,7 @@ export interface UpdateSubscriptionRequest {
   orgId?: string;
   /** The plan from the next period on. */
   plan?: 'team-5' | 'team-20';
-  /** True: it ends when its period ends; false: it renews. */
+  /** Whether the subscription ends when its period ends; false lets it renew. */
   cancelAtPeriodEnd?: boolean;
 }
 /** The parameters of `withdrawOrder`. */

@@ -1123,7 +1123,7 @@ export type SetupRequirementId =
   /** A source host with credentials, or the built-in one: agents read and push repositories there. */
   | 'source_host';
 
-/** The return path of the person after signing in to the server. */
+/** The path of the console to which the person returns after signing in to the server. */
 export type StartMcpOAuthRequest = {
   /** The path of the console that the person returns to. */
   returnTo?: InputMaybe<Scalars['String']['input']>;
@@ -1244,7 +1244,7 @@ export type UpdateOrchestratorRequest = {
   blurb?: InputMaybe<Scalars['String']['input']>;
   /** 0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null means the default. At 0 no mission starts. */
   dailyCostCapUsd?: InputMaybe<Scalars['Float']['input']>;
-  /** Whether it may ask its model. */
+  /** Whether the orchestrator may ask its model. */
   inferenceEnabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** An integration of the kind llm, or null. */
   llmConnectorId?: InputMaybe<Scalars['String']['input']>;
@@ -1384,7 +1384,7 @@ export type UpdateScheduledTaskRequest = {
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
   /** 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Moves it to this project; its earlier runs stay in theirs. */
+  /** Moves the mission to this project; its earlier runs stay in theirs. */
   projectId?: InputMaybe<Scalars['String']['input']>;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt?: InputMaybe<Scalars['String']['input']>;
@@ -1468,7 +1468,7 @@ export type UpdateSetupMilestoneRequest = {
 
 /** Omitted fields keep their value. */
 export type UpdateSubscriptionRequest = {
-  /** True: it ends when its period ends; false: it renews. */
+  /** Whether the subscription ends when its period ends; false lets it renew. */
   cancelAtPeriodEnd?: InputMaybe<Scalars['Boolean']['input']>;
   /** The organization of the caller; any other one is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;

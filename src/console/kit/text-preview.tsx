@@ -22,7 +22,7 @@ export function TextPreview({ url, type, name, sizeBytes }: Properties) {
     if (content !== null) return;
     try {
       const response = await fetch(url, { headers: { range: `bytes=0-${most - 1}` }, credentials: 'omit' });
-      // An empty file has no such range.
+      // An empty file has no range to request.
       if (!response.ok && response.status !== 416) throw new Error(String(response.status));
       setContent(await laidOut(response.ok ? await response.text() : '', type));
     } catch {

@@ -125,7 +125,7 @@ function Facts({ detail }: { detail: Detail }) {
   );
 }
 
-/** Powers of two, because megabytes are multiples of them. */
+/** Steps of the axis: powers of two, because sizes of memory are multiples of them. */
 const powers = Array.from({ length: 16 }, (_, i) => 2 ** (i + 4));
 
 function Metrics({ detail: { metrics = [] } }: { detail: Detail }) {

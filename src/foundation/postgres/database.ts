@@ -233,7 +233,7 @@ export const isCommitted = (trx: Transaction): boolean => committed.has(trx);
 
 /** @throws inside an open transaction of a call with a key: a slow external server would block its connection */
 export function refuseInTransaction(what: string): void {
-  if (joined()) throw new Error(`${what} in an open transaction: call releaseTransaction (idempotency.ts) before`);
+  if (joined()) throw new Error(`${what} in an open transaction: call releaseTransaction (idempotency.ts) first`);
 }
 
 /** The outermost of the transactions around this one: its commit makes changes visible to others. */

@@ -18,7 +18,10 @@ const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Reason why a 
 const IsolationType = builder.objectRef<Isolation>('McpIsolation').implement({
   description: 'The place where a declared server may run.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: IsolationKind.type, description: 'Derived from its transport and command.' }),
+    kind: t.expose('kind', {
+      type: IsolationKind.type,
+      description: 'Kind of place, derived from the transport and the command of the server.',
+    }),
     packageSpec: t.exposeString('packageSpec', { nullable: true, description: 'The pinned package, `name@version`.' }),
     reason: t.expose('reason', {
       type: RefusalReason.type,

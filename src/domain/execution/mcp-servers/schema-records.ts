@@ -107,7 +107,7 @@ const bindingFields = (t: FieldsOfBinding) => ({
   transport: t.expose('transport', { type: Transport.type, description: 'The declaration at the time of binding.' }),
   status: t.field({
     type: BindingStatus.type,
-    description: 'Derived from the binding, its declaration and its tools at the time of the read.',
+    description: 'Status of the binding, derived from its declaration and its tools at the time of the read.',
     resolve: (one) => statusOfServer(one).status,
   }),
   statusDetail: t.string({

@@ -102,7 +102,7 @@ const returnTo = boundedText({ min: 1, max: 2_000 })
 export const StartMcpOAuthRequest = request(
   'StartMcpOAuthRequest',
   z.object({ returnTo: returnTo.optional().describe('The path of the console that the person returns to.') }).meta({
-    description: 'The return path of the person after signing in to the server.',
+    description: 'The path of the console to which the person returns after signing in to the server.',
     examples: [{ returnTo: '/console/o/acme/mcp' }],
   }),
 );

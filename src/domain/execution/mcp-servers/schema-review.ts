@@ -84,7 +84,7 @@ export const ToolReviewType = builder.objectRef<ToolReview>('McpToolReview').imp
   fields: (t) => ({
     binding: t.expose('binding', {
       type: BindingType,
-      description: 'The binding that they were read with: send its `updatedAt` with the approval.',
+      description: 'The binding that the tools were read with: send its `updatedAt` with the approval.',
     }),
     tools: t.field({
       type: [ReviewedToolType],

@@ -124,7 +124,7 @@ builder.mutationFields((t) => ({
       input: t.arg({
         type: requests.StartMcpOAuthRequest,
         required: true,
-        description: 'The return path of the person.',
+        description: 'The path of the console to which the person returns.',
       }),
     },
     resolve: (_, { projectId, serverName, input }, { caller }) =>

@@ -60,8 +60,8 @@ const SetupMilestone = builder.objectRef<operations.Milestone>('SetupMilestone')
 });
 
 const counts = {
-  reached: 'How many milestones are done.',
-  total: 'How many milestones there are.',
+  reached: 'Number of milestones that are done.',
+  total: 'Number of all milestones.',
 };
 
 const SetupGroupProgress = builder.objectRef<operations.GroupProgress>('SetupGroupProgress').implement({

@@ -36,7 +36,7 @@ const BillingOffer = builder.objectRef<typeof catalog.pack>('BillingOffer').impl
     }),
     maxQuantity: t.int({
       graphOnly: true,
-      description: 'Packs in one checkout session, at most.',
+      description: 'Maximum number of packs in one checkout session.',
       resolve: () => billing.packs.max,
     }),
   }),
@@ -48,7 +48,9 @@ const TeamPlanType = builder.objectRef<catalog.TeamPlan>('TeamPlan').implement({
     plan: t.expose('plan', { type: TeamPlanId.type, description: 'The value for `teamPlan` of a checkout session.' }),
     name: t.exposeString('name', { description: 'Name for people, in English.' }),
     monthlyUsd: t.float({ description: 'The price of a month in US dollars.', resolve: ({ cents }) => usd(cents) }),
-    creditsPerMonth: t.exposeInt('credits', { description: 'Whole credits; unused ones expire when the period ends.' }),
+    creditsPerMonth: t.exposeInt('credits', {
+      description: 'Credits of one month; unused ones expire when the period ends.',
+    }),
     projects: t.exposeInt('projects', { nullable: true, description: 'Number of projects; null means unlimited.' }),
     agentsAtOnce: t.exposeInt('agentsAtOnce', { nullable: true, description: 'Missions that may be open at once.' }),
   }),

@@ -56,7 +56,10 @@ const UpdateSubscriptionRequest = request(
     .object({
       orgId,
       plan: TeamPlanId.zod.optional().describe('The plan from the next period on.'),
-      cancelAtPeriodEnd: z.boolean().optional().describe('True: it ends when its period ends; false: it renews.'),
+      cancelAtPeriodEnd: z
+        .boolean()
+        .optional()
+        .describe('Whether the subscription ends when its period ends; false lets it renew.'),
     })
     .meta({ description: 'Omitted fields keep their value.', examples: [{ cancelAtPeriodEnd: true }] }),
 );

@@ -54,7 +54,7 @@ const ListLedgerResponse = builder.objectRef<Page<Row<CreditTransfer>>>('ListLed
     entries: t.field({ type: [LedgerEntry], description: 'Newest first.', resolve: ({ data }) => data }),
     nextCursor: t.exposeString('nextCursor', {
       nullable: true,
-      description: 'Send it as `cursor` to read the next page; null on the last page.',
+      description: 'Cursor of the next page, to send as `cursor`; null on the last page.',
     }),
   }),
 });

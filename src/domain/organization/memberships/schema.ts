@@ -29,7 +29,7 @@ export const MembershipType = builder.modelType(Membership, 'Membership').implem
     userId: t.exposeString('userId', { description: 'The id of the person; starts with `usr_`.' }),
     role: t.expose('role', {
       type: OrgRole.type,
-      description: 'Determines the scopes that the member and their credentials can have.',
+      description: 'The role, which determines the scopes that the member and their credentials can have.',
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the person joined.' }),
     person: t.belongsTo('person', { link: 'members:read', description: 'The account of the member.' }),

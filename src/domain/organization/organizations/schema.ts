@@ -52,7 +52,7 @@ const OrganizationList = builder.objectRef<{ orgs: Row<Organization>[] }>('Organ
   fields: (t) => ({
     orgs: t.expose('orgs', {
       type: [OrganizationType],
-      description: 'Oldest first; a token sees its own organization only.',
+      description: 'The organizations, oldest first; a token sees its own one only.',
     }),
   }),
 });

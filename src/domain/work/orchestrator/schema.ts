@@ -122,7 +122,7 @@ const UpdateOrchestratorRequest = request(
         'Without `model`, the vendor’s first model is used; with `model`, it must be the vendor of that model.',
       ),
       llmConnectorId: boundedText(text.pathId).nullable().describe('An integration of the kind llm, or null.'),
-      inferenceEnabled: z.boolean().describe('Whether it may ask its model.'),
+      inferenceEnabled: z.boolean().describe('Whether the orchestrator may ask its model.'),
       planApproval: z.boolean().describe('Whether a person has to approve each plan before an agent follows it.'),
       dailyCostCapUsd: z
         .number()

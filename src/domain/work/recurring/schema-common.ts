@@ -123,7 +123,7 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
       count: t.arg.int({
         required: true,
         defaultValue: recurring.upcoming.default,
-        description: `How many: ${recurring.upcoming.min} to ${recurring.upcoming.max}.`,
+        description: `Number of occurrences, ${recurring.upcoming.min} to ${recurring.upcoming.max}.`,
         validate: { schema: z.int().min(recurring.upcoming.min).max(recurring.upcoming.max) },
       }),
     },
@@ -189,7 +189,7 @@ export const UpdateRequest = request(
     .object({
       projectId: boundedText(text.pathId)
         .optional()
-        .describe('Moves it to this project; its earlier runs stay in theirs.'),
+        .describe('Moves the mission to this project; its earlier runs stay in theirs.'),
       name: name.optional(),
       prompt: prompt.optional(),
       templateKey: templateKey.optional(),

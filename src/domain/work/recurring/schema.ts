@@ -46,7 +46,7 @@ builder.queryField('upcomingOccurrences', (t) =>
       limit: t.arg.int({
         required: true,
         defaultValue: upcomingShown.default,
-        description: `How many: ${upcomingShown.min} to ${upcomingShown.max}.`,
+        description: `Number of occurrences, ${upcomingShown.min} to ${upcomingShown.max}.`,
         validate: { schema: z.int().min(upcomingShown.min).max(upcomingShown.max) },
       }),
     },

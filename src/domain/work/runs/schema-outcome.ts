@@ -36,9 +36,9 @@ export const RunOutcomeType = builder.objectRef<Outcome>('RunOutcome').implement
       resolve: ({ branch }) => (branch ? 'changes' : 'no_changes'),
     }),
     commits: t.exposeInt('commits', { nullable: true, description: counted('Commits since the base branch') }),
-    files: t.exposeInt('changedFiles', { nullable: true, description: counted('Files that these change') }),
-    insertions: t.exposeInt('insertions', { nullable: true, description: counted('Lines that they add') }),
-    deletions: t.exposeInt('deletions', { nullable: true, description: counted('Lines that they remove') }),
+    files: t.exposeInt('changedFiles', { nullable: true, description: counted('Files that the commits change') }),
+    insertions: t.exposeInt('insertions', { nullable: true, description: counted('Lines that the commits add') }),
+    deletions: t.exposeInt('deletions', { nullable: true, description: counted('Lines that the commits remove') }),
     branch: t.exposeString('branch', { nullable: true, description: 'Branch of the changes; null without any.' }),
     headSha: t.exposeString('headSha', { nullable: true, description: 'The newest of the commits.' }),
     prNumber: t.exposeInt('prNumber', {
