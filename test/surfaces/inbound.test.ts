@@ -48,6 +48,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await world.knex('recurring_missions').delete();
   await world.knex('runs').delete();
+  await world.knex('inbound_hooks').delete();
   hook = await newHook({ vendor: 'github' });
 });
 afterEach(() => expect(github.violations).toEqual([]));
@@ -209,6 +210,11 @@ describe('An issue that gets a label', () => {
       'The issue was written by a mission.',
     ],
     [
+      'unlabeled',
+      () => ({ ...labeled('agent'), action: 'unlabeled' }),
+      'No rule matched: Work: it was unlabeled, and the rule waits for the label agent.',
+    ],
+    [
       'another repository',
       () => ({ ...labeled('agent'), repository: { full_name: 'acme/other' } }),
       'No rule matched: no enabled automation or task listens to it of acme/other.',
@@ -217,6 +223,67 @@ describe('An issue that gets a label', () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     expect(await deliver('issues', event())).toMatchObject({ status: 'ignored', reason });
     expect(await runs()).toEqual([]);
+  });
+
+  it('starts one mission whatever the order of its events, also when the label is removed meanwhile', async () => {
+    await automation([{ kind: 'issue', label: 'agent' }]);
+    const event = labeled('agent');
+    const others = ['unlabeled', 'opened'].map((action) => ({ ...event, action }));
+    const sent = [others[0]!, event, others[1]!, event, others[0]!];
+    const answers = await Promise.all(sent.map((one) => send('issues', one)));
+    await world.delivered();
+    const done = await Promise.all(answers.map(({ body }) => delivery(body.deliveryId)));
+    expect(done.map(({ status }) => status).sort()).toEqual(['ignored', 'ignored', 'ignored', 'ignored', 'started']);
+    expect(await runs()).toHaveLength(1);
+  });
+
+  it('starts one mission for each of many issues that are labeled at once', async () => {
+    await automation([{ kind: 'issue', label: 'agent' }]);
+    const count = Number(process.env.ISSUES ?? 30);
+    const answers = await Promise.all(Array.from({ length: count }, () => send('issues', labeled('agent'))));
+    expect(answers.filter(({ status }) => status !== 202)).toEqual([]);
+    await world.delivered();
+    const started = await runs();
+    expect(started).toHaveLength(count);
+    expect(new Set(started.map(({ issueId }) => issueId)).size).toBe(count);
+  });
+
+  it('starts nothing once its hook is deleted', async () => {
+    await automation([{ kind: 'issue', label: 'agent' }]);
+    await send('issues', labeled('agent'));
+    await world.rest('DELETE', `/inbound-hooks/${hook.id}`, { token: owner.token });
+    await world.delivered();
+    expect(await runs()).toEqual([]);
+    expect(await send('issues', labeled('agent'))).toMatchObject({ status: 404 });
+  });
+
+  it('of a repository that was renamed or transferred is ignored, and the event of the change says what to correct', async () => {
+    await automation([{ kind: 'issue', label: 'agent' }]);
+    const moved = (action: string, full_name: string, changes: object) =>
+      deliver('repository', { action, changes, repository: { full_name }, sender: person('ada') });
+    expect(await moved('renamed', 'acme/store', { repository: { name: { from: 'shop' } } })).toMatchObject({
+      ...{ status: 'ignored' },
+      reason: 'The repository acme/shop is now acme/store: correct it in the settings of its projects.',
+    });
+    const from = { organization: { login: 'acme' } };
+    expect(await moved('transferred', 'globex/shop', { owner: { from } })).toMatchObject({
+      reason: 'The repository acme/shop is now globex/shop: correct it in the settings of its projects.',
+    });
+    expect((await moved('archived', 'acme/shop', {})).reason).toBe('A repository that is archived starts nothing.');
+    const store = { ...labeled('agent'), repository: { full_name: 'acme/store' } };
+    const lost = await deliver('issues', store);
+    expect(lost.reason).toContain('listens to it of acme/store');
+    const change = (repoFullName: string) =>
+      world.rest('PATCH', `/projects/${project}`, { token: owner.token, body: { repoFullName } });
+    expect((await change('acme/store')).status).toBe(200);
+    await world.rest('POST', `${deliveryPath(lost.id)}/redelivery`, { token: owner.token });
+    await world.delivered();
+    const path = `/inbound-hooks/${hook.id}/deliveries`;
+    const { body } = await world.rest('GET', path, { token: owner.token });
+    const again = body.data.find((one: { redeliveryOf: string | null }) => one.redeliveryOf === lost.id);
+    // The repository of the stand-in keeps its name, where nobody may write to the new one.
+    expect(again).toMatchObject({ status: 'waiting', reason: 'ada may not write to acme/store.' });
+    await change('acme/shop');
   });
 
   it('waits for an approval when its author may not write, and then bills the person who approves', async () => {
@@ -269,6 +336,20 @@ describe('A comment', () => {
       ...{ status: 'ignored' },
     });
     expect(await runs()).toHaveLength(2);
+  });
+});
+
+describe('Two automations', () => {
+  it('do not start each other: what a mission writes starts nothing, and its checks neither', async () => {
+    await automation([{ kind: 'comment', mention: 'second' }], { name: 'First' });
+    await automation([{ kind: 'comment', mention: 'first' }], { name: 'Second' });
+    expect(await deliver('issue_comment', comment('@first please'))).toMatchObject({ status: 'started' });
+    const [run] = await runs();
+    const answers = ['created', 'edited'].map((action) => comment(`@second go on <!-- run: ${run.id} -->`, { action }));
+    for (const answer of answers) {
+      expect(await deliver('issue_comment', answer)).toMatchObject({ reason: 'The comment was written by a mission.' });
+    }
+    expect(await runs()).toHaveLength(1);
   });
 });
 
@@ -381,10 +462,10 @@ describe('An event of any system', () => {
     ).toMatchObject({
       ...{ status: 'started' },
     });
-    expect((await runs()).map(({ issueText }) => issueText)).toEqual([
-      'TypeError in cart.js\n\nat buy',
+    expect((await runs()).map(({ issueText }) => issueText).sort()).toEqual([
       expect.stringContaining('1 test failed'),
       expect.stringContaining('Why?'),
+      'TypeError in cart.js\n\nat buy',
     ]);
   });
 
@@ -421,6 +502,16 @@ describe('A delivery', () => {
     const to = sent.to && { ...sent.to, address: `${world.url}/${sent.to.address}` };
     expect(await send('issues', payload, { ...sent, ...(to && { to }) })).toMatchObject({ status });
     expect(await world.knex('inbound_deliveries').where({ hookId: hook.id })).toEqual([]);
+  });
+
+  it.each([
+    ['a body that is not UTF-8', 400, Buffer.from([0x22, 0xff, 0x22])],
+    ['a body of 25 MB', 413, Buffer.alloc(25 * 1024 * 1024, ' ')],
+  ])('is refused with %s: %i', async (_, status, body) => {
+    const signed = `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`;
+    const headers = { 'content-type': 'application/json', 'x-github-event': 'issues', 'x-hub-signature-256': signed };
+    const answer = await fetch(hook.address, { method: 'POST', body, headers });
+    expect(answer.status).toBe(status);
   });
 
   it('is processed once by concurrent workers, and once more for a person who repeats it', async () => {

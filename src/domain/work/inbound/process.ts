@@ -5,6 +5,7 @@ import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Project } from '../../projects/projects/model.ts';
+import { withinOneLimit } from '../inbound-hooks/expressions.ts';
 import { InboundHook } from '../inbound-hooks/model.ts';
 import { readMissions } from '../recurring/dispatch.ts';
 import { listMissionsWithEvents, startForEvent } from '../recurring/events.ts';
@@ -54,20 +55,31 @@ async function findFits(
   const projects = await Project.findByKeys('id', [...new Set(missions.map(({ projectId }) => projectId))]);
   const projectsById = new Map(projects.map((project) => [project.id as string, project]));
   const reasons: string[] = [];
-  const fits = missions.flatMap((mission) => {
+  const fits: Fit[] = [];
+  for (const mission of missions) {
     const project = projectsById.get(mission.projectId);
-    if (!project || !isAbout(event, project)) return [];
-    for (const trigger of mission.eventTriggers) {
-      const found = mismatch(trigger, hookId, event);
-      if (!found) return { mission, project, trigger };
-      if (!found.isOther) reasons.push(`${mission.name}: ${found.reason}`);
-    }
-    return [];
-  });
+    if (!project || !isAbout(event, project)) continue;
+    // Other work of the process has its turn between missions: each may evaluate expressions for a while.
+    await new Promise(setImmediate);
+    const { trigger, found } = withinOneLimit(() => firstFit(mission, hookId, event));
+    if (trigger) fits.push({ mission, project, trigger });
+    else reasons.push(...found.map((reason) => `${mission.name}: ${reason}`));
+  }
   const about = event.repository ? ` of ${event.repository}` : '';
   const why =
     reasons.length > 0 ? reasons.slice(0, 5).join('; ') : `no enabled automation or task listens to it${about}`;
   return { fits, reason: `No rule matched: ${why}.` };
+}
+
+/** The first rule that the event fits; without one, the reasons of the rules about events of this kind. */
+function firstFit({ eventTriggers }: Row<RecurringMission>, hookId: string, event: InboundEvent) {
+  const found: string[] = [];
+  for (const trigger of eventTriggers) {
+    const refusal = mismatch(trigger, hookId, event);
+    if (!refusal) return { trigger, found };
+    if (!refusal.isOther) found.push(refusal.reason);
+  }
+  return { trigger: null, found };
 }
 
 const isSettled = ({ result }: DeliveryOutcome): boolean => result === 'started' || result === 'ignored';

@@ -37,6 +37,21 @@ export const PullRequestEvent = Common.extend({
   pull_request: IssuePayload,
   label: z.object({ name: z.string() }).nullish(),
 });
+export const RepositoryMoved = Common.extend({
+  changes: z
+    .object({
+      repository: z.object({ name: z.object({ from: z.string() }) }).nullish(),
+      owner: z
+        .object({
+          from: z.object({
+            user: z.object({ login: z.string() }).nullish(),
+            organization: z.object({ login: z.string() }).nullish(),
+          }),
+        })
+        .nullish(),
+    })
+    .nullish(),
+});
 export const CheckRun = Common.extend({
   check_run: z.object({
     id: z.int(),

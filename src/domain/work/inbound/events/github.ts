@@ -9,6 +9,7 @@ import {
   IssueEvent,
   type IssuePayload,
   PullRequestEvent,
+  RepositoryMoved,
   type RepositoryPayload,
   ReviewEvent,
   Status,
@@ -104,6 +105,15 @@ const readers: Readonly<Record<string, Read>> = {
       log: '',
     }),
   ),
+  repository: reading(RepositoryMoved, ({ action, repository: { full_name }, changes }) => {
+    if (action !== 'renamed' && action !== 'transferred')
+      return { reason: `A repository that is ${action} starts nothing.` };
+    const [owner, name] = full_name.split('/') as [string, string];
+    const from = changes?.owner?.from;
+    const before = `${from?.user?.login ?? from?.organization?.login ?? owner}/${changes?.repository?.name.from ?? name}`;
+    // A person changes the project: a sender of forged events could otherwise lead its missions to another repository.
+    return { reason: `The repository ${before} is now ${full_name}: correct it in the settings of its projects.` };
+  }),
   status: reading(Status, ({ id, repository, state, context, sha, target_url, description, branches }) =>
     failedCheck(repository, `status ${id}`, {
       name: context,
