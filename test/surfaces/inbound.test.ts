@@ -353,6 +353,28 @@ describe('Two automations', () => {
   });
 });
 
+describe('A pull request', () => {
+  const opened = (ref: string, more: object = {}) => {
+    const { issue, ...event } = labeled('review');
+    return { ...event, action: 'opened', pull_request: { ...issue, head: { ref } }, ...more };
+  };
+
+  it('starts a mission when a person opens it, and when a person labels it; not when a mission opens it', async () => {
+    await automation([{ kind: 'pullRequest' }, { kind: 'pullRequest', label: 'review' }]);
+    expect(await deliver('pull_request', opened('fix'))).toMatchObject({ status: 'started' });
+    const [run] = await runs();
+    expect(run.issueText).toContain('Slow page');
+    // GitHub reports it before the run has recorded its branch.
+    expect(run.branch).toBeNull();
+    const branch = `mission/${run.id}`;
+    expect(await deliver('pull_request', opened(branch))).toMatchObject({
+      ...{ status: 'ignored', outcomes: [{ reason: `The branch ${branch} is a mission's own.` }] },
+    });
+    expect(await deliver('pull_request', opened(branch, { action: 'labeled' }))).toMatchObject({ status: 'started' });
+    expect(await runs()).toHaveLength(2);
+  });
+});
+
 describe('A failed check', () => {
   const failed = (more: object = {}) => ({
     action: 'completed',

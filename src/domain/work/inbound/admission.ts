@@ -12,6 +12,7 @@ import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
 import { render } from '../inbound-hooks/expressions.ts';
 import type { InboundHook } from '../inbound-hooks/model.ts';
 import type { EventTrigger } from '../recurring/model.ts';
+import { runIdOf } from '../runs/branch.ts';
 import { Run } from '../runs/model.ts';
 import type { InboundEvent } from './events/event.ts';
 import type { Fit } from './match.ts';
@@ -61,12 +62,13 @@ export const textFor = ({ text, payload, author }: InboundEvent, trigger: EventT
 };
 
 async function refusalOf(
-  { kind, author, branch }: InboundEvent,
+  { kind, action, author, branch }: InboundEvent,
   fit: Fit,
   approvedBy: Approver,
 ): Promise<Ready['refusal']> {
   const { mission, project, trigger } = fit;
-  if (kind === 'check' && branch !== null && (await Run.find({ projectId: project.id, branch }))) {
+  const isByMission = kind === 'check' || (kind === 'pullRequest' && action === 'opened');
+  if (isByMission && branch !== null && (await isOfRun(project, branch))) {
     return { result: 'ignored', reason: `The branch ${branch} is a mission's own.` };
   }
   if (kind === 'webhook') return null;
@@ -82,6 +84,10 @@ async function refusalOf(
     ? null
     : waiting(`${author.login} may not write to ${project.scmOwner}/${project.scmRepo}.`);
 }
+
+/** Also by its name: a pull request is reported before the run has recorded its branch. */
+const isOfRun = async ({ id: projectId }: Row<Project>, branch: string): Promise<boolean> =>
+  Boolean((await Run.find({ projectId, branch })) ?? (await Run.find({ projectId, id: runIdOf(branch) as never })));
 
 /** Whether the author may write to the repository; false when the host refuses to answer. @throws retryable Problems */
 async function mayWrite(project: Row<Project>, login: string): Promise<boolean> {

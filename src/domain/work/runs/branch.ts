@@ -24,6 +24,8 @@ export interface PushedBranch extends Pick<Run, 'commits' | 'changedFiles' | 'in
 
 /** The branch that a run works on. */
 export const branchOf = (runId: string): string => `mission/${runId}`;
+/** The id of a run that could have this branch; empty for other branches. */
+export const runIdOf = (branch: string): string => /^mission\/(run_\w+)$/.exec(branch)?.[1] ?? '';
 
 /** Interval between checks of a pull request: short after a change of its run, longer while nothing happens. */
 const checkAfterMs = { min: minutes(1), max: hours(1) };

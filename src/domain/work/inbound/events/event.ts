@@ -24,7 +24,7 @@ export interface InboundEvent {
   assignee: string | null;
   /** Text in which agents may be mentioned; for an edited comment, without the mentions that it already had. */
   words: string;
-  /** Branch of a failed check. */
+  /** Branch of a failed check or of a pull request. */
   branch: string | null;
   /** The event as text for the agent, which quotes it. */
   text: string;

@@ -34,7 +34,7 @@ export const CommentEvent = Common.extend({
 });
 export const ReviewEvent = Common.extend({ review: Comment.extend({ state: z.string() }), pull_request: IssuePayload });
 export const PullRequestEvent = Common.extend({
-  pull_request: IssuePayload,
+  pull_request: IssuePayload.extend({ head: z.object({ ref: z.string() }).nullish() }),
   label: z.object({ name: z.string() }).nullish(),
 });
 export const RepositoryMoved = Common.extend({

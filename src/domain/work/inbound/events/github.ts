@@ -70,7 +70,6 @@ const readers: Readonly<Record<string, Read>> = {
     return readComment({ ...event, action: 'created', comment: review });
   }),
   pull_request: reading(PullRequestEvent, ({ action, repository: { full_name }, sender, pull_request, label }) => {
-    if (isOfMission(pull_request.body)) return { reason: 'The pull request was opened by a mission.' };
     const about = issueOf(full_name, pull_request);
     return {
       ...none,
@@ -80,6 +79,7 @@ const readers: Readonly<Record<string, Read>> = {
       title: `${pull_request.title} (#${pull_request.number})`,
       author: authorOf(sender),
       issue: null,
+      branch: pull_request.head?.ref ?? null,
       label: action === 'labeled' ? (label?.name ?? null) : null,
       text: `Pull request: ${about.url}\n\n${textOfIssue(about)}`,
       key: `pull request ${about.id} ${action} ${label?.name ?? ''} ${pull_request.updated_at ?? ''}`,
