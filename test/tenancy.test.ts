@@ -414,7 +414,7 @@ describe('refused, and no row is touched', () => {
   });
 });
 
-describe('served, so the refusals above are about the caller and not the request', () => {
+describe('an admitted caller is served, so the refusals above are not due to the requests', () => {
   let before: string[];
   let restore: () => Promise<void>;
   beforeAll(async () => {

@@ -335,7 +335,7 @@ describe('the signature', () => {
     }
   });
 
-  it('400 · RS256 in the header over a key for ES256; a malformed key; a key for something else', async () => {
+  it('400 · is refused with RS256 over a key for ES256, with a malformed key and with a key for encryption', async () => {
     const rsa = await generateKeyPair('RS256');
     expect(await outcome({}, { header: { alg: 'RS256' }, key: rsa.privateKey })).toEqual(refused);
     const jwk = await world.provider.rotate();

@@ -260,7 +260,7 @@ describe('a sign-in link', () => {
     expect((await useSignInLink(long.token, mine.secret)).returnTo).toBe(null);
   });
 
-  it('401 · ends with the code of its mail, and the code with it', async () => {
+  it('401 · is refused after the code of its mail was used, and the code after the link', async () => {
     const [email, mine] = [someone(), browser()];
     const first = await ask(email, mine);
     await useSignInCode(email, mine, first.code);

@@ -38,7 +38,7 @@ describe('the harnesses of a machine', () => {
     ]);
   });
 
-  it('are of a range of releases', () => {
+  it('are offered only in a tested range of releases', () => {
     const { from, below } = testedVersions.codex;
     expect([from, below, '0.99.0', '0.167.12', '1.0.0'].map((version) => isTested('codex', version))).toEqual([
       ...[true, false, false, true, false],

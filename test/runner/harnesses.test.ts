@@ -90,7 +90,7 @@ describe.each(harnesses)('%s', (name) => {
     expect(played.usages()).toHaveLength(name === 'opencode' ? 4 : 5);
   });
 
-  it('is resumed, and counts only the calls since then', async () => {
+  it('is resumed, and counts only the calls after it was resumed', async () => {
     const session = (await play(name, 'steered')).session();
     const played = await play(name, 'resumed', { resume: session });
     expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'resumed' });

@@ -424,14 +424,14 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect((await exchange(code, verifier)).body).toEqual(refusal('invalid_grant'));
   });
 
-  it('invalid_target · a resource that the person did not approve, and the code is used up', async () => {
+  it('invalid_target · a resource that the person did not approve is refused, and the code is used up', async () => {
     const { verifier, code } = await coded();
     const answer = await exchange(code, verifier, { resource: `${world.url}/mcp` });
     expect([answer.status, answer.body]).toEqual([400, refusal('invalid_target')]);
     expect((await exchange(code, verifier)).body).toEqual(refusal('invalid_grant'));
   });
 
-  it('invalid_grant · another client’s code', async () => {
+  it('invalid_grant · a client cannot exchange another client’s code', async () => {
     const { verifier, code } = await coded();
     const other = await world.register();
     expect((await exchange(code, verifier, { client_id: other })).body).toEqual(refusal('invalid_grant'));

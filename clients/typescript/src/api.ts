@@ -1518,7 +1518,7 @@ export interface ListNoticesResponse {
 }
 /** A fact or a necessary action for a person. A notice exists as long as its cause. */
 export interface Notice {
-  /** Derived from the cause: `token_expiring:tok_…:7`. A new cause has another id. */
+  /** The id, derived from the cause: `token_expiring:tok_…:7`. A new cause has another id. */
   id: string;
   /** The urgency of the notice. */
   kind: 'info' | 'warning' | 'action';
@@ -1651,7 +1651,7 @@ export interface McpToolCounts {
 }
 /** The bound servers that the caller may see. */
 export interface McpBindingList {
-  /** Ordered by the name of the project. */
+  /** The bindings, ordered by the name of the project. */
   bindings: McpBindingListItem[];
 }
 /** A bound server, in short. */
@@ -2070,7 +2070,7 @@ export interface Project {
   slug: string;
   /** 1 to 120 characters; not unique. */
   name: string;
-  /** Missions start only on an active project. */
+  /** Status of the project; missions start only on an active one. */
   status: 'active' | 'paused' | 'archived';
   /** The kind of issue tracker. */
   tracker: 'builtin' | 'linear' | 'github';
@@ -2322,7 +2322,7 @@ export interface Run {
   finishedAt: number | null;
   /** The branch that its runtime has pushed; null before. */
   branch: string | null;
-  /** The newest commit of that branch. */
+  /** The newest commit of the pushed branch. */
   headSha: string | null;
   /** The number of its pull request; null without one. */
   prNumber: number | null;
@@ -2767,7 +2767,7 @@ export interface SandboxUpdate {
   sandbox: Sandbox;
   /** The fragments since the last event, at most 200 at a time, the newest last. */
   fragments: SandboxLiveFragment[];
-  /** Pass it as `after` to continue from here. */
+  /** Number of the next fragment, to send as `after`. */
   nextFragment: number;
   /** First the metrics so far, in at most 240 points; then the samples since the last event. */
   metrics: SandboxMetric[];

@@ -1,5 +1,5 @@
 // Prepared environments: files that a setup wrote to the checkout and the home, kept by the runner for later missions
-// of the same organization and key. Neither of them is shared between organizations.
+// of the same organization and key. No organization gets the files of another.
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -226,7 +226,10 @@ const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').imple
 export const Bindings = builder.objectRef<{ bindings: BindingOfProject[] }>('McpBindingList').implement({
   description: 'The bound servers that the caller may see.',
   fields: (t) => ({
-    bindings: t.expose('bindings', { type: [ListItem], description: 'Ordered by the name of the project.' }),
+    bindings: t.expose('bindings', {
+      type: [ListItem],
+      description: 'The bindings, ordered by the name of the project.',
+    }),
   }),
 });
 export const RunServer = builder.objectRef<RunMcpServer>('RunMcpServer').implement({
@@ -234,7 +237,8 @@ export const RunServer = builder.objectRef<RunMcpServer>('RunMcpServer').impleme
   fields: (t) => ({
     serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
     url: t.exposeString('url', {
-      description: 'Streamable HTTP; requests carry the service token, and the lease in the header X-Lease-Id.',
+      description:
+        'Address for streamable HTTP; requests carry the service token, and the lease in the header X-Lease-Id.',
     }),
     alwaysAsk: t.exposeStringList('alwaysAsk', {
       description:

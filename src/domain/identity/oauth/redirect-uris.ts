@@ -1,5 +1,5 @@
 // Checks the addresses that may receive a code, and compares requested with registered ones (RFC 8252 §7 and §8.4; RFC 9700 §2.1;
-// docs/contract.md#redirect-addresses). Compared as written, without normalization. Pure.
+// docs/contract.md#redirect-addresses). They are compared as written, without normalization.
 import { text } from '#limits.ts';
 
 /** Schemes that do not open an app, or that execute their content. */

@@ -19,7 +19,7 @@ export const RevocationKind = wordSet(
 const CreatedToken = builder.objectRef<operations.CreatedToken>('CreatedToken').implement({
   description: 'A new personal access token with its bearer value, which no other response contains.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Identifies the token; not a secret.' }),
+    id: t.exposeString('id', { description: 'Id of the token; not a secret.' }),
     name: t.exposeString('name', { description: 'A label for people; several tokens may have the same.' }),
     token: t.exposeString('token', {
       description: 'The bearer value, `pat_…`. Only its digest is stored, so it cannot be returned again.',
@@ -40,7 +40,7 @@ const CreatedToken = builder.objectRef<operations.CreatedToken>('CreatedToken').
 const TokenSummary = builder.modelType(Token, 'TokenSummary').implement({
   description: 'A personal access token, without its bearer value.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Identifies the token; not a secret.' }),
+    id: t.exposeString('id', { description: 'Id of the token; not a secret.' }),
     name: t.exposeString('name', { description: 'A label for people; several tokens may have the same.' }),
     scopes: t.exposeStringList('scopes', {
       description: 'The granted scopes. Each use is limited to those that the person’s role still holds.',

@@ -18,7 +18,7 @@ const NoticeType = builder.objectRef<Notice>('Notice').implement({
   description: 'A fact or a necessary action for a person. A notice exists as long as its cause.',
   fields: (t) => ({
     id: t.exposeString('id', {
-      description: 'Derived from the cause: `token_expiring:tok_…:7`. A new cause has another id.',
+      description: 'The id, derived from the cause: `token_expiring:tok_…:7`. A new cause has another id.',
     }),
     kind: t.expose('kind', { type: NoticeKind.type, description: 'The urgency of the notice.' }),
     title: t.exposeString('title', { description: 'The notice in one sentence.' }),

@@ -49,7 +49,10 @@ export async function endSubscriptionOf(
   return current;
 }
 
-/** Withdraws the orders that could be withdrawn at that time. Returns the sum of the refunds, in cents. The provider refunds afterwards. */
+/**
+ * Withdraws the orders that could be withdrawn when the organization was closed. Returns the sum of the refunds, in cents.
+ * The provider refunds afterwards.
+ */
 export async function withdrawOrdersOf(trx: Transaction, orgId: OrgId, at: number, reason: string): Promise<number> {
   const orders = await BillingOrder.query(trx)
     .where({ orgId, status: 'paid' })

@@ -48,7 +48,7 @@ const usageBefore = async (orgId: string, time: number): Promise<Usage> =>
   (await sql<Usage>(usageSql, [orgId, time]))[0] ?? { missions: 0, spent: 0 };
 
 /**
- * Number of missions that have spent credits since then, and their spending (millionths of a credit). A mission counts when it is first
+ * Number of missions that have spent credits since a time, and their spending (millionths of a credit). A mission counts when it is first
  * settled.
  */
 export async function usageSince(orgId: string, since: number): Promise<Usage> {

@@ -54,6 +54,6 @@ const takeExhaustedSql = `delete from credit_exhaustions where run_id in (
     select run_id from credit_exhaustions where at <= $1 order by at limit 50 for update skip locked
   ) returning run_id, reason`;
 
-/** Takes the missions whose credits were exhausted at that time or before. */
+/** Takes the missions whose credits were exhausted at the given time or before. */
 export const takeExhausted = (trx: Transaction, since: number): Promise<Pick<Exhausted, 'runId' | 'reason'>[]> =>
   sql(takeExhaustedSql, [since], trx);

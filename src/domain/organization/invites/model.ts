@@ -13,7 +13,7 @@ export type InviteStatus = (typeof inviteStatuses)[number];
 export class Invite extends table('invites', {
   id: column<Id<'invite'>>(),
   orgId: column<Id<'organization'>>(),
-  /** Lower case. Only the account with this address can accept the invite. */
+  /** The email address in lower case. Only the account with this address can accept the invite. */
   email: column<string>(),
   role: column<OrgRole>(),
   invitedByUserId: column<Id<'person'> | null>(),

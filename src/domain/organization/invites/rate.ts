@@ -8,7 +8,7 @@ import type { Invite } from './model.ts';
 
 let perOrganization: number = invitesPerDay.organization;
 
-/** Binds the setting; called once at start. One person may send half of that number. */
+/** Binds the daily limit of an organization, once at start. One person may send half of it. */
 export function bindInvitesPerDay(limit: number): void {
   perOrganization = limit;
 }

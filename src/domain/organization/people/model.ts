@@ -5,7 +5,7 @@ import { column, table } from '#foundation/postgres/base-model.ts';
 
 export class Person extends table('people', {
   id: column<Id<'person'>>(),
-  /** Lower case; the only claim that a person proves at sign-in. */
+  /** The email address in lower case: the only claim that a person proves at sign-in. */
   email: column<string>(),
   name: column<string>(),
   createdAt: column<number>(),

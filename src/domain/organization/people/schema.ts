@@ -6,7 +6,7 @@ export const PersonType = builder.modelType(Person, 'Person').implement({
   description: 'A person who signs in to the console; other records call its id `userId`.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The `userId` of other records.' }),
-    email: t.exposeString('email', { description: 'Lower case, and unique among all accounts.' }),
+    email: t.exposeString('email', { description: 'The email address in lower case, unique among all accounts.' }),
     name: t.exposeString('name', {
       description: 'The name that the person chose; until then, the part of the email address before the @.',
     }),

@@ -25,11 +25,11 @@ const ModelPricesType = builder.objectRef<ModelPrices>('ModelPrices').implement(
     output: t.exposeFloat('output', { description: 'Price of output tokens.' }),
     cacheRead: t.exposeFloat('cacheRead', {
       nullable: true,
-      description: 'For tokens read from the cache of the vendor; null means the price of input.',
+      description: 'Price of tokens read from the cache of the vendor; null means the price of input.',
     }),
     cacheWrite: t.exposeFloat('cacheWrite', {
       nullable: true,
-      description: 'For tokens written to the cache; null means the price of input.',
+      description: 'Price of tokens written to the cache; null means the price of input.',
     }),
   }),
 });

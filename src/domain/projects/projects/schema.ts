@@ -36,7 +36,10 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
       description: 'The slug, unique in the organization; it does not change when the project is renamed.',
     }),
     name: t.exposeString('name', { description: `${range(text.projectName)} characters; not unique.` }),
-    status: t.expose('status', { type: ProjectStatus.type, description: 'Missions start only on an active project.' }),
+    status: t.expose('status', {
+      type: ProjectStatus.type,
+      description: 'Status of the project; missions start only on an active one.',
+    }),
     tracker: t.expose('tracker', { type: ProjectTracker.type, description: 'The kind of issue tracker.' }),
     trackerConnectorId: t.exposeString('trackerConnectorId', {
       nullable: true,

@@ -54,7 +54,7 @@ export interface PullRequests {
   /** Opens a pull request, or updates the open one of the branch with this title and text. */
   open(project: Row<Project>, wanted: NewPullRequest): Promise<PullRequest>;
   read(project: Row<Project>, number: number): Promise<PullRequest>;
-  /** Comments of people since then, at most 100 of each kind, oldest first. */
+  /** Reads the comments of people since a time, at most 100 of each kind, oldest first. */
   comments(project: Row<Project>, number: number, since: number): Promise<ReviewComment[]>;
   /** Merges the pull request when this commit is still its head. A repeated call changes nothing. */
   merge(project: Row<Project>, number: number, headSha: string): Promise<void>;

@@ -41,8 +41,8 @@ const Outcome = builder.objectRef<DeliveryOutcome>('InboundOutcome').implement({
 const Header = builder.objectRef<{ name: string; value: string }>('InboundHeader').implement({
   description: 'A header of a request.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Lower case.' }),
-    value: t.exposeString('value', { description: 'The value; several are joined by commas.' }),
+    name: t.exposeString('name', { description: 'Name of the header in lower case.' }),
+    value: t.exposeString('value', { description: 'Value of the header; several values are joined by commas.' }),
   }),
 });
 

@@ -25,6 +25,6 @@ const countsSql = `select dispatching, running, waiting_for_person, waiting_sinc
     from runs where finished_at > $1
   ) ended_runs`;
 
-/** Counts of open runs, and of runs that have ended since then. */
+/** Counts of open runs, and of runs that have ended since a time. */
 export const countRunsByStatus = async (endedSince: number): Promise<RunCounts> =>
   (await sql<RunCounts>(countsSql, [endedSince]))[0]!;

@@ -77,7 +77,7 @@ export const RunType = runType('Run').implement({
       nullable: true,
       description: 'The branch that its runtime has pushed; null before.',
     }),
-    headSha: t.exposeString('headSha', { nullable: true, description: 'The newest commit of that branch.' }),
+    headSha: t.exposeString('headSha', { nullable: true, description: 'The newest commit of the pushed branch.' }),
     prNumber: t.exposeInt('prNumber', {
       nullable: true,
       description: 'The number of its pull request; null without one.',

@@ -22,7 +22,7 @@ export interface PromptSpan {
   scope: PromptScope;
 }
 
-/** From this line of a chunk up to the next listed line, lines arrived at that time. */
+/** The time at which a line of a chunk arrived, and the lines after it up to the next listed one. */
 export interface LogTime {
   /** Number of the line, counted from 0. */
   line: number;

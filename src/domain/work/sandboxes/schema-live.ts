@@ -16,7 +16,7 @@ const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').impl
       type: [LiveFragment],
       complexity: { field: 1, multiplier: previewSizes.fragments },
     }),
-    nextFragment: t.exposeInt('nextFragment', { description: 'Pass it as `after` to continue from here.' }),
+    nextFragment: t.exposeInt('nextFragment', { description: 'Number of the next fragment, to send as `after`.' }),
     metrics: t.expose('metrics', {
       description: 'First the metrics so far, in at most 240 points; then the samples since the last event.',
       type: [SandboxMetric],
