@@ -42,6 +42,10 @@ export const service: Record<ServiceSetting, Description> = {
   MAIL_FROM: ['`no-reply@` the host of `PUBLIC_URL`', 'sender of emails'],
   CLAIM_GRANT_TYPE: [null, 'the published name of the claim grant'],
   TRUSTED_ISSUERS: ['none', 'JSON: `[{"issuer", "displayName", "jwksUri"?, "clientIds"?, "maySendEvents"?}]`'],
+  TRACE_VIEWER_URL: [
+    'none',
+    'viewer of Playwright traces that the page of a trace leads to, such as `https://trace.playwright.dev`: it loads the trace in the browser by its signed address',
+  ],
   LINEAR_API_URL: [null, 'another endpoint of Linear'],
   GITHUB_API_URL: [null, 'another endpoint of GitHub'],
   REGISTRATIONS_PER_HOUR: [null, 'agents per network, over all processes'],

@@ -54,6 +54,8 @@ export interface Config {
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
   readonly contactUrl: string | null;
+  /** Viewer of Playwright traces; null: none. */
+  readonly traceViewerUrl: string | null;
   readonly claimGrantType: string;
   readonly trustedIssuers: readonly Readonly<TrustedIssuer>[];
   /** The API endpoints of the connectors' vendors. */
@@ -125,6 +127,7 @@ export const settings = z.object({
     (value) => /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/.test(value) && !/["\\]/.test(value),
   ).default('urn:workos:agent-auth:grant-type:claim'),
   TRUSTED_ISSUERS: trustedIssuers.default(Object.freeze([])),
+  TRACE_VIEWER_URL: endpoint,
   LINEAR_API_URL: vendorAddress.default('https://api.linear.app/graphql'),
   GITHUB_API_URL: vendorAddress.default('https://api.github.com'),
   REGISTRATIONS_PER_HOUR: integer(1, 1_000_000).default(rates.registrationsPerHour),
@@ -211,6 +214,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     secretKey: set.SECRET_KEY ?? null,
     smtpUrl: set.SMTP_URL ?? null,
     contactUrl: set.CONTACT_URL ?? null,
+    traceViewerUrl: set.TRACE_VIEWER_URL ?? null,
     mailFrom: set.MAIL_FROM ?? `no-reply@${new URL(baseHost).hostname}`,
     claimGrantType: set.CLAIM_GRANT_TYPE,
     trustedIssuers: set.TRUSTED_ISSUERS,

@@ -9,6 +9,7 @@ import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
 import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
 import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
 import { bindCheckLog } from '#domain/projects/vendors/check.ts';
+import { bindTraceViewer } from '#domain/work/artifacts/address.ts';
 import { bindAddresses, isLoopback } from '#foundation/http/addresses.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Log, openLog } from '#foundation/log.ts';
@@ -84,6 +85,7 @@ export async function openServices(config: Config): Promise<Services> {
   bindCheckLog((line) => log.warn(line));
   bindInvitesPerDay(config.invitesPerDay);
   bindContactUrl(config.contactUrl);
+  bindTraceViewer(config.traceViewerUrl);
   bindTokenQuota(config.tokensPerPerson);
   // The module is loaded only if Stripe is configured.
   if (config.stripe)

@@ -42,6 +42,7 @@ describe('Without any setting', () => {
       secretKey: null,
       smtpUrl: null,
       contactUrl: null,
+      traceViewerUrl: null,
       mailFrom: 'no-reply@localhost',
       claimGrantType: 'urn:workos:agent-auth:grant-type:claim',
       trustedIssuers: [],

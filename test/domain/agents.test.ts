@@ -1,4 +1,5 @@
 // Agents: the catalog of their options, the built-in ones, and those of an organization.
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtinAgents, harnesses, providerNeeded } from '#domain/projects/agents/catalog.ts';
 import { Agent } from '#domain/projects/agents/model.ts';
@@ -55,7 +56,7 @@ describe('GET /agents/catalog', () => {
     expect(body.builtinSandboxTemplate).toEqual({
       key: 'standard',
       name: 'Standard',
-      dockerfile: expect.stringMatching(/^FROM /),
+      dockerfile: readFileSync('deploy/images/standard/Dockerfile', 'utf8'),
     });
     expect(body.instanceTypes[0]).toEqual({ id: 'lite', label: 'Lite', vcpu: 0.0625, memory: 256, disk: 2 });
     for (const { key, sandboxTemplateKey, ...agent } of body.builtinAgents) {

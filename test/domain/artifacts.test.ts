@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bindTraceViewer } from '#domain/work/artifacts/address.ts';
 import { storeContent, sweepArtifacts } from '#domain/work/artifacts/content.ts';
 import { Artifact } from '#domain/work/artifacts/model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
@@ -82,6 +83,26 @@ describe('GET /artifacts', () => {
     };
     expect(body.data[0]).toEqual(shown);
     expect((await get(`/${newer.id}`)).body).toEqual(shown);
+  });
+
+  it('200 · a trace without a viewer of its own leads to the viewer of the installation; other kinds lead to none', async () => {
+    const traced = await leaveArtifact(shop, 'zipped', { kind: 'trace' });
+    const reported = await leaveArtifact(shop, 'zip', {
+      kind: 'trace',
+      traceViewerUrl: 'https://trace.example/?trace=1',
+    });
+    const logged = await leaveArtifact(shop, 'lines', { kind: 'log' });
+    const viewers = () =>
+      Promise.all([traced, reported, logged].map(async ({ id }) => (await get(`/${id}`)).body.traceViewerUrl));
+    expect(await viewers()).toEqual([null, 'https://trace.example/?trace=1', null]);
+    bindTraceViewer('https://traces.example');
+    try {
+      const { url } = (await get(`/${traced.id}`)).body;
+      const own = `https://traces.example/?trace=${encodeURIComponent(url)}`;
+      expect(await viewers()).toEqual([own, 'https://trace.example/?trace=1', null]);
+    } finally {
+      bindTraceViewer(null);
+    }
   });
 
   it('200 · filters by issue, project and sandbox, alone and together, page by page', async () => {

@@ -87,7 +87,7 @@ async function mission(prompt: string): Promise<string> {
 }
 
 const fields = `id status missionProgress missionActivity missionCostUsd lastError
-  sandboxes { sandboxId status terminationReason } artifacts { kind contentType caption sizeBytes url }`;
+  sandboxes { sandboxId status terminationReason } artifacts { kind contentType caption criterion criterionPassed sizeBytes url }`;
 const look = async (runId: string) =>
   (
     await world.graphql(`query ($runId: String!) { run(runId: $runId) { ${fields} } }`, {
@@ -203,15 +203,26 @@ describe('the local runner', () => {
       head -c 29000 /dev/zero | tr '\\0' x; echo; head -c 900000 /dev/zero | tr '\\0' y; echo
       printf '%0999d' 1; i=0; while [ $i -lt 50 ]; do i=$((i + 1)); printf '😀'; done; echo
       mkdir -p "$ARTIFACTS/a/b"; : > "$ARTIFACTS/a/b/empty.txt"; ln -s /etc/hosts "$ARTIFACTS/link"
+      echo '{"criterion": "Pays by card", "passed": true}' > "$ARTIFACTS/d.txt.criterion.json"
+      echo '{"criterion": "Pays by invoice"}' > "$ARTIFACTS/e.docx.criterion.json"
+      echo '{"criterion": "No such file"}' > "$ARTIFACTS/g.criterion.json"; echo '{"criterion": 1}' > "$ARTIFACTS/c.png.criterion.json"
       echo text > "$ARTIFACTS/c.png"; printf '\\211PNG\\r\\n\\032\\n' > "$ARTIFACTS/d.txt"; printf 'PK\\003\\004' > "$ARTIFACTS/e.docx"`;
     const run = await ended(await mission(script));
     expect(run).toMatchObject({ status: 'completed', lastError: null, missionCostUsd: expect.closeTo(0.3, 6) });
     const byCaption = (a: { caption: string }, b: { caption: string }) => (a.caption < b.caption ? -1 : 1);
     expect(run.artifacts.sort(byCaption)).toMatchObject([
       { kind: 'log', caption: path.join('a', 'b', 'empty.txt'), sizeBytes: 0 },
-      { kind: 'file', caption: 'c.png', contentType: 'text/plain' },
-      { kind: 'screenshot', caption: 'd.txt', contentType: 'image/png' },
-      { kind: 'file', caption: 'e.docx', contentType: 'application/zip' },
+      { kind: 'file', caption: 'c.png', contentType: 'text/plain', criterion: null },
+      { kind: 'file', caption: 'c.png.criterion.json', contentType: 'application/json' },
+      {
+        kind: 'screenshot',
+        caption: 'd.txt',
+        contentType: 'image/png',
+        criterion: 'Pays by card',
+        criterionPassed: true,
+      },
+      { kind: 'file', caption: 'e.docx', criterion: 'Pays by invoice', criterionPassed: null },
+      { kind: 'file', caption: 'g.criterion.json' },
     ]);
     const { content } = await log(run.sandboxes[0]);
     const [words, rest] = [content.split('\n').slice(0, 7), content.split('\n').slice(7)];

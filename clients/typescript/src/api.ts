@@ -197,7 +197,7 @@ export interface Artifact {
   sizeBytes: number;
   /** Description for display; null without one. */
   caption: string | null;
-  /** The acceptance criterion that it is evidence for. Runtimes may report it; the local runner does not. */
+  /** The acceptance criterion that it is evidence for, as the runtime reported it; null when it reported none. */
   criterion: string | null;
   /** Whether that criterion is met, as the runtime reported it; null when it reported none. */
   criterionPassed: boolean | null;
@@ -207,7 +207,7 @@ export interface Artifact {
   expiresAt: string;
   /** Address for the download of the content: valid for about an hour, without a credential. */
   url: string;
-  /** Address of a viewer for a trace, where the runtime reported one; the local runner reports none. */
+  /** Address of a viewer for a trace: the one that the runtime reported, else that of the installation (`TRACE_VIEWER_URL`); null without one. */
   traceViewerUrl: string | null;
 }
 /** One page of a list of Artifact records. */

@@ -74,7 +74,28 @@ async function readFrom(content: FileHandle): Promise<string> {
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-/** Uploads every file of the folder under its path and removes it: the next step of the run has the same folder. */
+const criterionEnding = '.criterion.json';
+const maxCriterionBytes = 16 * 1024;
+
+/** The acceptance criterion that a file is evidence for, from `NAME.criterion.json`; null if that is not what it has to be. */
+async function readCriterion(folder: string, file: string, { mask }: Platform) {
+  const content = await openInside(folder, file);
+  try {
+    if ((await content.stat()).size > maxCriterionBytes) return null;
+    const { criterion, passed = null } = JSON.parse(mask(await readFrom(content)));
+    const fits = typeof criterion === 'string' && criterion.trim() !== '' && [true, false, null].includes(passed);
+    return fits ? { criterion: clip(criterion, 500), criterionPassed: passed as boolean | null } : null;
+  } catch {
+    return null;
+  } finally {
+    await content.close();
+  }
+}
+
+/**
+ * Uploads every file of the folder under its path and removes it: the next step of the run has the same folder. The file
+ * `NAME.criterion.json` belongs to the artifact NAME; one that cannot be read is an artifact like every other file.
+ */
 export async function uploadArtifacts(
   platform: Platform,
   lease: RunLease,
@@ -83,7 +104,13 @@ export async function uploadArtifacts(
 ): Promise<void> {
   // Links are skipped: their targets are not the script's work.
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-  for (const file of files.map(({ parentPath, name }) => path.join(parentPath, name)).sort()) {
+  const paths = files.map(({ parentPath, name }) => path.join(parentPath, name)).sort();
+  const criteria = new Map<string, NonNullable<Awaited<ReturnType<typeof readCriterion>>>>();
+  for (const file of paths.filter((name) => name.endsWith(criterionEnding))) {
+    const criterion = await readCriterion(folder, file, platform);
+    if (criterion && paths.includes(file.slice(0, -criterionEnding.length))) criteria.set(file, criterion);
+  }
+  for (const file of paths.filter((name) => !criteria.has(name))) {
     const caption = clip(path.relative(folder, file), 500);
     const content = await openInside(folder, file);
     const [kind, contentType] = await describe(content, path.extname(file).toLowerCase());
@@ -93,8 +120,9 @@ export async function uploadArtifacts(
     const contentKey = await platform
       .upload(lease, caption, masked ?? content)
       .finally(() => Promise.all([content.close(), masked?.close()]));
-    const described = { contentKey, kind, contentType, caption, ...origin };
+    const described = { contentKey, kind, contentType, caption, ...criteria.get(file + criterionEnding), ...origin };
     await platform.mutate(registerArtifact, { ...lease, ...described });
     await rm(file, { force: true });
+    if (criteria.has(file + criterionEnding)) await rm(file + criterionEnding, { force: true });
   }
 }

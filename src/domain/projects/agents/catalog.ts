@@ -186,7 +186,7 @@ export const builtinAgents: readonly BuiltinAgent[] = [
     'qa',
     'QA',
     'claude-sonnet-4-5',
-    'Try each acceptance criterion as a user would, and keep proof of what you saw as a file in the folder $ARTIFACTS.',
+    'Try each acceptance criterion as a user would, and keep proof of what you saw as a file in the folder $ARTIFACTS: a screenshot, a recording or a Playwright trace (NAME.zip). Beside each file NAME, write NAME.criterion.json: {"criterion": "…", "passed": true or false}.',
   ),
   builtin(
     'researcher',

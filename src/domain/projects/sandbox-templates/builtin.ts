@@ -1,4 +1,4 @@
-// The built-in sandbox template as the catalog of agents lists it. Data, no code.
+// The built-in sandbox template as the catalog of agents lists it; its Dockerfile is that of deploy/images/standard. Data, no code.
 
 export interface CatalogTemplate {
   key: string;
@@ -9,9 +9,9 @@ export interface CatalogTemplate {
 export const builtinSandboxTemplate: CatalogTemplate = {
   key: 'standard',
   name: 'Standard',
-  dockerfile: `FROM debian:12-slim
+  dockerfile: `FROM node:22-bookworm-slim
 RUN apt-get update \\
- && apt-get install -y --no-install-recommends build-essential ca-certificates curl git jq nodejs npm python3 ripgrep \\
+ && apt-get install -y --no-install-recommends build-essential ca-certificates curl git jq python3 python3-pip python3-venv ripgrep \\
  && rm -rf /var/lib/apt/lists/*
 RUN useradd --create-home agent
 USER agent

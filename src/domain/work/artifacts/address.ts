@@ -24,6 +24,17 @@ export function contentAddress(artifactId: string): string {
   return signed('artifact', artifactId, `/artifacts/${artifactId}/content`, expires);
 }
 
+let traceViewer: string | null = null;
+
+/** The viewer of traces, without a trailing slash; null: none. */
+export function bindTraceViewer(address: string | null): void {
+  traceViewer = address;
+}
+
+/** A page that shows the trace of an artifact, as Playwright's viewer takes it; null without a viewer. */
+export const traceViewerAddress = (artifactId: string): string | null =>
+  traceViewer && `${traceViewer}/?trace=${encodeURIComponent(contentAddress(artifactId))}`;
+
 /** The address for the PUT of a content, with its expiry in epoch milliseconds. */
 export function createUploadAddress(contentKey: string): { uploadUrl: string; expiresAt: number } {
   const expiresAt = now() + lifetimesMs.uploadAddress;

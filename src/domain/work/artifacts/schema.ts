@@ -8,7 +8,7 @@ import { pages, previewSizes } from '#limits.ts';
 import { AgentRole } from '../../projects/agents/schema-catalog.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
-import { contentAddress } from './address.ts';
+import { contentAddress, traceViewerAddress } from './address.ts';
 import { Artifact, artifactKinds } from './model.ts';
 import * as operations from './operations.ts';
 
@@ -46,7 +46,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
     criterion: t.exposeString('criterion', {
       nullable: true,
       description:
-        'The acceptance criterion that it is evidence for. Runtimes may report it; the local runner does not.',
+        'The acceptance criterion that it is evidence for, as the runtime reported it; null when it reported none.',
     }),
     criterionPassed: t.exposeBoolean('criterionPassed', {
       nullable: true,
@@ -66,9 +66,11 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
       description: 'Address for the download of the content: valid for about an hour, without a credential.',
       resolve: ({ id }) => contentAddress(id),
     }),
-    traceViewerUrl: t.exposeString('traceViewerUrl', {
+    traceViewerUrl: t.string({
       nullable: true,
-      description: 'Address of a viewer for a trace, where the runtime reported one; the local runner reports none.',
+      description:
+        'Address of a viewer for a trace: the one that the runtime reported, else that of the installation (`TRACE_VIEWER_URL`); null without one.',
+      resolve: ({ id, kind, traceViewerUrl }) => traceViewerUrl ?? (kind === 'trace' ? traceViewerAddress(id) : null),
     }),
     project: t.belongsTo('project', {
       link: 'projects:read',
