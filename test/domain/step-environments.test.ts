@@ -177,7 +177,7 @@ describe('a blocked host', () => {
   it('400 · rejects hosts that were not blocked and IP addresses; 403 · without a scope; 404 · for another organization', async () => {
     await choose(null);
     const runId = await blockedIn({ ...blocked, host: '192.0.2.1' }, { ...blocked, verdict: 'failed' });
-    const problem = 'host: must be one that was blocked in the run, with its port and phase.';
+    const problem = 'host: must be a host that was blocked in the run, with its port and phase.';
     expect((await allow(runId)).body.description).toBe(problem);
     const address = await allow(runId, { host: '192.0.2.1' });
     expect(address.body.description).toBe('host: must be a name: addresses are not allowed.');

@@ -159,7 +159,7 @@ it('answers stay correct while connections are cut and the replica is killed, an
   stopped = true;
   await work;
   expect(wrong).toEqual([]);
-  expect(log.join()).toContain('reads go to the primary: the replica is gone');
+  expect(log.join()).toMatch(/reads go to the primary: the replica (is gone|does not answer)/);
 });
 
 it('reads do not wait for a replica that hangs', async () => {

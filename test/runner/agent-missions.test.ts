@@ -60,6 +60,8 @@ describe('missions of agents', () => {
   });
 
   it('are carried out by a harness of the Agent Client Protocol; the gateway counts its tokens', async () => {
+    // A runner without this harness carries the mission out with a built-in agent.
+    await missions.killRunners();
     await missions.team('acp', 'builder');
     const none = { CLAUDE_CODE_PROGRAM: '/nowhere', HARNESS_TEST: 'on', DATA_DIR: missions.folder };
     const runner = missions.startRunner({ ...none, ACP_HARNESS: JSON.stringify({ command: standInAcp }) });
