@@ -54,7 +54,6 @@ export interface Config {
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
   readonly contactUrl: string | null;
-  /** Viewer of Playwright traces; null: none. */
   readonly traceViewerUrl: string | null;
   readonly claimGrantType: string;
   readonly trustedIssuers: readonly Readonly<TrustedIssuer>[];
