@@ -19,7 +19,7 @@ const looks = [
     colorScheme: 'dark',
     width: 360,
     height: 740,
-    runOnly: ['color-contrast', 'target-size', 'scrollable-region-focusable'],
+    runOnly: ['color-contrast', 'target-size', 'scrollable-region-focusable', 'link-name'],
   },
 ] as const;
 

@@ -174,7 +174,7 @@ function HookForm({ take }: { take(created: HookSecret): void }) {
         />
       ) : (
         <button type="button" class="quiet slim" onClick={() => setHasSecret(true)}>
-          Use a secret of the sender
+          Enter a secret
         </button>
       )}
     </FormFrame>

@@ -187,7 +187,8 @@ details[open] > summary > .closed, details:not([open]) > summary > .opened { dis
   .card { padding: 1.25rem 1rem; }
   .console main { padding: 1.25rem .875rem 3rem; }
   .bar { gap: .5rem; padding-inline: .875rem; }
-  .console .brand > span, .palette-button kbd { display: none; }
+  .console .brand > span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+  .palette-button kbd { display: none; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
   th, td { padding-right: .625rem; }
   dl.facts dd { margin-bottom: .625rem; }
