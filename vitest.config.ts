@@ -14,8 +14,8 @@ export default defineConfig({
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/tests.json' }]],
     pool: 'forks',
     isolate: false,
-    // Tests leave the cores idle while their processes start, wait and end: others fill them.
-    maxWorkers: 4,
+    // More than two cores, because tests wait for their processes; few, because each worker loads and optimizes the service itself.
+    maxWorkers: 3,
     // Room for what each request leaves behind: a small one is collected so often that it takes a tenth of the time.
     execArgv: ['--max-semi-space-size=64'],
     sequence: { sequencer: LongestFirst },

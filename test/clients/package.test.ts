@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import * as platform from '../../clients/typescript/src/exports.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { createOwner } from '../support/callers.ts';
 import { projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const name = 'agent-engineering-platform-client';
-const launched = await launchBrowser();
+const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);
 let world: World;
 let token: string;
@@ -38,7 +38,6 @@ beforeAll(async () => {
   await run('npm', ['install', `${name}-0.1.0.tgz`], folder, npm);
 });
 afterAll(async () => {
-  if (typeof launched !== 'string') await (launched as Browser).close();
   rmSync(folder, { recursive: true, force: true });
   await world.close();
 });
@@ -123,5 +122,6 @@ it.skipIf(typeof launched === 'string')('the package works in a browser', async 
     },
     { url: world.url, token },
   );
+  await page.close();
   expect(seen).toEqual(['dispatching', 'canceled', true, 'not_found']);
 });

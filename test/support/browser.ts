@@ -58,8 +58,13 @@ const args = [
   '--disable-gpu',
 ];
 
-/** Launches a browser, or returns the reason why there is none. Playwright's own flags keep Chromium from calling home. */
-export async function launchBrowser(): Promise<Browser | string> {
+let launched: Promise<Browser | string> | undefined;
+
+/** The browser of this worker, or the reason why there is none. The files of a worker share it; it ends with the worker. */
+export const openBrowser = (): Promise<Browser | string> => (launched ??= launch());
+
+/** Playwright's own flags keep Chromium from calling home. */
+async function launch(): Promise<Browser | string> {
   const asked = process.env.TEST_BROWSER;
   try {
     if (!asked && (process.platform !== 'linux' || process.arch !== 'x64'))

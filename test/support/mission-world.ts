@@ -34,7 +34,7 @@ export async function kill(process: ChildProcess): Promise<void> {
 }
 
 /** Intervals of runners: short enough that no test waits for them, and long enough that polling keeps no core busy. */
-export const pace = { POLL_MS: '100', HEARTBEAT_MS: '200', SAMPLE_MS: '100', FLUSH_MS: '50', GRACE_MS: '200' };
+export const pace = { POLL_MS: '200', HEARTBEAT_MS: '400', SAMPLE_MS: '200', FLUSH_MS: '50', GRACE_MS: '200' };
 
 /** Ends the lease of a run whose runner is dead. A heartbeat that was on its way may renew it once more. */
 export async function endLease(look: () => Promise<{ status: string }>, turn: (ms: number) => void): Promise<void> {

@@ -9,11 +9,11 @@ import { bookMission } from '#domain/money/credits/missions.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
-const launched = await launchBrowser();
+const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 let world: World;
@@ -121,7 +121,6 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await pages.close();
     expect(pages.takeProblems()).toEqual([]);
   });
-  afterAll(() => (launched as Browser).close());
 
   const open = async (path = '', as: Session = session): Promise<Page> => {
     const page = await pages.open(as);

@@ -9,11 +9,11 @@ import type { Person } from '#domain/organization/people/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { createPageInspector } from '../support/page-inspector.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
-const launched = await launchBrowser();
+const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 let world: World;
@@ -75,7 +75,6 @@ describe('the form', () => {
 
 describe.skipIf(typeof launched === 'string')('in a browser', () => {
   const browser = launched as Browser;
-  afterAll(() => browser.close());
 
   it('an owner types the slug, and sees what was settled', async () => {
     const { org, session } = await founded();

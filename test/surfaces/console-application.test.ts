@@ -14,7 +14,7 @@ import { newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { createRuntime } from '../support/runtime-client.ts';
 import {
@@ -33,7 +33,7 @@ import {
 } from '../support/runtime-records.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
-const launched = await launchBrowser();
+const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 describe.skipIf(typeof launched === 'string')('the console', () => {
@@ -58,7 +58,6 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(pages.takeProblems()).toEqual([]);
   });
   afterAll(async () => {
-    await browser.close();
     await world.close();
     rmSync(folder, { recursive: true });
   });

@@ -6,14 +6,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { openGitHub } from '../support/fake-github.ts';
 import { openLinear } from '../support/fake-linear.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { startModels } from '../support/stand-in-models.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
-const launched = await launchBrowser();
+const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 describe.skipIf(typeof launched === 'string')('in the console', () => {
@@ -47,7 +47,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   });
   afterAll(async () => {
     openOutbound({ allowLoopback: false });
-    await browser.close();
     await Promise.all([world.close(), models.close(), linear.close(), github.close()]);
   });
 

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '#foundation/ids.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import {
   leaveArtifact,
@@ -20,7 +20,7 @@ import {
 } from '../support/runtime-records.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
-const launched = await launchBrowser();
+const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 describe.skipIf(typeof launched === 'string')('in the console', () => {
@@ -49,7 +49,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(pages.takeProblems()).toEqual([]);
   });
   afterAll(async () => {
-    await browser.close();
     await world.close();
     rmSync(folder, { recursive: true });
   });

@@ -6,11 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
-const launched = await launchBrowser();
+const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 describe.skipIf(typeof launched === 'string')('in the console', () => {
@@ -36,7 +36,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(pages.takeProblems()).toEqual([]);
   });
   afterAll(async () => {
-    await browser.close();
     await world.close();
   });
 

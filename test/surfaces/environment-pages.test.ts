@@ -9,11 +9,11 @@ import { Run } from '#domain/work/runs/model.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
-const launched = await launchBrowser();
+const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 describe.skipIf(typeof launched === 'string')('in the console', () => {
@@ -37,7 +37,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(pages.takeProblems()).toEqual([]);
   });
   afterAll(async () => {
-    await browser.close();
     await world.close();
   });
 

@@ -9,12 +9,12 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import { developmentMailbox, mailboxAddress } from '#foundation/mail/mail.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { authorizationRequest, claimGrantType } from '../support/oauth-world.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
-const launched = await launchBrowser();
+const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 describe.skipIf(typeof launched === 'string')('in a browser', () => {
@@ -31,7 +31,6 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect(pages.takeProblems()).toEqual([]);
   });
   afterAll(async () => {
-    await browser.close();
     await world.close();
   });
 

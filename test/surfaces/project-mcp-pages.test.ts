@@ -1,13 +1,13 @@
 // The page of a project's MCP servers in a real browser, by role and label. Its rules are tested where they are (domain/mcp-servers).
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
 import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import type { Session } from '../support/world.ts';
 
-const launched = await launchBrowser();
+const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 const addressOf = ({ id, organization }: McpProject): string => `/console/o/${organization.slug}/projects/${id}/mcp`;
@@ -25,7 +25,6 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     expect(pages.takeProblems()).toEqual([]);
   });
   afterAll(async () => {
-    await (launched as Browser).close();
     await Promise.all([world.close(), remote.close()]);
   });
 

@@ -18,7 +18,7 @@ import { schema } from '#schema.ts';
 import { maxCheckAgeMs } from '#surfaces/graphql/subscriptions.ts';
 import { toolsOf } from '#surfaces/mcp/tools.ts';
 import { createSlotLimiter, recheckIntervalMs } from '#surfaces/subscription-slots.ts';
-import { launchBrowser } from '../support/browser.ts';
+import { openBrowser } from '../support/browser.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
 import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
@@ -727,17 +727,16 @@ describe('another process', () => {
   });
 });
 
-const launched = await launchBrowser();
+const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);
 
 it.skipIf(typeof launched === 'string')(
   'our own pages read with the console’s cookie, by EventSource; another site cannot',
   async () => {
-    const browser = launched as Browser;
+    const context = await (launched as Browser).newContext();
     try {
       const held = await taken();
       const session = await world.session(owner, acme.id);
-      const context = await browser.newContext();
       await context.addCookies([{ name: 'session', value: session.secret, url: world.url }]);
       const page = await context.newPage();
       await page.goto(`${world.url}/livez`);
@@ -772,7 +771,7 @@ it.skipIf(typeof launched === 'string')(
       });
       expect(elsewhere.status).toBe(401);
     } finally {
-      await browser.close();
+      await context.close();
     }
   },
 );
