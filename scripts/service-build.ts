@@ -9,9 +9,9 @@ import { isFresh, output, root } from './output.ts';
 const apart = ['pino', 'pino-pretty'];
 /** Drivers that knex and pg would load and that are not installed. */
 const absent = /^(pg-native|pg-query-stream|better-sqlite3|mariadb|mysql2?|oracledb|sqlite3|tedious)(\/|$)/;
-/** Modules that libraries load for unused features: a serializer, a parser of cron, other databases. */
+/** Modules that libraries load for unused features: a parser of cron, other databases. */
 const unused =
-  /node_modules.(fast-json-stringify|cron-parser|knex.lib.dialects.(?!postgres\W|index)\w|rate-limiter-flexible.lib.RateLimiter(?!Cluster|Memory|Res|\w*Abstract))/;
+  /node_modules.(cron-parser|knex.lib.dialects.(?!postgres\W|index)\w|rate-limiter-flexible.lib.RateLimiter(?!Cluster|Memory|Res|\w*Abstract))/;
 const emptied = { name: 'emptied', load: { filter: { id: unused }, handler: () => 'module.exports = {};' } };
 
 /** Bundles programs (by name, with sources below the root) into a folder, where they share files with their content in the name. */

@@ -1,4 +1,4 @@
-// Extensions of Pothos that query plans rely on (src/surfaces/graphql/plan-members.ts): without them a plan would read a column and
+// Extensions of Pothos that query plans rely on (src/graph/projection/plan-members.ts): without them a plan would read a column and
 // bypass the check that wraps its resolver, or call a resolver where a column is enough.
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
 import { expect, it } from 'vitest';

@@ -1,11 +1,11 @@
 // Plans of queries: they write the same text as graphql-js, and fail where its result has errors.
 
-import { execute, parse } from 'graphql';
+import { execute, type FieldNode, getOperationAST, parse } from 'graphql';
 import { createSchema } from 'graphql-yoga';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createContext } from '#graph/context.ts';
+import { compilePlan, planField } from '#graph/projection/plan.ts';
 import { chosen, variablesOfConditions } from '#surfaces/graphql/conditions.ts';
-import { compilePlan } from '#surfaces/graphql/plan.ts';
 
 const acme = { id: 'o1', name: 'Acme "&" \u2028 Söhne 🏃', tags: ['a', null], none: null };
 const projects = [
@@ -160,4 +160,32 @@ test.each([
   '{ project(id: "p1") { __proto__: id } }',
 ])('there is no plan for %s', async (source) => {
   expect(await planned(source)).toBe(null);
+});
+
+describe('the plan of one field, for REST and MCP', () => {
+  const asked = (source: string, variables = {}) => {
+    const node = getOperationAST(parse(source))!.selectionSet.selections[0] as FieldNode;
+    return planField(schema.getQueryType()!.getFields()[node.name.value]!, node)({ context: context(), variables });
+  };
+
+  test.each([
+    `{ projects { ${all} } }`,
+    `{ project(id: "p1") { ${all} organization { id owner { id organization { id } } } } }`,
+    '{ project(id: "none") { id } }',
+    '{ projects { id } }',
+    '{ now }',
+  ])('resolves to the value that graphql-js produces: %s', async (source) => {
+    const document = parse(source);
+    const { data } = await execute({ schema, document, contextValue: context() });
+    expect(JSON.stringify(await asked(source))).toBe(JSON.stringify(Object.values(data!)[0]));
+  });
+
+  test('takes variables and defaults of arguments', async () => {
+    expect(await asked('query ($n: Int!) { projects(first: $n) { id } }', { n: 1 })).toEqual([{ id: 'p1' }]);
+    expect(await asked('{ projects { id } }')).toHaveLength(4);
+  });
+
+  test.each(['failing', 'refused'])('is rejected with the error of a member: %s', async (name) => {
+    await expect(asked(`{ project(id: "p1") { id ${name} } }`)).rejects.toThrow('no');
+  });
 });

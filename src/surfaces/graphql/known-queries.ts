@@ -1,6 +1,13 @@
 // Executes known queries with a plan: from the second request on, a query has one (plan.ts) and bypasses yoga. Yoga executes every other
 // operation, and those whose plan fails.
-import { type DocumentNode, GraphQLError, type GraphQLSchema, getOperationAST, getVariableValues } from 'graphql';
+import {
+  type DocumentNode,
+  execute as executeOperation,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  getVariableValues,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
 import type { Exchange } from '#foundation/http/http.ts';
@@ -8,6 +15,8 @@ import { planFailures } from '#foundation/metrics.ts';
 import { reading } from '#foundation/postgres/replica.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { createContext } from '#graph/context.ts';
+import { compilePlan, type Plan } from '#graph/projection/plan.ts';
+import { Unplanned } from '#graph/projection/plan-members.ts';
 import { graphql } from '#limits.ts';
 import type { Report } from '../frame.ts';
 import { documentCache } from './bounds.ts';
@@ -15,8 +24,6 @@ import type { RequestBudget } from './budget.ts';
 import { chosen, variablesOfConditions } from './conditions.ts';
 import { type Cost, costOf } from './cost.ts';
 import { pricedSchema } from './introspection.ts';
-import { compilePlan, type Plan } from './plan.ts';
-import { Unplanned } from './plan-members.ts';
 import type { Request } from './respond.ts';
 
 interface Known {
@@ -91,7 +98,9 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
   }
 
   const plugin: Plugin = {
-    onExecute({ args: { document } }) {
+    onExecute({ args: { document }, setExecuteFn }) {
+      // GraphQL's own executor is used: yoga's treats any record with a member `then` as a promise.
+      setExecuteFn(executeOperation);
       const text = document.loc!.source.body;
       if (queries.get(text)) return;
       queries.set(text, {

@@ -19,7 +19,6 @@ import { costPlugin, pricePages } from './cost.ts';
 import { answerGraphiql, answerPageFile } from './graphiql.ts';
 import { idempotencyKeyOf, idempotencyPlugin, type Keyed } from './idempotency.ts';
 import { introspectionCache } from './introspection.ts';
-import { jitPlugin } from './jit.ts';
 import { createKnownQueries } from './known-queries.ts';
 import { answerTooLarge, describeError, refuseGraphql } from './problems.ts';
 import { replicaPlugin } from './replica.ts';
@@ -69,7 +68,6 @@ function createYoga(settings: GraphqlSettings & { executions: Capacity }, knownQ
       introspectionPlugin(),
       costPlugin(schema),
       introspectionCache(),
-      jitPlugin(),
       knownQueriesPlugin,
       replicaPlugin(),
       idempotencyPlugin(),

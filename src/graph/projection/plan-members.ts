@@ -7,7 +7,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql';
-import type { Context } from '#graph/context.ts';
+import type { Context } from '../context.ts';
 
 export type PlanRow = Record<string, unknown>;
 export type Field = GraphQLField<unknown, unknown>;

@@ -1,0 +1,60 @@
+// The two forms of a plan's result: JSON text, and records.
+import type { FieldNode } from 'graphql';
+import type { Context } from '../context.ts';
+import type { Field, Members, PlanRow } from './plan-members.ts';
+
+export interface PlanRun {
+  context: Context;
+  /** Coerced variables. */
+  variables: Record<string, unknown>;
+}
+
+/** Produces values in order. */
+export type Produce<T> = (values: readonly unknown[], run: PlanRun) => readonly T[] | Promise<readonly T[]>;
+/** A member whose values are resolved before they are produced. */
+export interface Relation<T> {
+  key: string;
+  /** The key as the beginning of a member in JSON. */
+  name: string;
+  field: Field;
+  node: FieldNode;
+  produce: Produce<T>;
+}
+export type PlanPart<T> = Members | Relation<T>;
+
+/** The form of a result: JSON text for /graphql, values for surfaces that work on the record. */
+export interface Form<T> {
+  /** A leaf, an object that has only scalar members, or a list of such objects. */
+  whole(value: unknown): T;
+  list(items: readonly T[]): T;
+  /** One object of its parts in order: members as an object, relations by key. */
+  record(parts: readonly PlanPart<T>[], columns: readonly (readonly unknown[])[], row: number): T;
+}
+
+export const asText: Form<string> = {
+  whole: (value) => JSON.stringify(value),
+  list: (items) => `[${items.join()}]`,
+  record(parts, columns, row) {
+    let written = '';
+    for (const [i, part] of parts.entries()) {
+      written += i === 0 ? '{' : ',';
+      const value = columns[i]![row];
+      written += typeof part === 'function' ? JSON.stringify(value).slice(1, -1) : `${part.name}${value}`;
+    }
+    return `${written}}`;
+  },
+};
+
+export const asRecord: Form<unknown> = {
+  whole: (value) => value,
+  list: (items) => items,
+  record(parts, columns, row) {
+    const made: PlanRow = {};
+    for (const [i, part] of parts.entries()) {
+      const value = columns[i]![row];
+      if (typeof part === 'function') Object.assign(made, value);
+      else made[part.key] = value;
+    }
+    return made;
+  },
+};
