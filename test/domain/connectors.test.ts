@@ -1,8 +1,15 @@
 // Connectors of an organization: verified and write-only credentials, checks, rotation, revocation and disconnection; their permitted
 // addresses; and the cached result of checks at the vendor.
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Integration } from '#domain/projects/integrations/model.ts';
+import { Project } from '#domain/projects/projects/model.ts';
+import { readRepositoryFile } from '#domain/projects/repositories/choose.ts';
+import { githubHost } from '#domain/projects/repositories/github.ts';
 import { bindCheckLog, vendorChecks } from '#domain/projects/vendors/check.ts';
+import { minutes } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
+import type { Id } from '#foundation/ids.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import { type Account, createMember, createOwner, createProject } from '../support/callers.ts';
 import { openGitHub } from '../support/fake-github.ts';
@@ -24,7 +31,7 @@ beforeAll(async () => {
   openOutbound({ allowLoopback: true });
   bindCheckLog((line) => logged.push(line));
   [alice, mallory] = [await createOwner(world, 'Alice', 'Acme'), await createOwner(world, 'Mallory', 'Globex')];
-  projectId = await createProject(world, alice, 'Shop');
+  projectId = await createProject(world, alice, 'Shop', { repoFullName: 'acme/shop' });
 });
 afterAll(async () => {
   openOutbound({ allowLoopback: false });
@@ -48,9 +55,10 @@ const fields =
   '{ id vendor vendorKind displayName externalOrgId baseUrl hasCredentials brokenSince checkedAt checkFailure updatedAt }';
 const connectVendor = (args: object, token = alice.token) =>
   graphql(
-    `mutation ($vendor: Vendor!, $vendorKind: VendorKind, $displayName: String!, $credentials: String, $baseUrl: String) {
+    `mutation ($vendor: Vendor!, $vendorKind: VendorKind, $displayName: String!, $credentials: String, $baseUrl: String,
+      $githubApp: GitHubAppRequest) {
       connectIntegration(vendor: $vendor, vendorKind: $vendorKind, displayName: $displayName, credentials: $credentials,
-        baseUrl: $baseUrl) ${fields} }`,
+        baseUrl: $baseUrl, githubApp: $githubApp) ${fields} }`,
     args,
     token,
   );
@@ -343,6 +351,97 @@ describe('a tracker or source host', () => {
     expect(await connectorOf()).toMatchObject({ scmConnectorId: third.id });
     await disconnect(third.id, true);
     expect(await connectorOf()).toMatchObject({ scmConnectorId: '' });
+  });
+});
+
+describe('an installation of a GitHub App', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
+  const githubApp = { appId: '42', installationId: '7', privateKey: pem };
+  const code = { vendor: 'github', vendorKind: 'scm', displayName: 'Code', githubApp };
+  const permissions = { contents: 'write', pull_requests: 'write', issues: 'write', metadata: 'read' };
+  const change = (integrationId: string, app: object) =>
+    graphql(
+      `mutation ($id: String!, $app: GitHubAppRequest) { rotateIntegration(integrationId: $id, githubApp: $app) ${fields} }`,
+      { id: integrationId, app },
+    );
+  beforeEach(() => {
+    github.settings.app = { appId: '42', installationId: '7', publicKey, permissions };
+  });
+  afterEach(() => expect(github.violations).toEqual([]));
+
+  it('is connected with the App’s key, which no read and no row shows, and is rotated', async () => {
+    const connector = await connectVendor(code);
+    expect(connector).toMatchObject({ externalOrgId: 'acme', hasCredentials: true, checkFailure: null });
+    const row = await world.knex('integrations').where({ id: connector.id }).first();
+    expect(JSON.stringify(row)).not.toContain(pem.split('\n')[1]);
+    const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'pem' });
+    expect(await change(connector.id, { ...githubApp, privateKey: pkcs8 })).toMatchObject({ checkFailure: null });
+    expect(await rotate(connector.id, 'ghp_ofAcme')).toMatchObject({ externalOrgId: 'acme-bot' });
+  });
+
+  it('400 · is refused with the reason when GitHub does not accept it', async () => {
+    const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
+      type: 'pkcs1',
+      format: 'pem',
+    });
+    const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+    const noKey = 'githubApp.privateKey: must be the private key of the App: RSA in PEM, without a password.';
+    const cases: [object, string][] = [
+      [
+        { privateKey: other },
+        'credentials: GitHub rejected the credentials of the scm connector (Bad credentials): replace them.',
+      ],
+      [{ installationId: '8' }, 'credentials: GitHub shows no installation 8 to the App 42.'],
+      [{ installationId: '8/access_tokens' }, 'githubApp.installationId: must be a number.'],
+      [{ privateKey: 'no key' }, noKey],
+      [{ privateKey: ec }, noKey],
+    ];
+    for (const [wrong, description] of cases) {
+      expect(await connectVendor({ ...code, githubApp: { ...githubApp, ...wrong } })).toMatchObject({
+        code: 'invalid_request',
+        description,
+      });
+    }
+    github.settings.app!.permissions = { contents: 'read', metadata: 'read' };
+    expect(await connectVendor(code)).toMatchObject({
+      description: 'credentials: The installation of the App may not write contents and pull_requests.',
+    });
+    github.settings.app!.isSuspended = true;
+    expect(await connectVendor(code)).toMatchObject({
+      description: 'credentials: GitHub has suspended the installation of the App.',
+    });
+    expect(await connectVendor({ ...code, credentials: 'ghp_ofAcme' })).toMatchObject({
+      description: 'credentials: must be absent with githubApp.',
+    });
+    expect(await connectVendor({ vendor: 'linear', displayName: 'Linear', githubApp })).toMatchObject({
+      description: 'githubApp: must be absent for linear.',
+    });
+    expect(await world.knex('integrations')).toEqual([]);
+  });
+
+  it('reads files and opens git with tokens that live for an hour and are replaced in time', async () => {
+    const { id } = await connectVendor(code);
+    github.clear('acme/shop');
+    github.settings.app = { appId: '42', installationId: '7', publicKey, permissions };
+    github.repositories.get('acme/shop')!.files.set('main:a.txt', Buffer.from('A'));
+    const project = await Project.get({ id: projectId as Id<'project'> });
+    const read = async () => [
+      (await readRepositoryFile(project, 'a.txt'))?.content,
+      (await githubHost.access(project, await Integration.get({ id }))).password,
+    ];
+    const tokens = () => github.asked.filter((name) => name === 'apps/create-installation-access-token').length;
+    const first = await read();
+    expect(first).toEqual(['A', expect.stringMatching(/^ghs_/)]);
+    world.clock.turn(minutes(44));
+    expect([await read(), tokens()]).toEqual([first, 1]);
+    world.clock.turn(minutes(2));
+    expect([(await read())[1] === first[1], tokens()]).toEqual([false, 2]);
+    world.clock.turn(minutes(46));
+    github.settings.app.isSuspended = true;
+    await expect(read()).rejects.toThrow(
+      'GitHub rejected the installation of the App: This installation has been suspended',
+    );
   });
 });
 

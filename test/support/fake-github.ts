@@ -1,10 +1,13 @@
 // GitHub as a loopback server: checks every request, and its own answers, against GitHub's published OpenAPI description
 // (fixtures/github.json), and answers like GitHub.
+
+import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
-import { isoTime } from '#foundation/clock.ts';
+import { jwtVerify } from 'jose';
+import { hours, isoTime } from '#foundation/clock.ts';
 import { type Asked, openStandIn, type Reply, type Violate } from './fake-vendor.ts';
 import { present } from './world.ts';
 
@@ -97,12 +100,22 @@ interface Repository {
   permissions: Map<string, string>;
 }
 
+export interface GitHubApp {
+  appId: string;
+  installationId: string;
+  publicKey: KeyObject;
+  permissions: Record<string, string>;
+  isSuspended?: boolean;
+}
+
 export type GitHub = Awaited<ReturnType<typeof openGitHub>>;
 
 /** Opens the server. @param token The only accepted one. */
 export async function openGitHub(token: string) {
   const repositories = new Map<string, Repository>();
-  const settings = { token };
+  /** `app` is an App with its installation; its tokens are accepted beside `token`. */
+  const settings: { token: string; app?: GitHubApp } = { token };
+  const issued = new Map<string, number>();
   const add = (name: string): Repository => {
     const repository: Repository = {
       issues: [],
@@ -138,7 +151,9 @@ export async function openGitHub(token: string) {
       if (!checks.query(query)) violate(ajv.errorsText(checks.query.errors));
       if (checks.body ? !checks.body(asked.body) : asked.body !== undefined)
         violate(ajv.errorsText(checks.body?.errors));
-      const reply = answer(asked, operation.operationId, path, query);
+      const reply = operation.operationId.startsWith('apps/')
+        ? await answerApp(asked, operation.operationId, path.installation_id!)
+        : answer(asked, operation.operationId, path, query);
       const shape = operation.responses[reply.status];
       if (shape && !ajv.validate(shape, reply.body)) violate(`our answer: ${ajv.errorsText()}`);
       return reply;
@@ -147,9 +162,11 @@ export async function openGitHub(token: string) {
   );
 
   function answer(asked: Asked, id: string, path: Record<string, string>, query: Record<string, unknown>): Reply {
-    if (asked.headers.authorization !== `Bearer ${settings.token}`) {
-      return { status: 401, body: { message: 'Bad credentials', documentation_url: 'https://docs.github.com/rest' } };
-    }
+    const given = asked.headers.authorization?.replace(/^Bearer /, '');
+    const isIssued = (issued.get(given ?? '') ?? 0) > present();
+    if (given !== settings.token && !isIssued) return badCredentials;
+    if (id === 'users/get-authenticated' && isIssued)
+      return { status: 403, body: { message: 'Resource not accessible by integration' } };
     if (id === 'users/get-authenticated') return { status: 200, body: { login: 'acme-bot' } };
     const repository = repositories.get(`${path.owner}/${path.repo}`);
     if (!repository) return notFound;
@@ -189,6 +206,25 @@ export async function openGitHub(token: string) {
     return { status: 201, body: withId(issues, issue.comments.at(-1)!) };
   }
 
+  /** Tokens of an App are issued for a JWT that its key has signed for at most ten minutes. */
+  async function answerApp({ headers }: Asked, id: string, installationId: string): Promise<Reply> {
+    const { app } = settings;
+    const jwt = headers.authorization?.replace(/^Bearer /, '') ?? '';
+    const checked =
+      app && (await jwtVerify(jwt, app.publicKey, { currentDate: new Date(present()) }).catch(() => null));
+    const { iss, iat = 0, exp = 0 } = checked?.payload ?? {};
+    if (!app || iss !== app.appId || exp - iat > 600) return badCredentials;
+    if (String(installationId) !== app.installationId) return notFound;
+    if (id === 'apps/get-installation') {
+      const suspended_at = app.isSuspended ? isoTime(present()) : null;
+      return { status: 200, body: { account: { login: 'acme' }, permissions: app.permissions, suspended_at } };
+    }
+    if (app.isSuspended) return { status: 403, body: { message: 'This installation has been suspended' } };
+    const [issuedToken, until] = [`ghs_${issued.size}`, present() + hours(1)];
+    issued.set(issuedToken, until);
+    return { status: 201, body: { token: issuedToken, expires_at: isoTime(until), permissions: app.permissions } };
+  }
+
   return {
     ...standIn,
     address: `http://127.0.0.1:${(standIn.server.address() as AddressInfo).port}`,
@@ -202,6 +238,8 @@ export async function openGitHub(token: string) {
       repositories.clear();
       for (const name of names) add(name);
       settings.token = token;
+      delete settings.app;
+      issued.clear();
       standIn.forget();
     },
   };
@@ -303,6 +341,10 @@ function paged<T>(entries: readonly T[], { per_page = 30, page = 1 }: Record<str
   return entries.slice((number - 1) * size, number * size);
 }
 
+const badCredentials: Reply = {
+  status: 401,
+  body: { message: 'Bad credentials', documentation_url: 'https://docs.github.com/rest' },
+};
 const notFound: Reply = {
   status: 404,
   body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest' },

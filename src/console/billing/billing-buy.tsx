@@ -88,7 +88,7 @@ function Offer({ chosen, days, isTest, setUrl }: OfferProperties) {
     name: `purchase of ${chosen.name}`,
     initial: { start: '' },
     // Consent is given on this page, and not restored from an earlier visit.
-    secret: 'start',
+    secrets: ['start'],
     async send({ start }, key) {
       const input = { ...chosen.input, startNowConsent: start === 'now' };
       setUrl((await mutate(createCheckout, { input }, key)).createCheckoutSession.url);

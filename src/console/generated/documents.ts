@@ -554,6 +554,16 @@ export type EventKind =
   /** Any event of a hook. */
   | 'webhook';
 
+/** An installation of a GitHub App. */
+export type GitHubAppRequest = {
+  /** The id of the App, or its client id, as its settings show them. */
+  appId: Scalars['String']['input'];
+  /** The id of its installation: the number at the end of the address of the installation’s settings. */
+  installationId: Scalars['String']['input'];
+  /** A private key of the App, PEM: encrypted, and never returned. */
+  privateKey: Scalars['String']['input'];
+};
+
 /** State of a delivery. */
 export type InboundDeliveryStatus =
   /** It could not be processed within two days. */
@@ -1817,6 +1827,7 @@ export type ConnectIntegrationMutationVariables = Exact<{
   displayName: Scalars['String']['input'];
   credentials?: InputMaybe<Scalars['String']['input']>;
   baseUrl?: InputMaybe<Scalars['String']['input']>;
+  githubApp?: InputMaybe<GitHubAppRequest>;
 }>;
 
 
@@ -1831,7 +1842,8 @@ export type CheckIntegrationMutation = { checkIntegration: { id: string, checkFa
 
 export type RotateIntegrationMutationVariables = Exact<{
   integrationId: Scalars['String']['input'];
-  credentials: Scalars['String']['input'];
+  credentials?: InputMaybe<Scalars['String']['input']>;
+  githubApp?: InputMaybe<GitHubAppRequest>;
 }>;
 
 
@@ -2806,7 +2818,7 @@ export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariabl
 };
 
 export const connectIntegration: Operation<ConnectIntegrationMutation, ConnectIntegrationMutationVariables> = {
-  text: 'mutation ConnectIntegration($vendor:Vendor!$vendorKind:VendorKind!$displayName:String!$credentials:String$baseUrl:String){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl){id checkFailure}}',
+  text: 'mutation ConnectIntegration($vendor:Vendor!$vendorKind:VendorKind!$displayName:String!$credentials:String$baseUrl:String$githubApp:GitHubAppRequest){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl githubApp:$githubApp){id checkFailure}}',
 };
 
 export const checkIntegration: Operation<CheckIntegrationMutation, CheckIntegrationMutationVariables> = {
@@ -2814,7 +2826,7 @@ export const checkIntegration: Operation<CheckIntegrationMutation, CheckIntegrat
 };
 
 export const rotateIntegration: Operation<RotateIntegrationMutation, RotateIntegrationMutationVariables> = {
-  text: 'mutation RotateIntegration($integrationId:String!$credentials:String!){rotateIntegration(integrationId:$integrationId credentials:$credentials){id checkFailure}}',
+  text: 'mutation RotateIntegration($integrationId:String!$credentials:String$githubApp:GitHubAppRequest){rotateIntegration(integrationId:$integrationId credentials:$credentials githubApp:$githubApp){id checkFailure}}',
 };
 
 export const setIntegrationModels: Operation<SetIntegrationModelsMutation, SetIntegrationModelsMutationVariables> = {

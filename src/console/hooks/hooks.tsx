@@ -128,7 +128,7 @@ function HookForm({ take }: { take(created: HookSecret): void }) {
   const form = useForm<Values>({
     name: 'inbound hook',
     initial: { name: '', vendor: 'github', signature: 'standard', signatureHeader: '', secret: '' },
-    secret: 'secret',
+    secrets: ['secret'],
     async send({ name, vendor, signature, signatureHeader, secret }, key) {
       const signed = vendor === 'webhook' && {
         signature,

@@ -15,6 +15,7 @@ import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Action, Card } from '../kit/pieces.tsx';
 import { plural } from '../kit/words.tsx';
+import { AccessFields, accessIn, accessSecrets, noAccess } from './access.tsx';
 import { ConnectorModels } from './connector-models.tsx';
 import { credentialWord, Rotation } from './rotation.tsx';
 
@@ -47,13 +48,13 @@ const offers: Readonly<Record<string, Offer>> = {
   'GitHub: issues': {
     vendor: 'github',
     vendorKind: 'tracker',
-    hint: 'A token that reads and writes issues.',
+    hint: 'It reads and writes issues.',
     server: 'https://github.example.com/api/v3 for GitHub Enterprise Server',
   },
   'GitHub: repositories': {
     vendor: 'github',
     vendorKind: 'scm',
-    hint: 'A token that reads and writes contents and pull requests.',
+    hint: 'It reads and writes contents and pull requests.',
     server: 'https://github.example.com/api/v3 for GitHub Enterprise Server',
   },
   'Built in: issues in the console': { vendor: 'builtin', vendorKind: 'tracker' },
@@ -76,33 +77,23 @@ export function Connect({ read }: { read(): void }) {
   const { connect = '' } = useLocation().query;
   const form = useForm({
     name: 'connector',
-    initial: { offer: asked[connect] ?? first, displayName: '', credentials: '', baseUrl: '' },
-    secret: 'credentials',
-    async send({ offer, displayName, credentials, baseUrl }, key) {
+    initial: { offer: asked[connect] ?? first, displayName: '', baseUrl: '', ...noAccess },
+    secrets: accessSecrets,
+    async send({ offer, displayName, baseUrl, ...access }, key) {
       const { vendor, vendorKind, server } = offers[offer]!;
-      const access = {
-        credentials: vendor === 'builtin' ? null : credentials,
-        baseUrl: server ? optional(baseUrl) : null,
-      };
-      await mutate(connectIntegration, { vendor, vendorKind, displayName, ...access }, key);
+      const given = { ...accessIn(vendor, access), baseUrl: server ? optional(baseUrl) : null };
+      await mutate(connectIntegration, { vendor, vendorKind, displayName, ...given }, key);
       read();
     },
   });
-  const { vendor, hint = '', server } = offers[form.values.offer] ?? offers[first]!;
+  const { vendor, hint, server } = offers[form.values.offer] ?? offers[first]!;
   return (
     <Card title="Connect">
       <FormFrame form={form} action="Connect">
         <Choice form={form} name="offer" label="What" options={Object.keys(offers).map((name) => [name, name])} />
         <Text form={form} name="displayName" label="Name" maxLength={120} required />
         {vendor !== 'builtin' && (
-          <Text
-            form={form}
-            name="credentials"
-            label={credentialWord(vendor)}
-            hint={`${hint} It is checked, stored encrypted and never shown again.`}
-            type="password"
-            required
-          />
+          <AccessFields form={form} vendor={vendor} label={credentialWord(vendor)} hint={hint} />
         )}
         {server && (
           <Text

@@ -1,8 +1,9 @@
 // The form that replaces the credentials of a connector.
 import { rotateIntegration, type Vendor } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
-import { FormFrame, Text } from '../kit/fields.tsx';
+import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
+import { AccessFields, accessIn, accessSecrets, noAccess } from './access.tsx';
 
 /** The vendor's word for its credentials. */
 export const credentialWord = (vendor: Vendor): string => (vendor === 'github' ? 'Token' : 'API key');
@@ -17,23 +18,18 @@ export function Rotation({
   const form = useForm({
     name: `credentials of ${id}`,
     prefix: `${id}-`,
-    initial: { credentials: '' },
-    secret: 'credentials',
-    async send({ credentials }, key) {
-      await mutate(rotateIntegration, { integrationId: id, credentials }, key);
+    initial: noAccess,
+    secrets: accessSecrets,
+    async send(values, key) {
+      await mutate(rotateIntegration, { integrationId: id, ...accessIn(vendor, values) }, key);
       done();
     },
   });
-  const word = credentialWord(vendor);
+  const isApp = vendor === 'github' && form.values.access === 'app';
+  const word = isApp ? 'credentials' : vendor === 'github' ? 'token' : 'key';
   return (
-    <FormFrame form={form} action={`Replace ${word === 'Token' ? 'token' : 'key'}`}>
-      <Text
-        form={form}
-        name="credentials"
-        label={`New ${word === 'Token' ? 'token' : 'key'}`}
-        type="password"
-        required
-      />
+    <FormFrame form={form} action={`Replace ${word}`}>
+      <AccessFields form={form} vendor={vendor} label={`New ${word}`} />
     </FormFrame>
   );
 }

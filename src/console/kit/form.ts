@@ -18,8 +18,8 @@ interface FormSettings<V> {
   send(values: V, key: string, seen: number | null): Promise<unknown>;
   /** Tells the form apart from others on the page with fields of the same names. */
   prefix?: string;
-  /** A field that is never stored outside this page. */
-  secret?: keyof V;
+  /** Fields that are never stored outside this page. */
+  secrets?: readonly (keyof V)[];
   /** Reads the record again, if others may change it; with its `updatedAt` if it has one. */
   current?(): Promise<readonly [values: V, updatedAt: number | null]>;
 }
@@ -46,7 +46,7 @@ export interface Form<V> {
 }
 
 /** The values of a form with those that it began from; unsent ones are kept in this tab. */
-function useValues<V extends object>({ name, initial, secret }: FormSettings<V>) {
+function useValues<V extends object>({ name, initial, secrets = [] }: FormSettings<V>) {
   const place = `form ${person} ${org} ${name}`;
   const [found] = useState(() => readKept<V>(place));
   const [values, setValues] = useState<V>(found?.values ?? initial);
@@ -55,7 +55,10 @@ function useValues<V extends object>({ name, initial, secret }: FormSettings<V>)
   const key = useRef(crypto.randomUUID());
   const latest = useRef(values);
   latest.current = values;
-  const withoutSecret = (all: V): V => (secret ? { ...all, [secret]: initial[secret] } : all);
+  const withoutSecrets = (all: V): V => ({
+    ...all,
+    ...Object.fromEntries(secrets.map((secret) => [secret, initial[secret]])),
+  });
 
   function start(to: V): void {
     sessionStorage.removeItem(place);
@@ -69,16 +72,16 @@ function useValues<V extends object>({ name, initial, secret }: FormSettings<V>)
     latest.current = next;
     key.current = crypto.randomUUID();
     setValues(next);
-    const kept = withoutSecret(next);
+    const kept = withoutSecrets(next);
     if (isSame(kept, base)) sessionStorage.removeItem(place);
     else sessionStorage.setItem(place, JSON.stringify({ values: kept, base } satisfies Kept<V>));
   }
-  return { values, base, setBase, isRestored, key, withoutSecret, start, set };
+  return { values, base, setBase, isRestored, key, withoutSecrets, start, set };
 }
 
 export function useForm<V extends object>(settings: FormSettings<V>): Form<V> {
   const { initial, send, current, prefix = '' } = settings;
-  const { values, base, setBase, isRestored, key, withoutSecret, set, ...kept } = useValues(settings);
+  const { values, base, setBase, isRestored, key, withoutSecrets, set, ...kept } = useValues(settings);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
   const [theirs, setTheirs] = useState<V | null>(null);
@@ -103,7 +106,7 @@ export function useForm<V extends object>(settings: FormSettings<V>): Form<V> {
       // Without a reset the emptied fields would be marked as invalid (CSS, :user-invalid).
       if (!current) element.current?.reset();
       // After a creation the form is empty; after a change it starts from the saved values.
-      start(current ? withoutSecret(values) : initial);
+      start(current ? withoutSecrets(values) : initial);
     } catch (error) {
       setProblem(problemOf(error));
     } finally {

@@ -41,7 +41,7 @@ export function BindForm({ projectId, server, done }: Properties) {
     name: `MCP server ${projectId} ${serverName}`,
     prefix: `${serverName}-`,
     initial: valuesOf(binding),
-    secret: 'credentials',
+    secrets: ['credentials'],
     ...(binding && { current: () => readBinding(projectId, serverName) }),
     async send({ roles, credentials, allowedEgressHosts, isDisabled }, key, ifUpdatedAt) {
       const enteredCredentials = Object.entries(credentials).filter(([, value]) => value !== '');

@@ -41,7 +41,7 @@ export function NewSecret({ place, done, cancel }: FormProperties & { place: Pla
   const form = useForm({
     name: `secret of ${place.projectId ?? place.templateId ?? 'organization'}`,
     prefix: 'new-secret-',
-    secret: 'value',
+    secrets: ['value'],
     initial: { name: '', use: 'setup', ...empty },
     async send({ name, use, value, hosts }, key) {
       const kind = use === 'variable' ? ('variable' as const) : ('secret' as const);
@@ -77,7 +77,7 @@ export function ChangeSecret({ secret, done, cancel }: FormProperties & { secret
   const form = useForm<Values>({
     name: `secret ${secretId}`,
     prefix: `${secretId}-`,
-    secret: 'value',
+    secrets: ['value'],
     initial: { ...empty, hosts: [...secret.hosts] },
     async send({ value, hosts }, key) {
       const input = { ...(value !== '' && { value }), ...(hasHosts && { hosts: cleanHosts(hosts) }) };

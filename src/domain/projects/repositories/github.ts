@@ -5,7 +5,7 @@ import { checkAddress, jsonOf, ResponseTooLarge } from '#foundation/http/outboun
 import { badGateway } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import { connectVendor, unexpectedAnswer } from '../vendors/connection.ts';
-import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
+import { callGitHub, fetchGitHub, refusalOf, repositoryPath, tokenOf } from '../vendors/github.ts';
 import { pullRequests } from './github-pull-requests.ts';
 import { fileTooLarge, type Repository } from './repository.ts';
 
@@ -43,7 +43,7 @@ export const githubHost: Repository = {
       url: `${host}/${project.scmOwner}/${project.scmRepo}.git`,
       // GitHub's documentation, "Authenticating as a GitHub App installation"; personal access tokens accept any name.
       username: 'x-access-token',
-      password: connection.credentials,
+      password: await tokenOf(connection),
       defaultBranch,
     };
   },

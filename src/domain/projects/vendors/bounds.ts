@@ -13,4 +13,6 @@ export const modelPriceUsd = { min: 0, max: 10_000 } as const;
 export const connectorText = {
   credentials: { min: 1, max: 1_000 },
   baseUrl: { min: 1, max: 500 },
+  githubAppId: { min: 1, max: 40 },
+  privateKey: { min: 1, max: 10_000 },
 } as const;

@@ -7,11 +7,12 @@ import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { Problem } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import type { ModelVendor } from '../agents/catalog.ts';
-import { Integration } from '../integrations/model.ts';
+import { Integration, type VendorKind } from '../integrations/model.ts';
 import { type CheckResult, noteCheck } from '../integrations/operations.ts';
 import type { RemoteVendor } from './addresses.ts';
-import { call, connectTo, isFinal, type VendorConnection } from './connection.ts';
-import { callGitHub, refusalOf } from './github.ts';
+import { call, connectTo, isFinal, unexpectedAnswer, type VendorConnection } from './connection.ts';
+import { callAsApp, callGitHub, refusalOf } from './github.ts';
+import { type GitHubApp, readApp } from './github-app.ts';
 import { queryLinear } from './linear.ts';
 import { headersOf, modelPath } from './models.ts';
 
@@ -34,6 +35,8 @@ const GitHubUser = z.object({ login: Account });
 
 /** REST, "Get the authenticated user": tokens need no permission for it. */
 async function askGitHub(connection: VendorConnection): Promise<Verdict> {
+  const app = readApp(connection.credentials);
+  if (app) return askInstallation(connection, app);
   const answered = await callGitHub(connection, '/user');
   const { status } = answered;
   const { data } = status === 200 ? GitHubUser.safeParse(jsonOf(answered)) : {};
@@ -42,6 +45,35 @@ async function askGitHub(connection: VendorConnection): Promise<Verdict> {
     throw refusalOf(connection, '/user', answered);
   }
   return rejected('baseUrl', `There is no API of GitHub at ${connection.address} (status ${status}).`);
+}
+
+const Installation = z.object({
+  account: GitHubUser,
+  permissions: z.record(z.string(), z.string()),
+  suspended_at: z.string().nullish(),
+});
+
+/** The permissions that a connector of the kind needs. */
+const needed: Readonly<Record<VendorKind, readonly string[]>> = {
+  tracker: ['issues'],
+  scm: ['contents', 'pull_requests'],
+  llm: [],
+};
+
+/** REST, "Get an installation for the authenticated app". */
+async function askInstallation(connection: VendorConnection, app: GitHubApp): Promise<Verdict> {
+  const path = `/app/installations/${app.installationId}`;
+  const answered = await callAsApp(connection, app, path);
+  if (answered.status === 404)
+    return rejected('credentials', `GitHub shows no installation ${app.installationId} to the App ${app.appId}.`);
+  if (answered.status !== 200) throw refusalOf(connection, path, answered);
+  const { data } = Installation.safeParse(jsonOf(answered));
+  if (!data) throw unexpectedAnswer(connection);
+  if (data.suspended_at) return rejected('credentials', 'GitHub has suspended the installation of the App.');
+  const missing = needed[connection.kind].filter((name) => data.permissions[name] !== 'write');
+  if (missing.length > 0)
+    return rejected('credentials', `The installation of the App may not write ${missing.join(' and ')}.`);
+  return accepted(data.account.login);
 }
 
 const whoseQuery = 'query Whose { organization { urlKey } }';

@@ -22,12 +22,14 @@ import { maxConnectors } from './bounds.ts';
 import { askVendor, checkConnector, type Verdict, vendorChecks } from './check.ts';
 import { trialConnection } from './connection.ts';
 import { checkModels } from './connector-models.ts';
+import { type GitHubApp, writeApp } from './github-app.ts';
 
 export interface NewConnector {
   vendor: Vendor;
   vendorKind?: VendorKind | null | undefined;
   displayName: string;
   credentials?: string | null | undefined;
+  githubApp?: GitHubApp | null | undefined;
   baseUrl?: string | null | undefined;
 }
 
@@ -41,7 +43,7 @@ export async function connect(caller: Caller, input: NewConnector): Promise<Row<
   const orgId = ownOrganization(caller);
   const { vendor, displayName } = input;
   const vendorKind = kindOf(vendor, input.vendorKind);
-  const credentials = requireCredentials(vendor, input.credentials);
+  const credentials = requireCredentials(vendor, input);
   const id = (await firstStep(async () => newId('integration'))) as Id<'integration'>;
   const connected = await Integration.find({ id, orgId });
   if (connected) return connected;
@@ -83,9 +85,14 @@ function kindOf(vendor: Vendor, wanted: VendorKind | null | undefined): VendorKi
   return kind;
 }
 
+export type GivenCredentials = Pick<NewConnector, 'credentials' | 'githubApp'>;
+
 /** @throws 400 */
-function requireCredentials(vendor: Vendor, credentials: string | null | undefined): string | null {
-  if (vendor === 'builtin' && credentials != null) throw invalid.field('credentials', 'must be absent for builtin');
+function requireCredentials(vendor: Vendor, { credentials, githubApp }: GivenCredentials): string | null {
+  if (githubApp && vendor !== 'github') throw invalid.field('githubApp', `must be absent for ${vendor}`);
+  if (credentials != null && (vendor === 'builtin' || githubApp))
+    throw invalid.field('credentials', githubApp ? 'must be absent with githubApp' : 'must be absent for builtin');
+  if (githubApp) return writeApp(githubApp);
   if (vendor !== 'builtin' && credentials == null) throw invalid.field('credentials', `are required for ${vendor}`);
   return credentials ?? null;
 }
@@ -115,9 +122,10 @@ export async function checkNow(caller: Caller, id: string): Promise<Row<Integrat
 }
 
 /** Replaces the credentials after the vendor has accepted the new ones. @throws 404, 400 for credentials that the vendor rejects */
-export async function rotate(caller: Caller, id: string, credentials: string): Promise<Row<Integration>> {
+export async function rotate(caller: Caller, id: string, given: GivenCredentials): Promise<Row<Integration>> {
   const connector = await ownConnector(caller, id);
-  requireCredentials(connector.vendor, credentials);
+  const credentials = requireCredentials(connector.vendor, given);
+  if (credentials === null) throw invalid.field('credentials', 'must be absent for builtin');
   await releaseTransaction();
   const verdict = await tryCredentials(connector, credentials);
   return noteCheck(await replaceCredentials(id, credentials), verdict);

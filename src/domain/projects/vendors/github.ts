@@ -1,7 +1,7 @@
 // GitHub's REST API (docs.github.com/rest, version 2022-11-28): calls, and the conversion of failures to problems. A rate limit is a 429,
 // or a 403 with a header or message about it.
-import type { ZodType } from 'zod';
-import { seconds } from '#foundation/clock.ts';
+import { type ZodType, z } from 'zod';
+import { minutes, now, seconds } from '#foundation/clock.ts';
 import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import { conflict, type Problem } from '#foundation/problem.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type VendorCall,
   type VendorConnection,
 } from './connection.ts';
+import { appToken, type GitHubApp, readApp } from './github-app.ts';
 
 /** The API path of a repository. @throws 409 for an invalid GitHub name */
 export function repositoryPath({ scmOwner, scmRepo }: { scmOwner: string; scmRepo: string }): string {
@@ -29,9 +30,9 @@ const unknownRepository = (name: string): Problem =>
     `GitHub shows no repository ${name} to this connector: correct repoFullName, or give its credentials access to it.`,
   );
 
-/** Returns the response whatever its status. */
-export const callGitHub = (
+const callAs = (
   connection: VendorConnection,
+  token: string,
   path: string,
   { headers, ...question }: VendorCall = {},
 ): Promise<OutboundResponse> =>
@@ -40,10 +41,52 @@ export const callGitHub = (
     headers: {
       accept: 'application/vnd.github+json',
       'x-github-api-version': '2022-11-28',
-      authorization: `Bearer ${connection.credentials}`,
+      authorization: `Bearer ${token}`,
       ...headers,
     },
   });
+
+/** Returns the response whatever its status. */
+export const callGitHub = async (
+  connection: VendorConnection,
+  path: string,
+  question?: VendorCall,
+): Promise<OutboundResponse> => callAs(connection, await tokenOf(connection), path, question);
+
+/** A call of the App itself, not of its installation. */
+export const callAsApp = async (
+  connection: VendorConnection,
+  app: GitHubApp,
+  path: string,
+  question?: VendorCall,
+): Promise<OutboundResponse> => callAs(connection, await appToken(app), path, question);
+
+const InstallationToken = z.object({ token: z.string(), expires_at: z.iso.datetime({ offset: true }) });
+
+/** Tokens of installations by connector and credentials, oldest first. GitHub lets each live for an hour. */
+const tokens = new Map<string, { token: string; until: number }>();
+const maxTokens = 1_000;
+/** A token is replaced this long before it expires, so that a clone that begins with it also ends with it. */
+const reserveMs = minutes(15);
+
+/** The token that calls and git use: the stored one, or one of the App's installation. @throws Problems */
+export async function tokenOf(connection: VendorConnection): Promise<string> {
+  const { credentials, address } = connection;
+  const app = readApp(credentials);
+  if (!app) return credentials;
+  const key = `${address} ${credentials}`;
+  const known = tokens.get(key);
+  if (known && known.until > now()) return known.token;
+  const path = `/app/installations/${app.installationId}/access_tokens`;
+  const answered = await callAsApp(connection, app, path, { method: 'POST' });
+  if (answered.status !== 201) throw refusalOf(connection, path, answered);
+  const { data } = InstallationToken.safeParse(jsonOf(answered));
+  if (!data) throw unexpectedAnswer(connection);
+  tokens.delete(key);
+  tokens.set(key, { token: data.token, until: Date.parse(data.expires_at) - reserveMs });
+  if (tokens.size > maxTokens) tokens.delete(tokens.keys().next().value!);
+  return data.token;
+}
 
 /** The body of a call that must succeed. @throws Problems */
 export async function fetchGitHub<T>(
@@ -74,6 +117,7 @@ export function refusalOf(connection: VendorConnection, path: string, answered: 
   }
   if (status >= 500) return failed(connection, status);
   if (status === 401) return credentialsRefused(connection, words);
+  if (path.startsWith('/app/')) return refusedBy(connection, 'the installation of the App', words);
   const repository = path.split('/').slice(2, 4).join('/');
   if (status === 404) return unknownRepository(repository);
   if (status === 410) return conflict(`GitHub keeps no issues for ${repository}: switch them on in its settings.`);

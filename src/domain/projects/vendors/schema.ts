@@ -14,6 +14,28 @@ const credentials = boundedText(connectorText.credentials).regex(
   'must be printable ASCII without spaces',
 );
 
+const decimal = /^\d+$/;
+const GitHubApp = request(
+  'GitHubAppRequest',
+  z
+    .object({
+      appId: boundedText(connectorText.githubAppId)
+        .regex(/^[\w.]+$/, 'must be the id or the client id of an App')
+        .describe('The id of the App, or its client id, as its settings show them.'),
+      installationId: boundedText(connectorText.githubAppId)
+        .regex(decimal, 'must be a number')
+        .describe('The id of its installation: the number at the end of the address of the installation’s settings.'),
+      privateKey: boundedText(connectorText.privateKey).describe(
+        'A private key of the App, PEM: encrypted, and never returned.',
+      ),
+    })
+    .meta({
+      description: 'An installation of a GitHub App.',
+      examples: [{ appId: '123456', installationId: '7654321', privateKey: '-----BEGIN RSA PRIVATE KEY-----\n…' }],
+    }),
+);
+const appDescription = 'An installation of a GitHub App, in place of a token: only for `github`.';
+
 const usd = z.number().min(modelPriceUsd.min).max(modelPriceUsd.max);
 const perMillion = `US dollars per million, ${range(modelPriceUsd)}.`;
 const ConnectorModels = request(
@@ -91,6 +113,7 @@ builder.mutationFields((t) => ({
           '`https://models.example.com/v1`. It cannot be changed later.',
         validate: { schema: boundedText(connectorText.baseUrl) },
       }),
+      githubApp: t.arg({ type: GitHubApp, description: appDescription }),
     },
     resolve: (_, args, { caller }) => connectors.connect(caller, args),
   }),
@@ -124,12 +147,12 @@ builder.mutationFields((t) => ({
     args: {
       integrationId: t.arg.string(integrationId),
       credentials: t.arg.string({
-        required: true,
         description: 'The new credentials: encrypted, and never returned.',
         validate: { schema: credentials },
       }),
+      githubApp: t.arg({ type: GitHubApp, description: appDescription }),
     },
-    resolve: (_, { integrationId, credentials }, { caller }) => connectors.rotate(caller, integrationId, credentials),
+    resolve: (_, { integrationId, ...given }, { caller }) => connectors.rotate(caller, integrationId, given),
   }),
   revokeIntegration: t.field({
     description:
