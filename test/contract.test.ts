@@ -149,6 +149,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     sandboxUpdated         -                                                   sandboxes:read       -
     setIntegrationModels   -                                                   integrations:write   set_integration_models
     setProjectTeam         -                                                   projects:write       set_project_team
+    setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
     upcomingOccurrences    -                                                   scheduled-tasks:read -
     updateNoticeMail       -                                                   person               -
     "

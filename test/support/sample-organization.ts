@@ -397,6 +397,8 @@ const session = (sample: SampleOrganization) => ({
 /** Values of arguments that are not ids of records, by `field.argument`. */
 const plain: Record<string, string | number | boolean> = {
   'setProjectTeam.hasTeam': true,
+  'setPullRequestLoop.rounds': 3,
+  'setPullRequestLoop.hours': 48,
   'slugPreview.name': 'Zürich & Söhne',
   'slugAvailability.slug': 'free',
   'sandboxLog.role': 'builder',

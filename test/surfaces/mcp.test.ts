@@ -185,6 +185,7 @@ describe('the list of tools', () => {
       approve_plan: 'idempotent',
       set_integration_models: 'idempotent',
       set_project_team: 'idempotent',
+      set_pull_request_loop: 'idempotent',
       set_run_budget: 'idempotent',
       interrupt_run: 'idempotent',
       resume_run: 'idempotent',

@@ -1287,7 +1287,7 @@ export interface InboundDelivery {
   title: string | null;
   /** The state of the delivery. */
   status: 'received' | 'started' | 'waiting' | 'ignored' | 'failed';
-  /** Why the event has started nothing; null otherwise. */
+  /** Why the event has started nothing, or which run an event about a pull request continues; null otherwise. */
   reason: string | null;
   /** The effects on scheduled tasks and automations. */
   outcomes: InboundOutcome[];
@@ -3062,6 +3062,17 @@ export interface SetProjectTeamParameters {
   /** True adds agents of the organization, else the built-in ones; false adds none; null adds the organization’s own agents of these roles. */
   hasTeam?: boolean;
 }
+/** The parameters of `setPullRequestLoop`. */
+export interface SetPullRequestLoopParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+  /** How often a pull request continues its mission; 0 turns it off. 0 to 50. */
+  rounds: number;
+  /** Hours after the start of the first mission in which it does. 1 to 2,160. */
+  hours: number;
+  /** Cost of all missions of the pull request in US dollars, up to which it does: 0.01 to 10,000. Absent means without a bound. */
+  costUsd?: number;
+}
 /** The parameters of `setRunBudget`. */
 export interface SetRunBudgetParameters {
   /** The id of the run. */
@@ -3959,6 +3970,8 @@ export interface Operations {
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
+  /** Sets the bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. Beyond them their events wait for an approval. Requires the scope `projects:write`. */
+  setPullRequestLoop: { input: SetPullRequestLoopParameters; output: Project };
   /** Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It applies to missions that name no agent and have not begun. Requires the scope `projects:write`. */
   setProjectTeam: { input: SetProjectTeamParameters; output: Project };
   /** Creates a token for runtimes and returns its bearer value, this once. Whoever holds it takes runs of this organization, with the credentials of their models and repositories. Only a person in the console may. Requires the scope `integrations:write`. */
@@ -4121,6 +4134,7 @@ export const documents = {
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
+  setPullRequestLoop: 'mutation setPullRequestLoop($projectId:String!$rounds:Int!$hours:Int!$costUsd:Float){setPullRequestLoop(projectId:$projectId rounds:$rounds hours:$hours costUsd:$costUsd){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',

@@ -572,9 +572,9 @@ export type InboundDeliveryStatus =
   | 'ignored'
   /** It is not processed yet, or is tried again; `reason` says why. */
   | 'received'
-  /** It has started a mission. */
+  /** It has started a mission, or continues that of a pull request. */
   | 'started'
-  /** Its author may not start missions: it waits for an approval. */
+  /** It waits for an approval; `reason` says why. */
   | 'waiting';
 
 /** How a sender signs its events with the secret. */

@@ -1,6 +1,7 @@
 // The periodic jobs with their intervals. Every process runs every job: jobs are idempotent, also when they run concurrently.
 
 import { sweepMcpAuthorizations } from '#domain/execution/mcp-servers/authorization.ts';
+import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { sweepAgentIdentities } from '#domain/identity/agent-identities/sweep.ts';
 import { sweepOAuth } from '#domain/identity/oauth/sweep.ts';
 import { sweepSessions } from '#domain/identity/sessions/operations.ts';
@@ -50,6 +51,7 @@ export const jobs: readonly Job[] = [
   { name: 'settle closed organizations', intervalMs: seconds(5), run: settleClosures },
   { name: 'erase closed organizations', intervalMs: hours(1), run: eraseClosedOrganizations },
   { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits },
+  { name: 'continue the missions of pull requests', intervalMs: seconds(2), run: continuePullRequests },
   { name: 'follow pull requests', intervalMs: seconds(10), run: followPullRequests },
   { name: 'cancel runs of deleted agents', intervalMs: minutes(1), run: cancelRunsOfDeletedAgents },
   { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },

@@ -7,12 +7,12 @@ import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { taskOfRun } from '../../work/recurring/operations.ts';
 import { continueFromStep } from '../../work/runs/decisions.ts';
-import { Run } from '../../work/runs/model.ts';
+import { Run, type WaitingRun } from '../../work/runs/model.ts';
 import { readRun } from '../../work/runs/operations.ts';
 import { isOpen } from '../../work/runs/states.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { appendStep, stepsOf } from '../../work/runs/steps.ts';
-import { writeMission } from '../../work/starts/operations.ts';
+import { type IssueOfRun, type NewMission, writeMission } from '../../work/starts/operations.ts';
 import { Checkpoint } from './model.ts';
 
 export interface Continuation {
@@ -36,17 +36,31 @@ export async function continueRun(caller: Caller, continuation: Continuation): P
 async function writeContinuation(
   trx: Transaction,
   caller: Caller,
-  { runId, prompt, stepId, budgetUsd }: Continuation,
+  { runId, budgetUsd, ...continuation }: Continuation,
 ): Promise<Run['id']> {
   const before = await readRun(trx, caller, runId);
   if (isOpen(before)) throw conflict('The run has not ended: send it a message, or cancel it first.');
+  return continueFrom(trx, before, continuation, (mission, issue) =>
+    writeMission(trx, caller, { ...mission, budgetUsd }, issue),
+  );
+}
+
+type Write = (mission: NewMission, issue: IssueOfRun | null) => Promise<WaitingRun>;
+
+/** Continues a run that has ended by the run that `write` writes. @throws as `continueRun` */
+export async function continueFrom(
+  trx: Transaction,
+  before: Run,
+  { prompt, stepId }: Pick<Continuation, 'prompt' | 'stepId'>,
+  write: Write,
+): Promise<Run['id']> {
   const steps = await stepsOf(trx, before.id);
   const { step, checkpoint } = await chooseCheckpoint(trx, steps, stepId ?? null);
   const { issueId, issueUrl } = before;
   const issue = issueId === null ? null : { id: issueId, url: issueUrl!, text: before.issueText };
   const { projectId, agentId } = before;
   const task = continuedTask((await taskOfRun(trx, before)) ?? before.missionTitle ?? '', prompt);
-  const run = await writeMission(trx, caller, { projectId, prompt, agentId, budgetUsd }, issue);
+  const run = await write({ projectId, prompt, agentId }, issue);
   const changes = { prompt: task, team: before.team, continuesStepId: step.id };
   await continueFromStep(trx, run.id, changes);
   const agent = before.team!.find(({ role }) => role === 'builder') ?? before.team![0]!;

@@ -102,7 +102,7 @@ async function decideNext(
   const task: Task = {
     prompt: withIssue((await taskOfRun(trx, run)) ?? steps[0]!.prompt, run.id, run.issueText),
     plan: planIn(steps, handover),
-    branch: branchOf(run.id),
+    branch: branchOf(run),
   };
   const decided = decide(team, { role, round, handover }, task);
   if (decided !== 'done') return 'failure' in decided ? decided : newStep(team, decided.next, steps);

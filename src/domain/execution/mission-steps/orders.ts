@@ -87,7 +87,7 @@ export async function orderForClaim(
   const { team } = choice;
   const isScript = team[0]!.harness === 'shell';
   const task = isScript ? prompt : withIssue(prompt, run.id, run.issueText);
-  const first = openingStep(team, { prompt: task, plan: null, branch: branchOf(run.id) });
+  const first = openingStep(team, { prompt: task, plan: null, branch: branchOf(run) });
   const written = await appendStep(trx, run, newStep(team, first, []), { team });
   if (!canRun(written)) return { ask: null, waiting: {} };
   return { step: await openStep(trx, run, written) };

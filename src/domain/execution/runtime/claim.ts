@@ -113,7 +113,7 @@ async function claimNext(
     issueUrl,
     repoFullName: `${project.scmOwner}/${project.scmRepo}`,
     baseBranch: run.baseBranch,
-    branch: branchOf(runId),
+    branch: branchOf(run),
     autoMerge: project.autoMerge,
     instanceType: defaultInstanceType.id,
     memoryMb: defaultInstanceType.memory,

@@ -49,14 +49,15 @@ export async function openRepository(
   caller: Caller,
   { skillRepo, ...held }: RepositoryRequest,
 ): Promise<RunRepository> {
-  const { id, projectId, team } = await transaction((trx) => lockHeldRun(trx, caller, held));
+  const run = await transaction((trx) => lockHeldRun(trx, caller, held));
+  const { id, projectId, team } = run;
   const runProject = await Project.get({ id: projectId });
   if (skillRepo && !team?.some(({ skillRepos }) => skillRepos.includes(skillRepo))) throw notFound('skill repository');
   const project = skillRepo ? { ...runProject, ...parseRepository(skillRepo) } : runProject;
   const { connector, host } = await hostOf(project);
   if (!skillRepo) await recordCheckout(id);
   await releaseTransaction();
-  return { ...(await host.access(project, connector)), branch: branchOf(id) };
+  return { ...(await host.access(project, connector)), branch: branchOf(run) };
 }
 
 export interface BranchReport extends OfRun {
@@ -76,14 +77,14 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   if (run.agentRole && isReadOnly(run.agentRole))
     throw conflict(`A ${run.agentRole} changes nothing: no branch is accepted from it.`);
   const { headSha, baseBranch } = report;
-  if (baseBranch === branchOf(run.id)) throw invalid.field('baseBranch', 'must not be the branch of the run');
+  if (baseBranch === branchOf(run)) throw invalid.field('baseBranch', 'must not be the branch of the run');
   const title = report.title ?? run.missionTitle ?? 'Mission';
   const body = [report.body, referenceTo(run), await consolePage(run.orgId, `/runs/${run.id}`)].filter(Boolean);
   const { commits = null, files: changedFiles = null, insertions = null, deletions = null } = report;
   const size = { commits, changedFiles, insertions, deletions };
   const text = { title, body: body.join('\n\n') };
   await releaseTransaction();
-  const pullRequest = await recordBranch(run, { branch: branchOf(run.id), baseBranch, headSha, ...size, ...text });
+  const pullRequest = await recordBranch(run, { branch: branchOf(run), baseBranch, headSha, ...size, ...text });
   return { prNumber: pullRequest?.number ?? null, prUrl: pullRequest?.url ?? null };
 }
 

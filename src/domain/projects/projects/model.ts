@@ -11,6 +11,23 @@ export type ProjectStatus = (typeof projectStatuses)[number];
 export const projectTrackers = ['builtin', 'linear', 'github'] as const;
 export type ProjectTracker = (typeof projectTrackers)[number];
 
+/** Bounds within which remarks on a pull request continue its mission. */
+export interface PullRequestLoop {
+  /** Number of continuations; 0 means none. */
+  rounds: number;
+  /** Hours since its first mission was started. */
+  hours: number;
+  /** Cost of all its missions in US dollars; null means no bound of its own. */
+  costUsd: number | null;
+}
+export const defaultLoop: PullRequestLoop = { rounds: 5, hours: 168, costUsd: null };
+/** Bounds of the bounds. */
+export const loopBounds = {
+  rounds: { min: 0, max: 50 },
+  hours: { min: 1, max: 2_160 },
+  costUsd: { min: 0.01, max: 10_000 },
+} as const;
+
 export class Project extends table('projects', {
   id: column<Id<'project'>>(),
   orgId: column<Id<'organization'>>(),
@@ -39,9 +56,12 @@ export class Project extends table('projects', {
    * roles.
    */
   hasTeam: column<boolean | null>(),
+  /** Bounds of the loop of a pull request; null means the defaults. */
+  pullRequestLoop: column<PullRequestLoop | null>(),
   createdAt: column<number>(),
 }) {
   static override noun = 'project';
+  static override jsonAttributes = ['pullRequestLoop'];
 
   /**
    * Project records stay readable across the organization, including to a project-bound credential

@@ -17,7 +17,7 @@ import { parseRepository, type RepositoryName } from '../integrations/repository
 import { shownUses } from '../sandbox-templates/bounds.ts';
 import { holdTemplate, type TemplateUse } from '../sandbox-templates/operations.ts';
 import { defaultConnectors } from './connectors.ts';
-import { Project, type ProjectStatus, type ProjectTracker } from './model.ts';
+import { Project, type ProjectStatus, type ProjectTracker, type PullRequestLoop } from './model.ts';
 
 export interface ProjectFilter extends PageRequest {
   byTrackerConnectorId?: string | null | undefined;
@@ -83,6 +83,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
     issueCode: input.issueCode ?? null,
     defaultSandboxTemplateId: null,
     hasTeam: null,
+    pullRequestLoop: null,
     createdAt: now(),
   };
   // The plain slug is nearly always free, so it is tried before the taken ones are read.
@@ -132,6 +133,7 @@ export interface ProjectChanges {
   issueCode?: string | null | undefined;
   defaultSandboxTemplateId?: string | null | undefined;
   hasTeam?: boolean | null | undefined;
+  pullRequestLoop?: PullRequestLoop | undefined;
   trackerTeamKey?: string | undefined;
   repoFullName?: string | undefined;
 }

@@ -1,5 +1,6 @@
 // The source host of a project.
 import type { Row } from '#foundation/postgres/base-model.ts';
+import { toProblem } from '#foundation/problem.ts';
 import type { Integration, Vendor } from '../integrations/model.ts';
 import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
@@ -18,6 +19,17 @@ interface Host {
 export async function hostOf(project: Row<Project>): Promise<Host> {
   const connector = await connectorOf(project, 'scm');
   return { connector, host: repositories[connector.vendor]! };
+}
+
+/** Whether the person may write to the repository; false when the host refuses to answer. @throws retryable Problems */
+export async function mayWriteTo(project: Row<Project>, login: string): Promise<boolean> {
+  try {
+    const { host } = await hostOf(project);
+    return (await host.mayWrite?.(project, login)) ?? false;
+  } catch (error) {
+    if (toProblem(error).body.retryable) throw error;
+    return false;
+  }
 }
 
 /**

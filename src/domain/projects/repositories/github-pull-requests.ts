@@ -28,6 +28,7 @@ const asPullRequest = ({ number, html_url: url, state, head, ...details }: z.inf
   url,
   state: details.merged ? 'merged' : state,
   headSha: head.sha,
+  hasConflict: state === 'open' && details.mergeable_state === 'dirty',
   isReady: state === 'open' && details.mergeable_state === 'clean',
 });
 

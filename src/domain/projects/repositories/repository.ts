@@ -28,6 +28,8 @@ export interface PullRequest {
   url: string;
   state: 'open' | 'merged' | 'closed';
   headSha: string;
+  /** Whether it conflicts with its base branch. */
+  hasConflict: boolean;
   /** Whether the checks have passed and nothing else blocks the merge. */
   isReady: boolean;
 }

@@ -5,7 +5,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { trackerTriggersOf } from '../../money/billing/requests.ts';
 import type { Project } from '../../projects/projects/model.ts';
-import { hostOf } from '../../projects/repositories/choose.ts';
+import { mayWriteTo } from '../../projects/repositories/choose.ts';
 import { trackerOf } from '../../projects/trackers/choose.ts';
 import { textOfIssue } from '../../projects/trackers/issue-text.ts';
 import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
@@ -66,21 +66,30 @@ async function refusalOf(
   fit: Fit,
   approvedBy: Approver,
 ): Promise<Ready['refusal']> {
-  const { mission, project, trigger } = fit;
+  const { project, trigger } = fit;
   const isByMission = kind === 'check' || (kind === 'pullRequest' && action === 'opened');
   if (isByMission && branch !== null && (await isOfRun(project, branch))) {
     return { result: 'ignored', reason: `The branch ${branch} is a mission's own.` };
   }
   if (kind === 'webhook') return null;
-  const policy = await trackerTriggersOf(mission.orgId);
+  return authorRefusal({ author }, project, { from: trigger.from, approvedBy });
+}
+
+/** Why the author of an event may start nothing in the project, or not without an approval. */
+export async function authorRefusal(
+  { author }: Pick<InboundEvent, 'author'>,
+  project: Row<Project>,
+  { from, approvedBy }: { from: EventTrigger['from']; approvedBy: Approver },
+): Promise<Ready['refusal']> {
+  const policy = await trackerTriggersOf(project.orgId);
   if (policy === 'off') {
     return { result: 'ignored', reason: 'Missions by events of trackers are switched off in the billing settings.' };
   }
   if (approvedBy !== null || author === null) return null;
   const waiting = (reason: string) => ({ result: 'waiting' as const, reason });
   if (policy === 'members') return waiting(`${author.login} is not known as a member of the organization.`);
-  if (trigger.from === 'anyone') return null;
-  return (await mayWrite(project, author.login))
+  if (from === 'anyone') return null;
+  return (await mayWriteTo(project, author.login))
     ? null
     : waiting(`${author.login} may not write to ${project.scmOwner}/${project.scmRepo}.`);
 }
@@ -88,14 +97,3 @@ async function refusalOf(
 /** Also by its name: a pull request is reported before the run has recorded its branch. */
 const isOfRun = async ({ id: projectId }: Row<Project>, branch: string): Promise<boolean> =>
   Boolean((await Run.find({ projectId, branch })) ?? (await Run.find({ projectId, id: runIdOf(branch) as never })));
-
-/** Whether the author may write to the repository; false when the host refuses to answer. @throws retryable Problems */
-async function mayWrite(project: Row<Project>, login: string): Promise<boolean> {
-  try {
-    const { host } = await hostOf(project);
-    return (await host.mayWrite?.(project, login)) ?? false;
-  } catch (error) {
-    if (toProblem(error).body.retryable) throw error;
-    return false;
-  }
-}

@@ -33,7 +33,7 @@ export class InboundDelivery extends table('inbound_deliveries', {
   /** Without credentials and the signature; null for a delivery that an earlier release stored. */
   headers: column<Record<string, string> | null>(),
   status: column<DeliveryStatus>(),
-  /** Why no mission was started, or why it is tried again; null otherwise. */
+  /** Why no mission was started, why it is tried again, or which run it continues; null otherwise. */
   reason: column<string | null>(),
   outcomes: column<DeliveryOutcome[]>(),
   /** The delivery that a person repeated with this one. */

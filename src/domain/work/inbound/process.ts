@@ -17,6 +17,7 @@ import { type InboundEvent, isUsed } from './events/event.ts';
 import { readEvent } from './events/read.ts';
 import { type Fit, isAbout, keyOf, mismatch } from './match.ts';
 import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
+import { aboutPullRequest, hearRemark } from './pull-request.ts';
 
 /** The job of a delivery. `approvedBy`: the person who lets an event start missions that its author may not start. */
 export interface DeliveryJob {
@@ -35,6 +36,8 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
   if (!hook) return;
   const event = readEvent(hook, delivery);
   if (!isUsed(event)) return conclude(delivery.id, 'ignored', event.reason, event.title);
+  const about = await aboutPullRequest(delivery.orgId, event);
+  if (about) return hearRemark(delivery.id, event, about, approvedBy);
   const { fits, reason } = await findFits(delivery, event);
   if (fits.length === 0) return conclude(delivery.id, 'ignored', reason, event.title);
   const settled = new Set(delivery.outcomes.filter(isSettled).map(({ recurringId }) => recurringId));

@@ -12,8 +12,8 @@ import { type DeliveryOutcome, deliveryStatuses, InboundDelivery, outcomeResults
 
 const DeliveryStatus = wordSet('InboundDeliveryStatus', deliveryStatuses, 'State of a delivery.', {
   received: 'It is not processed yet, or is tried again; `reason` says why.',
-  started: 'It has started a mission.',
-  waiting: 'Its author may not start missions: it waits for an approval.',
+  started: 'It has started a mission, or continues that of a pull request.',
+  waiting: 'It waits for an approval; `reason` says why.',
   ignored: 'It has started nothing; `reason` or `outcomes` says why.',
   failed: 'It could not be processed within two days.',
 });
@@ -61,7 +61,8 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
     status: t.expose('status', { type: DeliveryStatus.type, description: 'The state of the delivery.' }),
     reason: t.exposeString('reason', {
       nullable: true,
-      description: 'Why the event has started nothing; null otherwise.',
+      description:
+        'Why the event has started nothing, or which run an event about a pull request continues; null otherwise.',
     }),
     outcomes: t.expose('outcomes', { type: [Outcome], description: 'The effects on scheduled tasks and automations.' }),
     redeliveryOf: t.exposeString('redeliveryOf', {

@@ -6,11 +6,12 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { Project } from '../../projects/projects/model.ts';
-import { hostOf } from '../../projects/repositories/choose.ts';
+import { hostOf, mayWriteTo } from '../../projects/repositories/choose.ts';
 import type { PullRequest, ReviewComment } from '../../projects/repositories/repository.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { stepText } from './bounds.ts';
 import { Run } from './model.ts';
+import { boundReached, historyOf, noteRemark } from './remarks.ts';
 import { isOpen } from './states.ts';
 import { type ForwardedMessage, forwardMessages } from './steering.ts';
 
@@ -22,8 +23,9 @@ export interface PushedBranch extends Pick<Run, 'commits' | 'changedFiles' | 'in
   body: string;
 }
 
-/** The branch that a run works on. */
-export const branchOf = (runId: string): string => `mission/${runId}`;
+/** The branch that a run works on: that of the pull request that it continues, else one of its own. */
+export const branchOf = ({ id, branch }: Pick<Run, 'id' | 'branch'>): string => branch ?? ownBranch(id);
+const ownBranch = (runId: string): string => `mission/${runId}`;
 /** The id of a run that could have this branch; empty for other branches. */
 export const runIdOf = (branch: string): string => /^mission\/(run_\w+)$/.exec(branch)?.[1] ?? '';
 
@@ -43,7 +45,11 @@ export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise
   const { branch, baseBranch } = reported;
   const project = await Project.get({ id: run.projectId });
   const { host } = await hostOf(project);
-  const pullRequest = (await host.pullRequests?.open(project, { branch, baseBranch, title, body })) ?? null;
+  const isContinued = run.prNumber !== null && branch !== ownBranch(run.id);
+  // The title and text of a continued pull request stay.
+  const pullRequest = isContinued
+    ? await host.pullRequests!.read(project, run.prNumber!)
+    : ((await host.pullRequests?.open(project, { branch, baseBranch, title, body })) ?? null);
   const at = now();
   await transaction(async (trx) => {
     await Run.patch(
@@ -60,6 +66,11 @@ export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise
   });
   return pullRequest;
 }
+
+/** Checks the pull request soon, because its host has reported a change. */
+export const checkSoon = async (runId: Run['id']): Promise<void> => {
+  await Run.patch(undefined, { id: runId, prState: 'open' }, { prCheckAt: now() });
+};
 
 const takeOpenSql = `update runs r set pr_check_at = $1::bigint + ${checkAfterMs.min} where id in (
     select id from runs where pr_state = 'open' and pr_check_at <= $1 order by pr_check_at limit 20
@@ -109,8 +120,8 @@ async function follow(run: OpenPullRequest): Promise<void> {
     }
     if (isOpen(run)) {
       const comments = await host.pullRequests!.comments(project, run.prNumber, run.createdAt);
-      await forwardMessages(run.id, comments.map(messageOf));
-    }
+      await forwardMessages(run.id, (await ofWriters(project, comments)).map(messageOf));
+    } else if (pullRequest.hasConflict) await noteConflict(project, run, pullRequest.headSha);
     await record(run, pullRequest);
   } catch (error) {
     if (!isFinal(error)) throw error;
@@ -119,7 +130,22 @@ async function follow(run: OpenPullRequest): Promise<void> {
   }
 }
 
-/** Comments reach the agent while the run is open; later comments start nothing. */
+/** Comments of people who may not write to the repository reach no agent. */
+async function ofWriters(project: Row<Project>, comments: readonly ReviewComment[]): Promise<ReviewComment[]> {
+  const authors = [...new Set(comments.map(({ author }) => author))];
+  const writers = new Set<string>();
+  for (const author of authors) if (await mayWriteTo(project, author)) writers.add(author);
+  return comments.filter(({ author }) => writers.has(author));
+}
+
+/** A conflict of the newest commit with the base branch continues the mission, within the bounds of the project. */
+async function noteConflict(project: Row<Project>, { id, projectId, prNumber }: OpenPullRequest, headSha: string) {
+  if (boundReached(project, await historyOf({ projectId, prNumber })) !== null) return;
+  const text = 'The branch conflicts with its base branch: merge the base branch into it and resolve the conflicts.';
+  await noteRemark(undefined, id, { key: `conflict ${headSha}`, author: '', text, actorUserId: null });
+}
+
+/** Comments reach the agent while the run is open; later ones arrive as events (../inbound/pull-request.ts). */
 const messageOf = ({ url: key, author, text, place }: ReviewComment): ForwardedMessage => ({
   key,
   author,

@@ -1,8 +1,8 @@
 // Decisions about a run while it is open: the choice of its agents, the commit that a reviewer approves, that its steps have
 // failed, that it waits for money.
 import { now } from '#foundation/clock.ts';
-import { announce } from '#foundation/postgres/changes.ts';
-import type { Transaction } from '#foundation/postgres/database.ts';
+import { announce, announcing } from '#foundation/postgres/changes.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { type AgentChoice, type ParkingLimit, Run } from './model.ts';
 
 /** @param endsWait Whether runtimes may claim a run that has waited for the choice. */
@@ -21,12 +21,31 @@ export const recordApproval = async (trx: Transaction, runId: Run['id'], approve
   await Run.patch(trx, { id: runId }, { approvedSha });
 };
 
+const appendErrorSql = announcing(
+  `update runs set last_error = concat_ws(E'\\n', last_error, $2::text), updated_at = $3 where id = $1`,
+);
+
+/** Adds an error about the run; it may have one of its own. */
+export const appendError = async (runId: Run['id'], words: string, trx?: Transaction): Promise<void> => {
+  await sql(appendErrorSql, [runId, words, now()], trx);
+};
+
 /** Records a failure; the run fails once its runtime finishes it. */
 export const recordFailure = async (trx: Transaction, runId: Run['id'], failure: string): Promise<void> => {
   await Run.patch(trx, { id: runId }, { failure });
 };
 
 type Continuation = Pick<Run, 'prompt' | 'team' | 'continuesStepId'>;
+type PullRequestOfRun = Pick<Run, 'branch' | 'baseBranch' | 'prNumber' | 'prUrl' | 'prState'>;
+
+/** Makes the new run work on an existing pull request. */
+export const workOnPullRequest = async (
+  trx: Transaction,
+  runId: Run['id'],
+  { branch, baseBranch, prNumber, prUrl, prState }: PullRequestOfRun,
+): Promise<void> => {
+  await Run.patch(trx, { id: runId }, { branch, baseBranch, prNumber, prUrl, prState, prCheckAt: now() });
+};
 
 /** Makes the new run continue another one from the checkpoint of a step, with the same agents. */
 export const continueFromStep = async (

@@ -2,21 +2,14 @@
 // The
 // issue is closed when the run is completed and its pull request, where it has one, is merged.
 
-import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { announcing } from '#foundation/postgres/changes.ts';
-import { sql } from '#foundation/postgres/database.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/trackers/choose.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
+import { appendError } from './decisions.ts';
 import { Run } from './model.ts';
 import { isOpen } from './states.ts';
-
-// The error of the tracker is appended, because the run may have an error of its own.
-const appendErrorSql = announcing(
-  `update runs set last_error = concat_ws(E'\\n', last_error, $2::text), updated_at = $3 where id = $1`,
-);
 
 /**
  * Records a permanent error of the tracker on the run. Does nothing when the run or its project was deleted.
@@ -38,11 +31,8 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
     });
   } catch (error) {
     if (!isFinal(error)) throw error;
-    await sql(appendErrorSql, [
-      id,
-      `The tracker could not be told that the run has ${isOpen({ status }) ? 'started' : 'ended'}: ${error.body.description}`,
-      now(),
-    ]);
+    const what = isOpen({ status }) ? 'started' : 'ended';
+    await appendError(id, `The tracker could not be told that the run has ${what}: ${error.body.description}`);
   }
 }
 

@@ -77,7 +77,7 @@ export class Run extends table('runs', {
   prompt: column<string | null>(),
   /** The only agent that may work on the run, also a built-in one; null means any. */
   agentId: column<string | null>(),
-  /** The branch that the runtime has pushed, and the base to merge it into; null before. */
+  /** The branch that the runtime has pushed, or that the run continues, and the base to merge it into; null before. */
   branch: column<string | null>(),
   baseBranch: column<string | null>(),
   /** The newest commit of the branch. */

@@ -22,7 +22,7 @@ type Outcome = Pick<Row<Run>, 'branch' | 'headSha' | 'prNumber' | 'prUrl' | 'prS
 /** The outcome of a run; null for an open one, and for one without a repository, whose changes are unknown. */
 export function outcomeOf(run: Row<Run>): Outcome | null {
   if (isOpen(run) || !(run.openedRepository || run.branch)) return null;
-  return run.branch ? run : { ...run, commits: 0, changedFiles: 0, insertions: 0, deletions: 0 };
+  return run.headSha ? run : { ...run, commits: 0, changedFiles: 0, insertions: 0, deletions: 0 };
 }
 
 const counted = (what: string) => `${what}; null when the runtime did not count.`;
@@ -33,7 +33,7 @@ export const RunOutcomeType = builder.objectRef<Outcome>('RunOutcome').implement
     result: t.field({
       type: RunResult.type,
       description: 'Whether there are changes.',
-      resolve: ({ branch }) => (branch ? 'changes' : 'no_changes'),
+      resolve: ({ headSha }) => (headSha ? 'changes' : 'no_changes'),
     }),
     commits: t.exposeInt('commits', { nullable: true, description: counted('Commits since the base branch') }),
     files: t.exposeInt('changedFiles', { nullable: true, description: counted('Files that the commits change') }),

@@ -88,14 +88,20 @@ export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> & { key: stri
 export const forwardMessages = (runId: string, messages: readonly ForwardedMessage[]): Promise<void> =>
   transaction(async (trx) => {
     const run = await lockRun(trx, { id: runId });
-    if (!run || !isOpen(run) || (await whyDeaf(trx, run))) return;
-    for (const message of messages) {
-      if (await findByKey(trx, run.id, message.key)) continue;
-      if ((await countMessages(trx, run.id)) >= mission.messages) return;
-      await appendMessage(trx, run, { kind: 'message', authorUserId: null, ...message });
-      await announce(trx, run.id);
-    }
+    if (run) await forwardTo(trx, run, messages);
   });
+
+/** Returns false when the run, which is locked, takes no messages: it has ended, or is about to. */
+export async function forwardTo(trx: Transaction, run: Run, messages: readonly ForwardedMessage[]): Promise<boolean> {
+  if (!isOpen(run) || (await whyDeaf(trx, run))) return false;
+  for (const message of messages) {
+    if (await findByKey(trx, run.id, message.key)) continue;
+    if ((await countMessages(trx, run.id)) >= mission.messages) break;
+    await appendMessage(trx, run, { kind: 'message', authorUserId: null, ...message });
+    await announce(trx, run.id);
+  }
+  return true;
+}
 
 export interface ElicitationAnswer {
   runId: string;

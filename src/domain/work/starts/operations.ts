@@ -69,15 +69,23 @@ const ownProject = (caller: Caller, projectId: string): string =>
 export async function writeMission(
   trx: Transaction,
   caller: Caller,
-  { projectId: wanted, prompt, agentId = null, planApproval = null, budgetUsd = null }: NewMission,
+  mission: NewMission,
   issue: IssueOfRun | null,
 ): Promise<WaitingRun> {
-  const [orgId, at] = [ownOrganization(caller), now()];
-  const billingActorUserId = ownPerson(caller);
+  const actor = { orgId: ownOrganization(caller), billingActorUserId: ownPerson(caller) };
   await holdOwnMembership(trx, caller);
-  const project = await Project.query(trx)
-    .findOne({ id: ownProject(caller, wanted), orgId })
-    .forKeyShare();
+  return writeMissionFor(trx, actor, { ...mission, projectId: ownProject(caller, mission.projectId) }, issue);
+}
+
+/** As `writeMission`, for an event: its admission is the caller's part. */
+export async function writeMissionFor(
+  trx: Transaction,
+  { orgId, billingActorUserId }: Pick<Run, 'orgId' | 'billingActorUserId'>,
+  { projectId, prompt, agentId = null, planApproval = null, budgetUsd = null }: NewMission,
+  issue: IssueOfRun | null,
+): Promise<WaitingRun> {
+  const at = now();
+  const project = await Project.query(trx).findOne({ id: projectId, orgId }).forKeyShare();
   if (!project) return Project.refuse();
   if (agentId !== null) await holdAgent(trx, orgId, agentId);
   const blocker = generalBlocker(project.status, await mayStartMission(trx, orgId));

@@ -7,6 +7,19 @@ export interface EventAuthor {
   isBot: boolean;
 }
 
+export interface Remark {
+  /** Number of the pull request; null for a check, which names a branch. */
+  number: number | null;
+  /** The commit of a check; null for a comment. */
+  sha: string | null;
+  /** Permanent address or name, which identifies the remark. */
+  key: string;
+  /** The words with their place in the change; empty for a review without words. */
+  text: string;
+  /** Whether it is a part of a review, which needs no mention of the agent. */
+  isReview: boolean;
+}
+
 export interface InboundEvent {
   kind: EventKind;
   /** The sender's name of what happened, such as `labeled`. */
@@ -24,6 +37,8 @@ export interface InboundEvent {
   assignee: string | null;
   /** Text in which agents may be mentioned; for an edited comment, without the mentions that it already had. */
   words: string;
+  /** What a person or a check says about a pull request, which may be a mission's; null for other events. */
+  remark: Remark | null;
   /** Branch of a failed check or of a pull request. */
   branch: string | null;
   /** The event as text for the agent, which quotes it. */

@@ -9,6 +9,7 @@ export const IssuePayload = z.object({
   title: z.string(),
   body: z.string().nullish(),
   updated_at: z.string().nullish(),
+  state: z.string().nullish(),
   pull_request: z.unknown().optional(),
 });
 export const Common = z.object({ action: z.string(), repository: RepositoryPayload, sender: User });

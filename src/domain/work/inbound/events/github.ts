@@ -42,7 +42,7 @@ const authorOf = ({ login, type }: z.infer<typeof User>) => ({
   login,
   isBot: type === 'Bot' || login.endsWith('[bot]'),
 });
-const none = { label: null, assignee: null, words: '', branch: null };
+const none = { label: null, assignee: null, words: '', branch: null, remark: null };
 const failures: ReadonlySet<string> = new Set(['failure', 'timed_out', 'startup_failure', 'error']);
 
 const readers: Readonly<Record<string, Read>> = {
@@ -63,11 +63,11 @@ const readers: Readonly<Record<string, Read>> = {
       key: `issue ${about.id} ${action} ${label?.name ?? assignee?.login ?? ''} ${issue.updated_at ?? ''}`,
     };
   }),
-  issue_comment: reading(CommentEvent, readComment),
-  pull_request_review_comment: reading(CommentEvent, readComment),
+  issue_comment: reading(CommentEvent, (event) => readComment(event)),
+  pull_request_review_comment: reading(CommentEvent, (event) => readComment(event, true)),
   pull_request_review: reading(ReviewEvent, ({ review, ...event }) => {
     if (event.action !== 'submitted') return { reason: `A review is used when it is submitted, not ${event.action}.` };
-    return readComment({ ...event, action: 'created', comment: review });
+    return readComment({ ...event, action: 'created', comment: review }, true);
   }),
   pull_request: reading(PullRequestEvent, ({ action, repository: { full_name }, sender, pull_request, label }) => {
     const about = issueOf(full_name, pull_request);
@@ -126,7 +126,10 @@ const readers: Readonly<Record<string, Read>> = {
   ),
 };
 
-function readComment(event: z.infer<typeof CommentEvent>): Omit<InboundEvent, 'payload'> | UnusedEvent {
+function readComment(
+  event: z.infer<typeof CommentEvent>,
+  isReview = false,
+): Omit<InboundEvent, 'payload'> | UnusedEvent {
   const { action, repository, sender, comment, changes } = event;
   const issue = event.issue ?? event.pull_request;
   if (!issue) return { reason: 'The payload lacks the issue.' };
@@ -138,6 +141,7 @@ function readComment(event: z.infer<typeof CommentEvent>): Omit<InboundEvent, 'p
     ? `${comment.path}${comment.line ? `, line ${comment.line}` : ''}\n${comment.diff_hunk ?? ''}\n`
     : '';
   const about = issueOf(repository.full_name, issue);
+  const isOfPullRequest = Boolean(issue.pull_request || event.pull_request);
   const whole = { ...about, comments: [{ author: sender.login, text: `${place}${body}` }] };
   return {
     ...none,
@@ -146,7 +150,11 @@ function readComment(event: z.infer<typeof CommentEvent>): Omit<InboundEvent, 'p
     repository: repository.full_name,
     title: `Comment on ${issue.title} (#${issue.number})`,
     author: authorOf(sender),
-    issue: issue.pull_request || event.pull_request ? null : whole,
+    issue: isOfPullRequest ? null : whole,
+    remark:
+      isOfPullRequest && issue.state !== 'closed'
+        ? { number: issue.number, sha: null, key: comment.html_url, text: body.trim() && `${place}${body}`, isReview }
+        : null,
     words: withoutWords(body, before),
     text: textOfIssue(whole),
     // An edit is another event only when it mentions somebody whom the comment did not mention before.
@@ -183,6 +191,9 @@ function failedCheck(
   const at = branch ? ` on ${branch}` : '';
   // The end of a log says why it failed.
   const end = log.length > 10_000 ? `… ${log.slice(-10_000).toWellFormed()}` : log;
+  const text = [`Check: ${name}: ${conclusion}${at}, commit ${sha}`, url, end.replaceAll('\0', '')]
+    .filter(Boolean)
+    .join('\n\n');
   return {
     ...none,
     kind: 'check',
@@ -192,9 +203,8 @@ function failedCheck(
     author: null,
     issue: null,
     branch,
-    text: [`Check: ${name}: ${conclusion}${at}, commit ${sha}`, url, end.replaceAll('\0', '')]
-      .filter(Boolean)
-      .join('\n\n'),
+    remark: { number: null, sha, key: `${name} ${sha}`, text, isReview: false },
+    text,
     key: `${full_name} ${key}`,
   };
 }

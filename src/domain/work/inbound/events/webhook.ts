@@ -12,6 +12,7 @@ export const readWebhookEvent = (event: string, payload: unknown): InboundEvent 
   assignee: null,
   words: '',
   branch: null,
+  remark: null,
   text: `Event ${event}:\n\n${JSON.stringify(payload, null, 1).slice(0, 12_000).toWellFormed()}`,
   key: null,
   payload,

@@ -1,0 +1,81 @@
+// Continues the missions of pull requests on which people or checks have remarked (../../work/runs/remarks.ts): an open run gets
+// the remarks as messages, one that has ended is continued on the same branch from its newest checkpoint.
+import { randomUUID } from 'node:crypto';
+import { days, now } from '#foundation/clock.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { Problem } from '#foundation/problem.ts';
+import { stepText } from '../../work/runs/bounds.ts';
+import { appendError, workOnPullRequest } from '../../work/runs/decisions.ts';
+import { lockRun } from '../../work/runs/lock.ts';
+import { findByKey } from '../../work/runs/messages.ts';
+import { Run } from '../../work/runs/model.ts';
+import {
+  findRunOfPullRequest,
+  lockRemarks,
+  runsWithRemarks,
+  type StoredRemark,
+  settleRemarks,
+} from '../../work/runs/remarks.ts';
+import { isOpen } from '../../work/runs/states.ts';
+import { forwardTo } from '../../work/runs/steering.ts';
+import { writeMissionFor } from '../../work/starts/operations.ts';
+import { continueFrom } from '../checkpoints/operations.ts';
+import { remarksPrompt } from '../mission-steps/prompts.ts';
+
+/** Remarks wait this long for money: credits, caps and budgets recover without a person. */
+const waitMs = days(2);
+
+/** @throws after all were tried, when one failed internally */
+export async function continuePullRequests(): Promise<void> {
+  const errors: unknown[] = [];
+  for (const runId of await runsWithRemarks()) {
+    await transaction((trx) => hear(trx, runId)).catch((error) => errors.push(error));
+  }
+  if (errors.length > 0) throw new Error(`${errors.length} pull requests were not continued`, { cause: errors[0] });
+}
+
+async function hear(trx: Transaction, runId: string): Promise<void> {
+  const remarks = await lockRemarks(trx, runId);
+  const named = await Run.find({ id: runId }, trx);
+  if (!named || remarks.length === 0) return;
+  const { projectId, prNumber: number, branch } = named;
+  const newest = await findRunOfPullRequest([projectId], { number, branch }, trx);
+  const run = newest && (await lockRun(trx, { id: newest.id }));
+  // The pull request was merged or closed meanwhile.
+  if (!run) return settleRemarks(trx, remarks);
+  if (isOpen(run)) {
+    const messages = remarks.map(({ key, author, text }) => ({
+      key,
+      author: author || 'A check',
+      text: text.slice(0, stepText.message.max).toWellFormed(),
+    }));
+    // A run that is about to end takes no messages: it is continued afterwards.
+    if (await forwardTo(trx, run, messages)) await settleRemarks(trx, remarks);
+    return;
+  }
+  const unheard: StoredRemark[] = [];
+  for (const remark of remarks) if (!(await findByKey(trx, run.id, remark.key))) unheard.push(remark);
+  if (unheard.length > 0 && !(await continueWith(trx, run, unheard))) return;
+  await settleRemarks(trx, remarks);
+}
+
+/** Returns false when the remarks wait for money. */
+async function continueWith(trx: Transaction, run: Run, remarks: readonly StoredRemark[]): Promise<boolean> {
+  const actor = remarks.findLast(({ actorUserId }) => actorUserId !== null)?.actorUserId ?? run.billingActorUserId;
+  const prompt = remarksPrompt(run, remarks, randomUUID());
+  try {
+    await trx.transaction(async (savepoint) => {
+      const id = await continueFrom(savepoint, run, { prompt }, (mission, issue) =>
+        writeMissionFor(savepoint, { orgId: run.orgId, billingActorUserId: actor }, mission, issue),
+      );
+      await workOnPullRequest(savepoint, id, run);
+    });
+    return true;
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    if (error.status === 402 && remarks[0]!.createdAt > now() - waitMs) return false;
+    const words = `The remarks on the pull request did not continue the mission: ${error.body.description}`;
+    await appendError(run.id, words, trx);
+    return true;
+  }
+}

@@ -1,0 +1,65 @@
+// The loop of pull requests of a project in the graph and as a tool: within its bounds remarks continue the mission of a pull request.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
+import { range } from '#graph/validation.ts';
+import { defaultLoop, loopBounds, type PullRequestLoop } from './model.ts';
+import { updateProject } from './operations.ts';
+import { ProjectType } from './schema.ts';
+
+const words = {
+  rounds: 'How often a pull request continues its mission; 0 turns it off.',
+  hours: 'Hours after the start of the first mission in which it does.',
+  costUsd: 'Cost of all missions of the pull request in US dollars, up to which it does',
+};
+
+const PullRequestLoopType = builder.objectRef<PullRequestLoop>('PullRequestLoop').implement({
+  description:
+    'Bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission.',
+  fields: (t) => ({
+    rounds: t.exposeInt('rounds', { description: words.rounds }),
+    hours: t.exposeInt('hours', { description: words.hours }),
+    costUsd: t.exposeFloat('costUsd', { nullable: true, description: `${words.costUsd}; null means without a bound.` }),
+  }),
+});
+
+builder.objectField(ProjectType, 'pullRequestLoop', (t) =>
+  t.field({
+    type: PullRequestLoopType,
+    graphOnly: true,
+    description: 'When the pull requests of missions continue their missions.',
+    resolve: ({ pullRequestLoop }) => pullRequestLoop ?? defaultLoop,
+  }),
+);
+
+const whole = (bound: { min: number; max: number }) => z.int().min(bound.min).max(bound.max);
+
+builder.mutationFields((t) => ({
+  setPullRequestLoop: t.field({
+    description:
+      'Sets the bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. ' +
+      'Beyond them their events wait for an approval.',
+    scope: 'projects:write',
+    tool: { name: 'set_pull_request_loop', idempotent: true },
+    type: ProjectType,
+    args: {
+      projectId: t.arg.string(pathId),
+      rounds: t.arg.int({
+        required: true,
+        description: `${words.rounds} ${range(loopBounds.rounds)}.`,
+        validate: { schema: whole(loopBounds.rounds) },
+      }),
+      hours: t.arg.int({
+        required: true,
+        description: `${words.hours} ${range(loopBounds.hours)}.`,
+        validate: { schema: whole(loopBounds.hours) },
+      }),
+      costUsd: t.arg.float({
+        description: `${words.costUsd}: ${range(loopBounds.costUsd)}. Absent means without a bound.`,
+        validate: { schema: z.number().min(loopBounds.costUsd.min).max(loopBounds.costUsd.max) },
+      }),
+    },
+    resolve: (_, { projectId, rounds, hours, costUsd = null }, { caller }) =>
+      updateProject(caller, projectId, { pullRequestLoop: { rounds, hours, costUsd } }),
+  }),
+}));

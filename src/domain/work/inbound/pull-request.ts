@@ -1,0 +1,87 @@
+// Events about a pull request that a mission has opened: within the bounds of the project they continue the mission, in place of the
+// rules of automations and tasks.
+import { now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { ignoringCase } from '#foundation/postgres/reads.ts';
+import { defaultLoop, Project } from '../../projects/projects/model.ts';
+import { listMissionsWithEvents } from '../recurring/events.ts';
+import { checkSoon } from '../runs/branch.ts';
+import type { Run } from '../runs/model.ts';
+import { boundReached, findRunOfPullRequest, historyOf, noteRemark } from '../runs/remarks.ts';
+import { type Approver, authorRefusal } from './admission.ts';
+import type { InboundEvent, Remark } from './events/event.ts';
+import { InboundDelivery } from './model.ts';
+
+interface About {
+  project: Row<Project>;
+  run: Row<Run>;
+  remark: Remark;
+}
+
+/** The mission that the event continues; null when the rules decide about it. */
+export async function aboutPullRequest(orgId: string, event: InboundEvent): Promise<About | null> {
+  const { remark, repository, branch } = event;
+  const isClosed = event.kind === 'pullRequest' && event.action === 'closed';
+  if (!(remark || isClosed) || repository === null) return null;
+  const [scmOwner, scmRepo] = repository.split('/').map((one) => ignoringCase(one));
+  const projects = await Project.findAll({ orgId: orgId as never, scmOwner, scmRepo });
+  const run = await findRunOfPullRequest(
+    projects.map(({ id }) => id),
+    { number: remark?.number ?? null, branch },
+  );
+  if (run && isClosed) await checkSoon(run.id);
+  if (run?.prNumber == null || !remark) return null;
+  const project = projects.find(({ id }) => id === run.projectId)!;
+  if ((project.pullRequestLoop ?? defaultLoop).rounds === 0) return null;
+  if (remark.number !== null && !remark.isReview && !(await mentionsAgent(orgId, event))) return null;
+  return { project, run, remark };
+}
+
+/** People mention the agent by the name of a rule, or as `@agent`. */
+async function mentionsAgent(orgId: string, { words }: InboundEvent): Promise<boolean> {
+  const rules = (await listMissionsWithEvents(orgId)).flatMap(({ eventTriggers }) => eventTriggers);
+  const names = ['agent', ...rules.flatMap(({ mention }) => mention?.toLowerCase() ?? [])];
+  const mentioned = new Set(words.split(' '));
+  return names.some((name) => mentioned.has(`@${name}`));
+}
+
+/** Stores the remark for the mission, or records why not. */
+export async function hearRemark(
+  id: InboundDelivery['id'],
+  event: InboundEvent,
+  { project, run, remark }: About,
+  approvedBy: Approver,
+): Promise<void> {
+  const refusal = await refusalOf(event, { project, run, remark }, approvedBy);
+  await transaction(async (trx) => {
+    const delivery = await InboundDelivery.lock(trx, { id });
+    if (delivery?.status !== 'received') return;
+    if (!refusal) {
+      const author = event.author?.login ?? '';
+      await noteRemark(trx, run.id, { key: remark.key, author, text: remark.text, actorUserId: approvedBy });
+    }
+    const continued = {
+      result: 'started' as const,
+      reason: `It goes to ${run.id}, the mission of the pull request.`,
+    };
+    const { result: status, reason } = refusal ?? continued;
+    await InboundDelivery.patch(trx, { id }, { status, reason, title: event.title, processedAt: now() });
+  });
+}
+
+type Refusal = { result: 'waiting' | 'ignored'; reason: string } | null;
+
+async function refusalOf(event: InboundEvent, { project, run, remark }: About, approvedBy: Approver): Promise<Refusal> {
+  if (remark.text === '') return { result: 'ignored', reason: 'The review has no words.' };
+  const history = await historyOf(run);
+  if (remark.sha !== null && remark.sha !== history.head)
+    return {
+      result: 'ignored',
+      reason: `The check is about ${remark.sha}, and the mission has pushed ${history.head}.`,
+    };
+  const refusal = await authorRefusal(event, project, { from: 'writers', approvedBy });
+  if (refusal || approvedBy !== null) return refusal;
+  const reason = boundReached(project, history);
+  return reason === null ? null : { result: 'waiting', reason };
+}

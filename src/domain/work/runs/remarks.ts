@@ -1,0 +1,103 @@
+// Remarks on the pull requests of missions: what reviewers, people who mention the agent, and checks say about them. Each is stored once,
+// and continues the mission a minute later (../../execution/pull-requests/continue.ts).
+import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { defaultLoop, type Project } from '../../projects/projects/model.ts';
+import { Run } from './model.ts';
+
+/** Remarks within this time are one step of the mission. */
+const collectMs = minutes(1);
+/** Maximum length of a remark in characters. */
+const mostCharacters = 12_000;
+
+export interface NewRemark {
+  /** Its address or name, which identifies it. */
+  key: string;
+  /** A login of the source host; empty for a check. */
+  author: string;
+  text: string;
+  /** The person who is billed; null means the person of the mission. */
+  actorUserId: Id<'person'> | null;
+}
+
+/** Stores a remark; a repeated one changes nothing. */
+export const noteRemark = async (
+  trx: Transaction | undefined,
+  runId: string,
+  { key, author, text, actorUserId }: NewRemark,
+): Promise<void> => {
+  const stored = text.slice(0, mostCharacters).replaceAll('\0', '').toWellFormed();
+  await sql(
+    `insert into pull_request_remarks (run_id, key, author, text, actor_user_id, created_at)
+      values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
+    [runId, key.slice(0, 500), author, stored, actorUserId, now()],
+    trx,
+  );
+};
+
+const newestSql = `select id from runs where project_id = any($1) and pr_state = 'open' and (pr_number = $2 or branch = $3)
+  order by created_at desc, id desc limit 1`;
+
+/** The newest run of an open pull request, by its number or its branch; null when no mission has opened it. */
+export async function findRunOfPullRequest(
+  projectIds: readonly string[],
+  { number, branch }: { number: number | null; branch: string | null },
+  trx?: Transaction,
+): Promise<Row<Run> | null> {
+  const [found] = await sql<{ id: Run['id'] }>(newestSql, [projectIds, number, branch], trx);
+  return found ? ((await Run.find({ id: found.id }, trx)) ?? null) : null;
+}
+
+const historySql = `select count(*)::int - 1 as rounds, min(created_at) as since, sum(mission_cost_usd)::float8 as cost,
+    (array_agg(head_sha order by created_at desc) filter (where head_sha is not null))[1] as head
+  from runs where project_id = $1 and pr_number = $2`;
+
+interface History {
+  rounds: number;
+  since: number;
+  cost: number;
+  /** The newest commit that a mission has pushed. */
+  head: string | null;
+}
+
+export const historyOf = async ({ projectId, prNumber }: Pick<Run, 'projectId' | 'prNumber'>): Promise<History> =>
+  (await sql<History>(historySql, [projectId, prNumber]))[0]!;
+
+/** Why the pull request is continued no further without a person; null while it is within the bounds of its project. */
+export function boundReached({ pullRequestLoop }: Row<Project>, { rounds, since, cost }: History): string | null {
+  const loop = pullRequestLoop ?? defaultLoop;
+  if (rounds >= loop.rounds) return `The mission of the pull request was continued ${rounds} times, the maximum.`;
+  if (now() > since + hours(loop.hours))
+    return `The mission of the pull request is continued until ${isoTime(since + hours(loop.hours))}.`;
+  if (loop.costUsd !== null && cost >= loop.costUsd)
+    return `The missions of the pull request have cost ${cost.toFixed(2)} US dollars; the maximum is ${loop.costUsd.toFixed(2)}.`;
+  return null;
+}
+
+export interface StoredRemark extends NewRemark {
+  id: number;
+  createdAt: number;
+}
+
+/** Runs whose pull requests have remarks that are due, at most 50. */
+export const runsWithRemarks = async (): Promise<string[]> => {
+  const due = `select run_id from pull_request_remarks where taken_at is null
+    group by run_id having min(created_at) <= $1 order by min(created_at) limit 50`;
+  return (await sql<{ runId: string }>(due, [now() - collectMs])).map(({ runId }) => runId);
+};
+
+/** Locks the waiting remarks of a run, oldest first; none while another process has them. */
+export const lockRemarks = (trx: Transaction, runId: string): Promise<StoredRemark[]> =>
+  sql<StoredRemark>(
+    `select id, key, author, text, actor_user_id, created_at from pull_request_remarks
+      where run_id = $1 and taken_at is null order by id for update skip locked`,
+    [runId],
+    trx,
+  );
+
+export const settleRemarks = async (trx: Transaction, remarks: readonly StoredRemark[]): Promise<void> => {
+  const ids = remarks.map(({ id }) => id);
+  await sql('update pull_request_remarks set taken_at = $2 where id = any($1)', [ids, now()], trx);
+};

@@ -1,0 +1,355 @@
+// The loop of a pull request: reviews, mentions, failed checks and conflicts continue the mission that opened it, within the bounds of
+// its project.
+import { createHmac } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
+import { followPullRequests } from '#domain/work/runs/branch.ts';
+import { hours, minutes, seconds } from '#foundation/clock.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { type GitHub, openGitHub } from '../support/fake-github.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
+type Json = any;
+
+const token = 'ghp_ofAcme';
+const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
+const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+let world: World;
+let github: GitHub;
+let owner: Account;
+let runtime: Runtime;
+let projectId: string;
+let hook: { id: string; address: string; secret: string };
+let events = 0;
+
+beforeAll(async () => {
+  openOutbound({ allowLoopback: true });
+  github = await openGitHub(token);
+  world = await openWorld({ vendors: { github: github.address } });
+  openStorage(folderStorage(contents));
+  owner = await createOwner(world, 'Alice', 'Acme');
+  const { id: orgId } = owner.organization;
+  await world.grant(owner.organization, 1_000);
+  await world.lift(owner.organization);
+  for (const vendorKind of ['scm', 'tracker'] as const) {
+    await connectIntegration({ orgId, vendor: 'github', vendorKind, displayName: 'GitHub', credentials: token });
+  }
+  runtime = await createRuntime(world, owner.organization);
+  projectId = await createProject(world, owner, 'Shop', { tracker: 'github' });
+  const { body } = await world.rest('POST', '/inbound-hooks', {
+    token: owner.token,
+    body: { name: 'Events', vendor: 'github' },
+  });
+  hook = { ...body.hook, secret: body.secret };
+});
+afterAll(async () => {
+  await Promise.all([world.close(), github.close()]);
+  rmSync(contents, { recursive: true });
+  openOutbound({ allowLoopback: false });
+});
+beforeEach(() => {
+  github.clear('acme/shop');
+  repository().permissions.set('ada', 'write').set('bob', 'write').set('eve', 'read');
+});
+afterEach(async () => {
+  await world.knex('runs').delete();
+  await world.knex('projects').update({ pullRequestLoop: null });
+  expect(github.violations).toEqual([]);
+});
+
+const repository = () => github.repositories.get('acme/shop')!;
+const selection =
+  '{ runId leaseId branch baseBranch prompt step { stepId prompt resumeSessionId checkpoint { commitSha } } }';
+const claim = (): Promise<Json> => runtime.claim({}, selection);
+
+async function startMission(): Promise<Json> {
+  const query =
+    'mutation ($projectId: String!, $prompt: String!) { startMission(projectId: $projectId, prompt: $prompt) { id } }';
+  const variables = { projectId, prompt: 'Mend the date test.' };
+  await world.graphql(query, { token: owner.token, variables });
+  return claim();
+}
+async function push({ branch, ...held }: Json, headSha: string): Promise<Json> {
+  repository().heads.set(branch, headSha);
+  const { runId, leaseId } = held;
+  return runtime.report('reportBranch', { runId, leaseId, headSha, baseBranch: 'main' }, '{ prNumber prUrl }');
+}
+async function finish({ runId, leaseId, step: { stepId } }: Json): Promise<void> {
+  const { contentKey, uploadUrl } = await runtime.report(
+    'createArtifactUpload',
+    { runId, leaseId },
+    '{ contentKey uploadUrl }',
+  );
+  await fetch(uploadUrl, { method: 'PUT', body: 'bundle' });
+  await runtime.report('reportCheckpoint', {
+    runId,
+    leaseId,
+    stepId,
+    contentKey,
+    commitSha: first,
+    sessionId: 'session-1',
+  });
+  await runtime.report(
+    'finishStep',
+    { runId, leaseId, stepId, status: 'completed', sessionId: 'session-1' },
+    '{ outcome }',
+  );
+  await runtime.finish({ runId, leaseId });
+  await world.delivered();
+}
+/** A run that has opened the pull request 2 and has ended. */
+async function opened(): Promise<Json> {
+  const held = await startMission();
+  expect(await push(held, first)).toMatchObject({ prNumber: 2 });
+  await finish(held);
+  return held;
+}
+
+async function deliver(name: string, payload: object): Promise<Json> {
+  const body = JSON.stringify({ repository: { full_name: 'acme/shop' }, ...payload });
+  const answer = await fetch(hook.address, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': name,
+      'x-github-delivery': `delivery-${++events}`,
+      'x-hub-signature-256': `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`,
+    },
+  });
+  await world.delivered();
+  return deliveryOf(((await answer.json()) as Json).deliveryId);
+}
+const deliveryPath = (id: string) => `/inbound-hooks/${hook.id}/deliveries/${id}`;
+const deliveryOf = async (id: string) => (await world.rest('GET', deliveryPath(id), { token: owner.token })).body;
+
+const person = (login: string) => ({ login, type: 'User' });
+const pullRequest = (more: object = {}) => ({
+  number: 2,
+  html_url: 'https://github.com/acme/shop/pull/2',
+  title: 'Mend the date test.',
+  body: '',
+  state: 'open',
+  ...more,
+});
+const address = () => `https://github.com/acme/shop/pull/2#c${++events}`;
+const review = (body: string, by = 'ada', more: object = {}) =>
+  deliver('pull_request_review', {
+    action: 'submitted',
+    review: { id: ++events, html_url: address(), body, state: 'changes_requested', user: person(by) },
+    pull_request: pullRequest(more),
+    sender: person(by),
+  });
+const lineComment = (body: string, by = 'bob') =>
+  deliver('pull_request_review_comment', {
+    action: 'created',
+    comment: {
+      ...{ id: ++events, html_url: address(), body, user: person(by) },
+      ...{ path: 'src/date.ts', line: 7, diff_hunk: '@@ -5,3 +5,3 @@\n-local\n+utc' },
+    },
+    pull_request: pullRequest(),
+    sender: person(by),
+  });
+const comment = (body: string) =>
+  deliver('issue_comment', {
+    action: 'created',
+    comment: { id: ++events, html_url: address(), body, user: person('ada') },
+    issue: pullRequest({ pull_request: {} }),
+    sender: person('ada'),
+  });
+const failedCheck = (branch: string, head_sha: string) =>
+  deliver('check_run', {
+    action: 'completed',
+    check_run: {
+      ...{ id: ++events, name: 'tests', html_url: 'https://ci.example/1', head_sha, conclusion: 'failure' },
+      ...{ check_suite: { head_branch: branch }, output: { title: 'Tests', text: '1 test failed: dates' } },
+    },
+    sender: person('ci'),
+  });
+const pass = async (ms = minutes(1)) => {
+  world.clock.turn(ms);
+  await continuePullRequests();
+};
+const runs = (): Promise<Json[]> => world.knex('runs').orderBy('createdAt');
+const setLoop = (loop: object) =>
+  world.field(
+    `mutation ($projectId: String!, $rounds: Int!, $hours: Int!, $costUsd: Float) {
+      setPullRequestLoop(projectId: $projectId, rounds: $rounds, hours: $hours, costUsd: $costUsd) {
+        pullRequestLoop { rounds hours costUsd } } }`,
+    { token: owner.token, variables: { projectId, rounds: 5, hours: 168, ...loop } },
+  );
+
+describe('A review of a pull request whose mission has ended', () => {
+  it('continues the mission with its line comments as one step, on the same branch and in its session', async () => {
+    const before = await opened();
+    expect(await review('Please use UTC.')).toMatchObject({
+      status: 'started',
+      reason: `It goes to ${before.runId}, the mission of the pull request.`,
+    });
+    await pass(seconds(50));
+    await lineComment('This is local time.');
+    expect(await runs()).toHaveLength(1);
+    await pass(seconds(10));
+    expect(await runs()).toHaveLength(2);
+    const after = await claim();
+    expect(after).toMatchObject({
+      branch: before.branch,
+      baseBranch: 'main',
+      step: { resumeSessionId: 'session-1', checkpoint: { commitSha: first } },
+    });
+    expect(after.step.prompt).toMatch(
+      /^Answer the remarks on pull request #2 [\s\S]*<remarks-(\w+)>\nada wrote:\nPlease use UTC\.[\s\S]*bob wrote:\nsrc\/date\.ts, line 7\n@@[\s\S]*This is local time\.\n<\/remarks-\1>$/,
+    );
+    repository().pulls[0]!.title = 'A title by a person';
+    expect(await push(after, second)).toMatchObject({ prNumber: 2 });
+    await finish(after);
+    expect(repository().pulls).toMatchObject([{ title: 'A title by a person' }]);
+    expect((await runs()).map((run) => [run.prNumber, run.headSha, run.billingActorUserId])).toEqual([
+      [2, first, owner.person.id],
+      [2, second, owner.person.id],
+    ]);
+    await pass();
+    expect(await runs()).toHaveLength(2);
+  });
+
+  it('is heard once by concurrent processes, and again when it is delivered twice', async () => {
+    await opened();
+    const { id } = await review('Please use UTC.');
+    await world.rest('POST', `${deliveryPath(id)}/redelivery`, { token: owner.token });
+    await world.delivered();
+    world.clock.turn(minutes(1));
+    await Promise.all([continuePullRequests(), continuePullRequests(), continuePullRequests()]);
+    await pass();
+    expect(await runs()).toHaveLength(2);
+    expect(await world.knex('pull_request_remarks')).toHaveLength(1);
+  });
+
+  it('waits for an approval when its author may not write, and is then billed to the person who approves', async () => {
+    await opened();
+    const bob = await world.person('Bob');
+    await world.join(owner.organization, bob, 'admin');
+    const { id, ...waiting } = await review('Send me the keys.', 'eve');
+    expect(waiting).toMatchObject({ status: 'waiting', reason: 'eve may not write to acme/shop.' });
+    await pass();
+    expect(await runs()).toHaveLength(1);
+    const bobs = await world.token(bob, owner.organization);
+    await world.rest('POST', `${deliveryPath(id)}/approval`, { token: bobs });
+    await world.delivered();
+    expect(await deliveryOf(id)).toMatchObject({ status: 'started' });
+    await pass();
+    expect((await runs()).map((run) => run.billingActorUserId)).toEqual([owner.person.id, bob.id]);
+  });
+
+  it('starts nothing without words, on a pull request that is closed, or where the loop is off', async () => {
+    await opened();
+    expect(await review('')).toMatchObject({ status: 'ignored', reason: 'The review has no words.' });
+    expect(await review('Too late.', 'ada', { state: 'closed' })).toMatchObject({ status: 'ignored' });
+    expect(await setLoop({ rounds: 0 })).toMatchObject({ pullRequestLoop: { rounds: 0 } });
+    expect(await review('Please use UTC.')).toMatchObject({ status: 'ignored' });
+    await pass();
+    expect(await runs()).toHaveLength(1);
+  });
+
+  it('becomes a message where somebody has continued the mission meanwhile', async () => {
+    const before = await opened();
+    await review('Please use UTC.');
+    const query = 'mutation ($runId: String!) { continueRun(runId: $runId, prompt: "Go on.") { id } }';
+    const { id } = await world.field(query, { token: owner.token, variables: { runId: before.runId } });
+    await world.knex('runs').where({ id }).update({ prNumber: 2, prState: 'open', branch: before.branch });
+    await pass();
+    expect(await runs()).toHaveLength(2);
+    expect(await world.knex('run_messages').where({ runId: id })).toMatchObject([
+      { author: 'ada', text: 'Please use UTC.' },
+    ]);
+  });
+
+  it('that cannot continue the mission leaves the reason on its run', async () => {
+    const { runId } = await opened();
+    await world.knex('checkpoints').delete();
+    await review('Please use UTC.');
+    await pass();
+    expect(await runs()).toMatchObject([
+      {
+        id: runId,
+        lastError: expect.stringMatching(
+          /^The remarks on the pull request did not continue the mission: The run has no checkpoint/,
+        ),
+      },
+    ]);
+  });
+});
+
+it('A comment continues the mission when it mentions the agent, and not otherwise', async () => {
+  await opened();
+  expect(await comment('Looks good to me.')).toMatchObject({ status: 'ignored' });
+  expect(await comment('@agent use UTC, please.')).toMatchObject({ status: 'started' });
+  await pass();
+  expect(await runs()).toHaveLength(2);
+});
+
+it('A failed check continues the mission with the end of its log when it is about the newest commit', async () => {
+  const { branch } = await opened();
+  expect(await failedCheck(branch, second)).toMatchObject({
+    status: 'ignored',
+    reason: `The check is about ${second}, and the mission has pushed ${first}.`,
+  });
+  expect(await failedCheck(branch, first)).toMatchObject({ status: 'started' });
+  await failedCheck(branch, first);
+  await pass();
+  expect(await runs()).toHaveLength(2);
+  const { step } = await claim();
+  expect(step.prompt).toContain('1 test failed: dates');
+  expect(step.prompt.split('1 test failed').length).toBe(2);
+});
+
+it('A conflict with the base branch continues the mission once for each commit', async () => {
+  await opened();
+  repository().pulls[0]!.mergeable_state = 'dirty';
+  for (let n = 0; n < 2; n++) {
+    world.clock.turn(hours(1));
+    await followPullRequests();
+    await pass();
+  }
+  expect(await runs()).toHaveLength(2);
+  expect((await claim()).step.prompt).toContain('The branch conflicts with its base branch');
+});
+
+describe('The bounds of a project', () => {
+  it.each([
+    [{ rounds: 1 }, 'The mission of the pull request was continued 1 times, the maximum.'],
+    [{ costUsd: 0.01 }, 'The missions of the pull request have cost 2.00 US dollars; the maximum is 0.01.'],
+    [{ hours: 1 }, expect.stringMatching(/^The mission of the pull request is continued until 20/)],
+  ])('let further reviews wait for an approval: %j', async (bound, reason) => {
+    await opened();
+    await review('Please use UTC.');
+    await pass();
+    await finish(await claim());
+    await world.knex('runs').update({ missionCostUsd: 1 });
+    world.clock.turn(hours(2));
+    await setLoop(bound);
+    const { id, ...waiting } = await review('And rename it.');
+    expect(waiting).toMatchObject({ status: 'waiting', reason });
+    await world.rest('POST', `${deliveryPath(id)}/approval`, { token: owner.token });
+    await world.delivered();
+    await pass();
+    expect(await runs()).toHaveLength(3);
+  });
+
+  it('are shown, have defaults, and are refused when out of range', async () => {
+    const query = 'query ($id: String!) { project(projectId: $id) { pullRequestLoop { rounds hours costUsd } } }';
+    const { body } = await world.graphql(query, { token: owner.token, variables: { id: projectId } });
+    expect(body.data.project.pullRequestLoop).toEqual({ rounds: 5, hours: 168, costUsd: null });
+    expect(await setLoop({ rounds: 51 })).toMatchObject({ code: 'invalid_request' });
+    expect(await setLoop({ costUsd: 0 })).toMatchObject({ code: 'invalid_request' });
+    expect(await setLoop({ costUsd: 20 })).toEqual({ pullRequestLoop: { rounds: 5, hours: 168, costUsd: 20 } });
+  });
+});
