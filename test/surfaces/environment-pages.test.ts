@@ -306,4 +306,16 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await team.getByText('A builder works alone.').waitFor();
     expect(await hasTeam()).toBe(false);
   });
+
+  it('bounds how often a pull request continues its mission', async () => {
+    const page = await open(`/projects/${projectId}`);
+    const card = page.getByRole('region', { name: 'Pull requests' });
+    await card.getByText('up to 5 times within 7 days').waitFor();
+    await card.getByRole('button', { name: 'Change when pull requests continue' }).click();
+    await card.getByLabel('Rounds').fill('2');
+    await card.getByLabel('Cost in USD').fill('12.5');
+    await pages.inspect(page, 'project-pull-requests');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await card.getByText('up to 2 times within 7 days and 12.50 USD').waitFor();
+  });
 });

@@ -2351,6 +2351,16 @@ export type SetProjectTeamMutationVariables = Exact<{
 
 export type SetProjectTeamMutation = { setProjectTeam: { id: string, hasTeam: boolean | null } };
 
+export type SetPullRequestLoopMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  rounds: Scalars['Int']['input'];
+  hours: Scalars['Int']['input'];
+  costUsd?: InputMaybe<Scalars['Float']['input']>;
+}>;
+
+
+export type SetPullRequestLoopMutation = { setPullRequestLoop: { id: string } };
+
 export type DeleteProjectMutationVariables = Exact<{
   projectId: Scalars['String']['input'];
 }>;
@@ -2374,7 +2384,7 @@ export type ProjectQueryVariables = Exact<{
 }>;
 
 
-export type ProjectQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, tracker: ProjectTracker, hasTeam: boolean | null, createdAt: number, defaultSandboxTemplate: { id: string, name: string } | null } };
+export type ProjectQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, tracker: ProjectTracker, hasTeam: boolean | null, createdAt: number, pullRequestLoop: { rounds: number, hours: number, costUsd: number | null }, defaultSandboxTemplate: { id: string, name: string } | null } };
 
 export type ScheduledTasksQueryVariables = Exact<{
   projectId?: InputMaybe<Scalars['String']['input']>;
@@ -3081,6 +3091,10 @@ export const setProjectTeam: Operation<SetProjectTeamMutation, SetProjectTeamMut
   text: 'mutation SetProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id hasTeam}}',
 };
 
+export const setPullRequestLoop: Operation<SetPullRequestLoopMutation, SetPullRequestLoopMutationVariables> = {
+  text: 'mutation SetPullRequestLoop($projectId:String!$rounds:Int!$hours:Int!$costUsd:Float){setPullRequestLoop(projectId:$projectId rounds:$rounds hours:$hours costUsd:$costUsd){id}}',
+};
+
 export const deleteProject: Operation<DeleteProjectMutation, DeleteProjectMutationVariables> = {
   text: 'mutation DeleteProject($projectId:String!){deleteProject(projectId:$projectId){id}}',
 };
@@ -3090,7 +3104,7 @@ export const projects: Operation<ProjectsQuery, ProjectsQueryVariables> = {
 };
 
 export const project: Operation<ProjectQuery, ProjectQueryVariables> = {
-  text: 'query Project($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status tracker hasTeam defaultSandboxTemplate{id name}createdAt}}',
+  text: 'query Project($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status tracker hasTeam pullRequestLoop{rounds hours costUsd}defaultSandboxTemplate{id name}createdAt}}',
 };
 
 export const scheduledTasks: Operation<ScheduledTasksQuery, ScheduledTasksQueryVariables> = {

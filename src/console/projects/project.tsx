@@ -19,6 +19,7 @@ import { taskCommand } from '../overview/first-steps.tsx';
 import { Recurring } from '../recurring/recurring.tsx';
 import { kinds } from '../recurring/recurring-kinds.ts';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
+import { PullRequestLoop } from './pull-request-loop.tsx';
 import { Team } from './team.tsx';
 
 export const Project = ({ id: projectId }: { id: string }) => (
@@ -44,6 +45,7 @@ export const Project = ({ id: projectId }: { id: string }) => (
       </div>
       <div class="column">
         <Team projectId={projectId} />
+        <PullRequestLoop projectId={projectId} />
         <Sandboxes projectId={projectId} />
         <Environments projectId={projectId} />
         <Artifacts projectId={projectId} />

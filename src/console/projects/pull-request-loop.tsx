@@ -1,0 +1,93 @@
+// The loop of pull requests of a project: the bounds within which remarks continue their missions.
+import { useState } from 'preact/hooks';
+import { project as oneProject, type ProjectQuery, setPullRequestLoop } from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { FormFrame, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { may } from '../kit/page.ts';
+import { Card, Pill } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+import { plural } from '../kit/words.tsx';
+
+type Loop = ProjectQuery['project']['pullRequestLoop'];
+
+export function PullRequestLoop({ projectId }: { projectId: string }) {
+  const { data, read } = useReading(oneProject, { projectId });
+  const [isChanging, setChanging] = useState(false);
+  if (!data) return null;
+  const loop = data.project.pullRequestLoop;
+  return (
+    <Card title="Pull requests" aside={<Pill status={loop.rounds > 0 ? 'on' : 'off'} />}>
+      <p class="muted">{words(loop)}</p>
+      {isChanging ? (
+        <Change
+          projectId={projectId}
+          loop={loop}
+          done={() => {
+            setChanging(false);
+            read();
+          }}
+        />
+      ) : (
+        may('projects:write') && (
+          <div class="actions">
+            <button
+              type="button"
+              class="quiet slim"
+              aria-label="Change when pull requests continue their missions"
+              onClick={() => setChanging(true)}
+            >
+              Change
+            </button>
+          </div>
+        )
+      )}
+    </Card>
+  );
+}
+
+function words({ rounds, hours, costUsd }: Loop): string {
+  if (rounds === 0) return 'Reviews and failed checks do not continue the mission of a pull request.';
+  const time = hours % 24 === 0 ? plural(hours / 24, 'day') : plural(hours, 'hour');
+  const cost = costUsd === null ? '' : ` and ${costUsd.toFixed(2)} USD`;
+  return `Reviews, mentions, failed checks and conflicts continue the mission of a pull request, up to ${plural(rounds, 'time')} within ${time}${cost}. Later ones wait for an approval on the page of their inbound hook.`;
+}
+
+function Change({ projectId, loop, done }: { projectId: string; loop: Loop; done(): void }) {
+  const { rounds, hours, costUsd } = loop;
+  const form = useForm({
+    name: `pull requests of ${projectId}`,
+    initial: { rounds: String(rounds), hours: String(hours), costUsd: costUsd === null ? '' : String(costUsd) },
+    async send(values, key) {
+      const cost = values.costUsd === '' ? null : Number(values.costUsd);
+      const bounds = { rounds: Number(values.rounds), hours: Number(values.hours), costUsd: cost };
+      await mutate(setPullRequestLoop, { projectId, ...bounds }, key);
+      done();
+    },
+  });
+  return (
+    <FormFrame form={form} action="Save" close={done}>
+      <Text form={form} name="rounds" label="Rounds" hint="0 turns it off." type="number" min={0} max={50} required />
+      <Text
+        form={form}
+        name="hours"
+        label="Hours"
+        hint="After the start of the first mission."
+        type="number"
+        min={1}
+        max={2160}
+        required
+      />
+      <Text
+        form={form}
+        name="costUsd"
+        label="Cost in USD"
+        hint="Of all missions of the pull request. Empty means no bound."
+        type="number"
+        step="0.01"
+        min={0.01}
+        max={10000}
+      />
+    </FormFrame>
+  );
+}
