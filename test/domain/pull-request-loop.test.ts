@@ -262,6 +262,7 @@ describe('A review of a pull request whose mission has ended', () => {
   it('becomes a message where somebody has continued the mission meanwhile', async () => {
     const before = await opened();
     await review('Please use UTC.');
+    world.clock.turn(1);
     const query = 'mutation ($runId: String!) { continueRun(runId: $runId, prompt: "Go on.") { id } }';
     const { id } = await world.field(query, { token: owner.token, variables: { runId: before.runId } });
     await world.knex('runs').where({ id }).update({ prNumber: 2, prState: 'open', branch: before.branch });
@@ -321,6 +322,93 @@ it('A conflict with the base branch continues the mission once for each commit',
   }
   expect(await runs()).toHaveLength(2);
   expect((await claim()).step.prompt).toContain('The branch conflicts with its base branch');
+});
+
+const approve = (commit_id: string, by = 'ada') =>
+  deliver('pull_request_review', {
+    action: 'submitted',
+    review: { id: ++events, html_url: address(), body: '', state: 'approved', commit_id, user: person(by) },
+    pull_request: pullRequest(),
+    sender: person(by),
+  });
+
+describe('An approval of a pull request', () => {
+  const merged = () => repository().pulls[0]!.merged;
+  beforeEach(() => world.knex('projects').update({ autoMerge: true }));
+  afterEach(() => world.knex('projects').update({ autoMerge: false }));
+
+  it('by a person who may write lets the newest commit be merged, and closes the issue', async () => {
+    const { runId } = await opened();
+    expect(await approve(second)).toMatchObject({ status: 'ignored' });
+    expect(await approve(first, 'eve')).toMatchObject({ status: 'waiting' });
+    await followPullRequests();
+    expect(merged()).toBe(false);
+    expect(await approve(first)).toMatchObject({
+      status: 'started',
+      reason: `It approves the commit ${first} of ${runId}.`,
+    });
+    await followPullRequests();
+    await world.delivered();
+    expect([merged(), repository().issues[0]!.state]).toEqual([true, 'closed']);
+    expect(await runs()).toHaveLength(1);
+  });
+});
+
+describe('The source host', () => {
+  it('shows a reaction on the comment that continues a mission, once', async () => {
+    await opened();
+    await lineComment('This is local time.');
+    const { id } = await comment('@agent use UTC, please.');
+    await world.rest('POST', `${deliveryPath(id)}/redelivery`, { token: owner.token });
+    await world.delivered();
+    expect(repository().reactions).toEqual([
+      expect.stringMatching(/^pulls\/comments\/\d+$/),
+      expect.stringMatching(/^issues\/comments\/\d+$/),
+    ]);
+  });
+
+  it('that refuses the reaction leaves the reason on the delivery; the mission goes on', async () => {
+    await opened();
+    github.disturb('reactions/create-for-pull-request-review-comment', { status: 403, body: { message: 'No access' } });
+    expect((await lineComment('This is local time.')).reason).toMatch(
+      /^It goes to run_\w+, .* No reaction was added: /,
+    );
+    await pass();
+    expect(await runs()).toHaveLength(2);
+  });
+
+  it('shows the mission as a status of its commit: pending, then its outcome with cost and size', async () => {
+    const held = await startMission();
+    await push(held, first);
+    await world.delivered();
+    const page = expect.stringContaining(`/console/o/acme/runs/${held.runId}`);
+    const status = { sha: first, context: 'mission', target_url: page };
+    expect(repository().statuses).toEqual([
+      { ...status, state: 'pending', description: 'The mission works on the change.' },
+    ]);
+    await world.knex('runs').update({ changedFiles: 2, insertions: 5, deletions: 1, missionCostUsd: 1.2 });
+    await finish(held);
+    expect(repository().statuses[1]).toEqual({
+      ...status,
+      state: 'success',
+      description: 'completed · 1.20 USD · 2 files, +5 −1',
+    });
+    await approve(first);
+    expect(repository().statuses[2]!.description).toBe('completed · 1.20 USD · 2 files, +5 −1 · approved');
+    await deliver('status', { id: 1, sha: first, state: 'failure', context: 'mission', sender: person('acme-bot') });
+    await pass();
+    expect(await runs()).toHaveLength(1);
+  });
+
+  it('shows a failure for a mission that fails or is canceled, and a mission goes on where statuses are refused', async () => {
+    const held = await startMission();
+    github.disturb('repos/create-commit-status', { status: 403, body: { message: 'No access' } });
+    await push(held, first);
+    await world.delivered();
+    await world.rest('POST', `/runs/${held.runId}/cancel`, { token: owner.token });
+    await world.delivered();
+    expect(repository().statuses).toMatchObject([{ state: 'failure', description: 'canceled · 0.00 USD' }]);
+  });
 });
 
 describe('The bounds of a project', () => {

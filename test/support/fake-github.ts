@@ -90,6 +90,10 @@ export interface GitHubPullRequest {
   comments: (Comment & { path?: string; line?: number; user: { login: string; type: string } })[];
 }
 interface Repository {
+  /** Reactions by what they are added to, such as `issues/12`. */
+  reactions: string[];
+  /** Statuses of commits, in order. */
+  statuses: { sha: string; state: string; context: string; description: string; target_url: string }[];
   issues: GitHubIssue[];
   pulls: GitHubPullRequest[];
   /** The newest commit of each branch. */
@@ -123,6 +127,8 @@ export async function openGitHub(token: string) {
       heads: new Map(),
       files: new Map(),
       permissions: new Map(),
+      reactions: [],
+      statuses: [],
     };
     repositories.set(name, repository);
     return repository;
@@ -175,6 +181,16 @@ export async function openGitHub(token: string) {
       const permission = repository.permissions.get(path.username!);
       if (!permission) return notFound;
       return { status: 200, body: { permission, role_name: permission, user: { login: path.username } } };
+    }
+    if (id.startsWith('reactions/')) {
+      const [, target] = /([a-z/]+\/\d+)\/reactions$/.exec(asked.url.replace(/^\/repos\/[^/]+\/[^/]+\//, '')) ?? [];
+      const status = repository.reactions.includes(target!) ? 200 : 201;
+      if (status === 201) repository.reactions.push(target!);
+      return { status, body: { id: 1, content: 'eyes' } };
+    }
+    if (id === 'repos/create-commit-status') {
+      repository.statuses.push({ sha: path.sha, ...(asked.body as object) } as Repository['statuses'][number]);
+      return { status: 201, body: { id: 1, ...(asked.body as object) } };
     }
     if (id === 'repos/get') return { status: 200, body: { default_branch: 'main' } };
     if (id.startsWith('pulls/')) return pullRequestReply(repository, asked, id, path, query);

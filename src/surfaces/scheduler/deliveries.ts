@@ -3,6 +3,8 @@
 import { writeExport } from '#domain/lifecycle/closure/export.ts';
 import { deliverPush } from '#domain/work/a2a/push.ts';
 import { processDelivery } from '#domain/work/inbound/process.ts';
+import { reactToEvent } from '#domain/work/inbound/reaction.ts';
+import { reportStatus } from '#domain/work/runs/commit-status.ts';
 import { finishIssue } from '#domain/work/runs/finish-issue.ts';
 import type { Handlers } from '#foundation/jobs/background.ts';
 import { deliverMail } from '#foundation/mail/mail.ts';
@@ -11,6 +13,8 @@ export const deliveries = {
   mail: deliverMail,
   'finish issue': finishIssue,
   'a2a push': deliverPush,
+  'commit status': reportStatus,
   'inbound event': processDelivery,
+  reaction: reactToEvent,
   'export organization': writeExport,
 } satisfies Required<Handlers>;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isoTime } from '#foundation/clock.ts';
 import { connectVendor } from '../vendors/connection.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
-import type { PullRequest, PullRequests } from './repository.ts';
+import { type PullRequest, type PullRequests, statusContext } from './repository.ts';
 
 const Listed = z.object({
   number: z.int(),
@@ -68,6 +68,12 @@ export const pullRequests: PullRequests = {
         text: body!,
         place: path ? `${path}${line ? `:${line}` : ''}` : null,
       }));
+  },
+
+  async setStatus(project, sha, { state, description, url: target_url }) {
+    const connection = await connectVendor(project, 'scm', 'github');
+    const json = { state, description, target_url, context: statusContext };
+    await fetchGitHub(connection, `${repositoryPath(project)}/statuses/${sha}`, z.unknown(), { method: 'POST', json });
   },
 
   async merge(project, number, sha) {

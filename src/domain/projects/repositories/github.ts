@@ -60,5 +60,12 @@ export const githubHost: Repository = {
     return data.permission === 'admin' || data.permission === 'write';
   },
 
+  async react(project, target) {
+    // The permission for issues belongs to the tracker's connector where GitHub is the tracker.
+    const connection = await connectVendor(project, project.tracker === 'github' ? 'tracker' : 'scm', 'github');
+    const path = `${repositoryPath(project)}/${target}/reactions`;
+    await fetchGitHub(connection, path, z.unknown(), { method: 'POST', json: { content: 'eyes' } });
+  },
+
   pullRequests,
 };

@@ -51,6 +51,17 @@ export interface NewPullRequest {
   body: string;
 }
 
+/** The name of a mission's status at a commit. */
+export const statusContext = 'mission';
+
+export interface CommitStatus {
+  state: 'pending' | 'success' | 'failure';
+  /** At most 140 characters. */
+  description: string;
+  /** Page of the mission. */
+  url: string;
+}
+
 /** Each operation throws the problems of `Repository.readFile`. */
 export interface PullRequests {
   /** Opens a pull request, or updates the open one of the branch with this title and text. */
@@ -58,6 +69,8 @@ export interface PullRequests {
   read(project: Row<Project>, number: number): Promise<PullRequest>;
   /** Reads the comments of people since a time, at most 100 of each kind, oldest first. */
   comments(project: Row<Project>, number: number, since: number): Promise<ReviewComment[]>;
+  /** Sets the mission's status of a commit, in place of an earlier one. */
+  setStatus(project: Row<Project>, sha: string, status: CommitStatus): Promise<void>;
   /** Merges the pull request when this commit is still its head. A repeated call changes nothing. */
   merge(project: Row<Project>, number: number, headSha: string): Promise<void>;
 }
@@ -71,6 +84,8 @@ export interface Repository {
   access(project: Row<Project>, connector: Row<Integration>): Promise<RepositoryAccess>;
   /** Whether somebody may write to the repository; absent means the host has no accounts. @throws as `readFile` */
   mayWrite?(project: Row<Project>, login: string): Promise<boolean>;
+  /** Shows that an event was seen: a reaction to an issue or a comment, named as in `Remark`. A repeated call changes nothing. */
+  react?(project: Row<Project>, target: string): Promise<void>;
   /** The pull requests; absent for a host without any. */
   pullRequests?: PullRequests;
 }

@@ -1,6 +1,7 @@
 // Whether an event fits a trigger. Each refusal is a sentence for the page of events.
 import type { Row } from '#foundation/postgres/base-model.ts';
-import type { Project } from '../../projects/projects/model.ts';
+import { ignoringCase } from '#foundation/postgres/reads.ts';
+import { Project } from '../../projects/projects/model.ts';
 import { evaluate, isTrue } from '../inbound-hooks/expressions.ts';
 import type { EventTrigger, RecurringMission } from '../recurring/model.ts';
 import type { InboundEvent } from './events/event.ts';
@@ -14,6 +15,13 @@ export interface Fit {
 
 export const isAbout = ({ repository }: InboundEvent, { scmOwner, scmRepo }: Row<Project>): boolean =>
   repository === null || repository.toLowerCase() === `${scmOwner}/${scmRepo}`.toLowerCase();
+
+/** The projects of the organization whose repository the event is about. */
+export function projectsOf(orgId: string, { repository }: InboundEvent): Promise<Row<Project>[]> {
+  if (repository === null) return Promise.resolve([]);
+  const [scmOwner, scmRepo] = repository.split('/').map((one) => ignoringCase(one));
+  return Project.findAll({ orgId: orgId as never, scmOwner, scmRepo });
+}
 
 const nouns = {
   issue: 'issue',

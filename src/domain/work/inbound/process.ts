@@ -115,6 +115,7 @@ async function start(
     if (run) runs.push(run);
   }
   const status = statusOf(outcomes);
+  if (runs.length > 0 && event.reactsTo) await enqueue(trx, 'reaction', { deliveryId: delivery.id });
   const reason = outcomes.find(({ result }) => result === 'later' || result === 'waiting')?.reason ?? null;
   await InboundDelivery.patch(
     trx,

@@ -1,16 +1,18 @@
 // Events about a pull request that a mission has opened: within the bounds of the project they continue the mission, in place of the
 // rules of automations and tasks.
 import { now } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
-import { ignoringCase } from '#foundation/postgres/reads.ts';
-import { defaultLoop, Project } from '../../projects/projects/model.ts';
+import { defaultLoop, type Project } from '../../projects/projects/model.ts';
 import { listMissionsWithEvents } from '../recurring/events.ts';
 import { checkSoon } from '../runs/branch.ts';
+import { recordApproval } from '../runs/decisions.ts';
 import type { Run } from '../runs/model.ts';
 import { boundReached, findRunOfPullRequest, historyOf, noteRemark } from '../runs/remarks.ts';
 import { type Approver, authorRefusal } from './admission.ts';
 import type { InboundEvent, Remark } from './events/event.ts';
+import { projectsOf } from './match.ts';
 import { InboundDelivery } from './model.ts';
 
 interface About {
@@ -21,11 +23,10 @@ interface About {
 
 /** The mission that the event continues; null when the rules decide about it. */
 export async function aboutPullRequest(orgId: string, event: InboundEvent): Promise<About | null> {
-  const { remark, repository, branch } = event;
+  const { remark, branch } = event;
   const isClosed = event.kind === 'pullRequest' && event.action === 'closed';
-  if (!(remark || isClosed) || repository === null) return null;
-  const [scmOwner, scmRepo] = repository.split('/').map((one) => ignoringCase(one));
-  const projects = await Project.findAll({ orgId: orgId as never, scmOwner, scmRepo });
+  if (!remark && !isClosed) return null;
+  const projects = await projectsOf(orgId, event);
   const run = await findRunOfPullRequest(
     projects.map(({ id }) => id),
     { number: remark?.number ?? null, branch },
@@ -57,31 +58,38 @@ export async function hearRemark(
   await transaction(async (trx) => {
     const delivery = await InboundDelivery.lock(trx, { id });
     if (delivery?.status !== 'received') return;
-    if (!refusal) {
+    const said: string[] = [];
+    if (!refusal && remark.text !== '') {
       const author = event.author?.login ?? '';
       await noteRemark(trx, run.id, { key: remark.key, author, text: remark.text, actorUserId: approvedBy });
+      said.push(`It goes to ${run.id}, the mission of the pull request.`);
+      if (event.reactsTo) await enqueue(trx, 'reaction', { deliveryId: id });
     }
-    const continued = {
-      result: 'started' as const,
-      reason: `It goes to ${run.id}, the mission of the pull request.`,
-    };
-    const { result: status, reason } = refusal ?? continued;
+    if (!refusal && remark.approves) {
+      // Only the newest commit can be merged: an approval of an earlier one does not match it.
+      await recordApproval(trx, run.id, remark.approves);
+      await enqueue(trx, 'commit status', { runId: run.id });
+      said.push(`It approves the commit ${remark.approves} of ${run.id}.`);
+    }
+    const { result: status, reason } = refusal ?? { result: 'started' as const, reason: said.join(' ') };
     await InboundDelivery.patch(trx, { id }, { status, reason, title: event.title, processedAt: now() });
   });
+  if (!refusal && remark.approves) await checkSoon(run.id);
 }
 
 type Refusal = { result: 'waiting' | 'ignored'; reason: string } | null;
 
 async function refusalOf(event: InboundEvent, { project, run, remark }: About, approvedBy: Approver): Promise<Refusal> {
-  if (remark.text === '') return { result: 'ignored', reason: 'The review has no words.' };
   const history = await historyOf(run);
+  const isApproval = remark.approves !== null && remark.approves === history.head;
+  if (remark.text === '' && !isApproval) return { result: 'ignored', reason: 'The review has no words.' };
   if (remark.sha !== null && remark.sha !== history.head)
     return {
       result: 'ignored',
       reason: `The check is about ${remark.sha}, and the mission has pushed ${history.head}.`,
     };
   const refusal = await authorRefusal(event, project, { from: 'writers', approvedBy });
-  if (refusal || approvedBy !== null) return refusal;
+  if (refusal || approvedBy !== null || remark.text === '') return refusal;
   const reason = boundReached(project, history);
   return reason === null ? null : { result: 'waiting', reason };
 }

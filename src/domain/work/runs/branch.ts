@@ -62,6 +62,7 @@ export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise
         updatedAt: at,
       },
     );
+    if (pullRequest) await enqueue(trx, 'commit status', { runId: run.id });
     await announce(trx, run.id);
   });
   return pullRequest;
@@ -98,7 +99,7 @@ const noteBlockerSql = announcing(
   'update runs set merge_blocker = $2, updated_at = $3 where id = $1 and merge_blocker is distinct from $2',
 );
 
-/** Only the commit that a reviewer of the run has approved is merged automatically. */
+/** Only the commit that a reviewer of the run or a person has approved is merged automatically. */
 function mergeBlocker({ status, approvedSha }: OpenPullRequest, { state, headSha }: PullRequest): string | null {
   if (status !== 'completed' || state !== 'open' || approvedSha === headSha) return null;
   return approvedSha === null

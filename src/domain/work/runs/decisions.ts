@@ -16,7 +16,7 @@ export const recordAgentChoice = async (
   await Run.patch(trx, { id: runId }, { agentChoice, ...free });
 };
 
-/** @param approvedSha Null means the newest commit is not approved. */
+/** @param approvedSha The commit that a reviewer or a person has approved; null means the newest one is not approved. */
 export const recordApproval = async (trx: Transaction, runId: Run['id'], approvedSha: string | null): Promise<void> => {
   await Run.patch(trx, { id: runId }, { approvedSha });
 };

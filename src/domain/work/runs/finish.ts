@@ -66,6 +66,7 @@ async function finishRun(
   });
   await endStepsOf(trx, [id], status, error);
   await enqueue(trx, 'finish issue', { runId: id });
+  if (finished.headSha !== null) await enqueue(trx, 'commit status', { runId: id });
   await announce(trx, id, ...sandboxIds);
   return true;
 }
@@ -125,7 +126,9 @@ export async function cancelRuns(
   from: readonly RunState[] = openStates,
 ): Promise<number> {
   const changes = { reason, finishedAt: now(), leaseUntil: null, awaitsApproval: false, interruptedAt: null };
-  const ids = (await moveRuns(trx, 'canceled', where, changes, from)).map(({ id }) => id);
+  const canceled = await moveRuns(trx, 'canceled', where, changes, from);
+  const ids = canceled.map(({ id }) => id);
+  for (const { id, headSha } of canceled) if (headSha !== null) await enqueue(trx, 'commit status', { runId: id });
   await endStepsOf(trx, ids, 'canceled');
   const end = { status: 'destroyed', terminationReason: 'canceled' } as const;
   await announce(trx, ...ids, ...(await endSandboxesOf(trx, 'runId', ids, end)));
@@ -136,7 +139,10 @@ type Failed = Pick<Run, 'id' | 'issueId'>;
 
 /** Announces failed runs, and queues the report to their trackers. */
 export async function announceFailed(trx: Transaction, failed: readonly Failed[]): Promise<void> {
-  for (const { id, issueId } of failed) if (issueId) await enqueue(trx, 'finish issue', { runId: id });
+  for (const { id, issueId } of failed) {
+    if (issueId) await enqueue(trx, 'finish issue', { runId: id });
+    await enqueue(trx, 'commit status', { runId: id });
+  }
   await endStepsOf(
     trx,
     failed.map(({ id }) => id),

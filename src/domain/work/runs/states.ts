@@ -90,10 +90,10 @@ export async function moveRuns(
   where: Key<Run>,
   changes: Patch<Run>,
   from: readonly RunState[] = statesBefore(next),
-): Promise<Pick<Run, 'id' | 'leaseId'>[]> {
+): Promise<Pick<Run, 'id' | 'leaseId' | 'headSha'>[]> {
   return Run.query(trx)
     .where(where)
     .whereRaw(isInState(from))
     .patch({ ...(changes as object), status: statusOfState(next), updatedAt: now() })
-    .returning(['id', 'leaseId']);
+    .returning(['id', 'leaseId', 'headSha']);
 }

@@ -16,6 +16,8 @@ export interface Remark {
   key: string;
   /** The words with their place in the change; empty for a review without words. */
   text: string;
+  /** The commit that a review approves; null for other remarks. */
+  approves: string | null;
   /** Whether it is a part of a review, which needs no mention of the agent. */
   isReview: boolean;
 }
@@ -37,6 +39,8 @@ export interface InboundEvent {
   assignee: string | null;
   /** Text in which agents may be mentioned; for an edited comment, without the mentions that it already had. */
   words: string;
+  /** The issue or comment that gets a reaction when the event starts a mission, such as `issues/12`; null for others. */
+  reactsTo: string | null;
   /** What a person or a check says about a pull request, which may be a mission's; null for other events. */
   remark: Remark | null;
   /** Branch of a failed check or of a pull request. */

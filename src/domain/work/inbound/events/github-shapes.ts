@@ -33,7 +33,10 @@ export const CommentEvent = Common.extend({
   pull_request: IssuePayload.optional(),
   changes: z.object({ body: z.object({ from: z.string().nullish() }).nullish() }).nullish(),
 });
-export const ReviewEvent = Common.extend({ review: Comment.extend({ state: z.string() }), pull_request: IssuePayload });
+export const ReviewEvent = Common.extend({
+  review: Comment.extend({ state: z.string(), commit_id: z.string().nullish() }),
+  pull_request: IssuePayload,
+});
 export const PullRequestEvent = Common.extend({
   pull_request: IssuePayload.extend({ head: z.object({ ref: z.string() }).nullish() }),
   label: z.object({ name: z.string() }).nullish(),

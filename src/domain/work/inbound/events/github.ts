@@ -1,8 +1,9 @@
 // Events of GitHub (docs.github.com/webhooks, "Webhook events and payloads") that triggers can use.
 import type { ZodType, z } from 'zod';
+import { statusContext } from '../../../projects/repositories/repository.ts';
 import { textOfIssue } from '../../../projects/trackers/issue-text.ts';
 import type { FoundIssue } from '../../../projects/trackers/tracker.ts';
-import { type InboundEvent, isOfMission, type UnusedEvent } from './event.ts';
+import { type InboundEvent, isOfMission, type Remark, type UnusedEvent } from './event.ts';
 import {
   CheckRun,
   CommentEvent,
@@ -42,7 +43,7 @@ const authorOf = ({ login, type }: z.infer<typeof User>) => ({
   login,
   isBot: type === 'Bot' || login.endsWith('[bot]'),
 });
-const none = { label: null, assignee: null, words: '', branch: null, remark: null };
+const none = { label: null, assignee: null, words: '', branch: null, remark: null, reactsTo: null };
 const failures: ReadonlySet<string> = new Set(['failure', 'timed_out', 'startup_failure', 'error']);
 
 const readers: Readonly<Record<string, Read>> = {
@@ -57,6 +58,7 @@ const readers: Readonly<Record<string, Read>> = {
       title: `${issue.title} (#${issue.number})`,
       author: authorOf(sender),
       issue: about,
+      reactsTo: `issues/${issue.number}`,
       label: action === 'labeled' ? (label?.name ?? null) : null,
       assignee: action === 'assigned' ? (assignee?.login ?? null) : null,
       text: textOfIssue(about),
@@ -64,10 +66,14 @@ const readers: Readonly<Record<string, Read>> = {
     };
   }),
   issue_comment: reading(CommentEvent, (event) => readComment(event)),
-  pull_request_review_comment: reading(CommentEvent, (event) => readComment(event, true)),
+  pull_request_review_comment: reading(CommentEvent, (event) =>
+    readComment(event, { reactsTo: `pulls/comments/${event.comment.id}`, approves: null }),
+  ),
   pull_request_review: reading(ReviewEvent, ({ review, ...event }) => {
     if (event.action !== 'submitted') return { reason: `A review is used when it is submitted, not ${event.action}.` };
-    return readComment({ ...event, action: 'created', comment: review }, true);
+    const approves = review.state.toLowerCase() === 'approved' ? (review.commit_id ?? null) : null;
+    // A review itself takes no reaction.
+    return readComment({ ...event, action: 'created', comment: review }, { reactsTo: null, approves });
   }),
   pull_request: reading(PullRequestEvent, ({ action, repository: { full_name }, sender, pull_request, label }) => {
     const about = issueOf(full_name, pull_request);
@@ -79,6 +85,8 @@ const readers: Readonly<Record<string, Read>> = {
       title: `${pull_request.title} (#${pull_request.number})`,
       author: authorOf(sender),
       issue: null,
+      // An issue and a pull request share their numbers and reactions.
+      reactsTo: `issues/${pull_request.number}`,
       branch: pull_request.head?.ref ?? null,
       label: action === 'labeled' ? (label?.name ?? null) : null,
       text: `Pull request: ${about.url}\n\n${textOfIssue(about)}`,
@@ -115,20 +123,22 @@ const readers: Readonly<Record<string, Read>> = {
     return { reason: `The repository ${before} is now ${full_name}: correct it in the settings of its projects.` };
   }),
   status: reading(Status, ({ id, repository, state, context, sha, target_url, description, branches }) =>
-    failedCheck(repository, `status ${id}`, {
-      name: context,
-      conclusion: state,
-      url: target_url,
-      sha,
-      branch: branches?.[0]?.name,
-      log: description ?? '',
-    }),
+    context === statusContext
+      ? { reason: 'The status was set by a mission.' }
+      : failedCheck(repository, `status ${id}`, {
+          name: context,
+          conclusion: state,
+          url: target_url,
+          sha,
+          branch: branches?.[0]?.name,
+          log: description ?? '',
+        }),
   ),
 };
 
 function readComment(
   event: z.infer<typeof CommentEvent>,
-  isReview = false,
+  review: (Pick<InboundEvent, 'reactsTo'> & Pick<Remark, 'approves'>) | null = null,
 ): Omit<InboundEvent, 'payload'> | UnusedEvent {
   const { action, repository, sender, comment, changes } = event;
   const issue = event.issue ?? event.pull_request;
@@ -151,9 +161,17 @@ function readComment(
     title: `Comment on ${issue.title} (#${issue.number})`,
     author: authorOf(sender),
     issue: isOfPullRequest ? null : whole,
+    reactsTo: review ? review.reactsTo : `issues/comments/${comment.id}`,
     remark:
       isOfPullRequest && issue.state !== 'closed'
-        ? { number: issue.number, sha: null, key: comment.html_url, text: body.trim() && `${place}${body}`, isReview }
+        ? {
+            number: issue.number,
+            sha: null,
+            key: comment.html_url,
+            text: body.trim() && `${place}${body}`,
+            approves: review?.approves ?? null,
+            isReview: review !== null,
+          }
         : null,
     words: withoutWords(body, before),
     text: textOfIssue(whole),
@@ -203,7 +221,7 @@ function failedCheck(
     author: null,
     issue: null,
     branch,
-    remark: { number: null, sha, key: `${name} ${sha}`, text, isReview: false },
+    remark: { number: null, sha, key: `${name} ${sha}`, text, approves: null, isReview: false },
     text,
     key: `${full_name} ${key}`,
   };
