@@ -81,7 +81,13 @@ async function startMission(): Promise<Json> {
 async function push({ branch, ...held }: Json, headSha: string): Promise<Json> {
   repository().heads.set(branch, headSha);
   const { runId, leaseId } = held;
-  return runtime.report('reportBranch', { runId, leaseId, headSha, baseBranch: 'main' }, '{ prNumber prUrl }');
+  const answer = await runtime.report(
+    'reportBranch',
+    { runId, leaseId, headSha, baseBranch: 'main' },
+    '{ prNumber prUrl }',
+  );
+  await world.delivered();
+  return answer;
 }
 async function finish({ runId, leaseId, step: { stepId } }: Json): Promise<void> {
   const { contentKey, uploadUrl } = await runtime.report(
@@ -380,7 +386,6 @@ describe('The source host', () => {
   it('shows the mission as a status of its commit: pending, then its outcome with cost and size', async () => {
     const held = await startMission();
     await push(held, first);
-    await world.delivered();
     const page = expect.stringContaining(`/console/o/acme/runs/${held.runId}`);
     const status = { sha: first, context: 'mission', target_url: page };
     expect(repository().statuses).toEqual([
@@ -404,11 +409,79 @@ describe('The source host', () => {
     const held = await startMission();
     github.disturb('repos/create-commit-status', { status: 403, body: { message: 'No access' } });
     await push(held, first);
-    await world.delivered();
     await world.rest('POST', `/runs/${held.runId}/cancel`, { token: owner.token });
     await world.delivered();
     expect(repository().statuses).toMatchObject([{ state: 'failure', description: 'canceled · 0.00 USD' }]);
   });
+});
+
+it('A label leads to a merged pull request: a check and a review are answered on the way, and the issue is closed', async () => {
+  await world.knex('projects').update({ autoMerge: true });
+  const input = { projectId, name: 'Work', prompt: 'Solve the issue.', triggers: [] };
+  await world.field('mutation ($input: CreateScheduledTaskRequest!) { createAutomation(input: $input) { id } }', {
+    token: owner.token,
+    variables: { input: { ...input, eventTriggers: [{ kind: 'issue', label: 'agent' }] } },
+  });
+  const issue = github.open('acme/shop', { title: 'Dates are wrong', body: 'Use UTC.' });
+  const { number, html_url, title, body } = issue;
+  await deliver('issues', {
+    action: 'labeled',
+    issue: { number, html_url, title, body },
+    label: { name: 'agent' },
+    sender: person('ada'),
+  });
+  expect(repository().reactions).toEqual(['issues/1']);
+  expect(issue.comments).toMatchObject([{ body: expect.stringContaining('Work: started') }]);
+
+  const built = await claim();
+  expect(built.step.prompt).toContain('Dates are wrong');
+  await push(built, first);
+  await finish(built);
+  await failedCheck(built.branch, first);
+  await pass();
+  const mended = await claim();
+  expect(mended.step.prompt).toContain('1 test failed: dates');
+  await push(mended, second);
+  await finish(mended);
+  await lineComment('This is local time.');
+  await lineComment('Name it utcDate.', 'ada');
+  await pass();
+  const reviewed = await claim();
+  expect(reviewed.step.prompt).toMatch(
+    /bob wrote:[\s\S]*This is local time\.[\s\S]*ada wrote:[\s\S]*Name it utcDate\./,
+  );
+  const third = 'c'.repeat(40);
+  await push(reviewed, third);
+  await finish(reviewed);
+  await approve(third);
+  await followPullRequests();
+  // The earlier runs of the pull request learn of the merge when they are next checked.
+  world.clock.turn(hours(1));
+  await followPullRequests();
+  await world.delivered();
+
+  expect(repository().pulls).toMatchObject([{ number: 2, merged: true, head: { ref: built.branch } }]);
+  expect((await runs()).map((run) => [run.status, run.headSha, run.prState])).toEqual([
+    ['completed', first, 'merged'],
+    ['completed', second, 'merged'],
+    ['completed', third, 'merged'],
+  ]);
+  expect(repository().statuses.map(({ sha, state }) => [sha, state])).toEqual([
+    ...[first, second, third].flatMap((sha) => [
+      [sha, 'pending'],
+      [sha, 'success'],
+    ]),
+    // The approval is part of the status.
+    [third, 'success'],
+  ]);
+  expect(issue).toMatchObject({ state: 'closed', state_reason: 'completed' });
+  // The runs of the pull request keep one comment up to date.
+  expect(issue.comments).toHaveLength(1);
+  expect(issue.comments[0]!.body).toMatch(
+    new RegExp(`^Work: completed[\\s\\S]*/pull/2[\\s\\S]*/runs/${reviewed.runId}`),
+  );
+  await world.knex('projects').update({ autoMerge: false });
+  await world.knex('recurring_missions').delete();
 });
 
 describe('The bounds of a project', () => {

@@ -2,6 +2,7 @@
 // the remarks as messages, one that has ended is continued on the same branch from its newest checkpoint.
 import { randomUUID } from 'node:crypto';
 import { days, now } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { stepText } from '../../work/runs/bounds.ts';
@@ -69,6 +70,8 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
         writeMissionFor(savepoint, { orgId: run.orgId, billingActorUserId: actor }, mission, issue),
       );
       await workOnPullRequest(savepoint, id, run);
+      // The comment on the issue leads to the new run.
+      if (run.issueId !== null) await enqueue(savepoint, 'finish issue', { runId: id });
     });
     return true;
   } catch (error) {

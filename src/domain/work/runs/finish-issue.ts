@@ -1,6 +1,6 @@
 // Reports a run to its tracker, in the background: one comment, which leads to a run that an event has started, and then has the outcome.
-// The
-// issue is closed when the run is completed and its pull request, where it has one, is merged.
+// The issue is closed when the run is completed and its pull request, where it has one, is merged. The runs of a pull request share the
+// comment.
 
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
@@ -16,24 +16,36 @@ import { isOpen } from './states.ts';
  * @throws an error after which another attempt may succeed
  */
 export async function finishIssue({ runId }: { runId: string }): Promise<void> {
-  const run = await Run.find({ id: runId });
-  if (!run?.issueId || run.status === 'skipped' || run.status === 'canceled') return;
+  const finished = await Run.find({ id: runId });
+  if (!finished) return;
+  const { first, newest: run } = await runsOfPullRequest(finished);
+  if (!run.issueId || run.status === 'skipped' || run.status === 'canceled') return;
   const project = await Project.find({ id: run.projectId });
   if (!project) return;
-  const { id, issueId, status } = run;
+  const { issueId, status } = run;
   // With a pull request, the work is done once it is merged.
   const closes = status === 'completed' && (run.prState ?? 'merged') === 'merged';
   try {
     await trackerOf(project).finishIssue(project, issueId, {
-      runId: id,
+      runId: first.id,
       closes,
-      comment: commentOf(run, await consolePage(run.orgId, `/runs/${id}`)),
+      comment: commentOf({ ...run, missionTitle: first.missionTitle }, await consolePage(run.orgId, `/runs/${run.id}`)),
     });
   } catch (error) {
     if (!isFinal(error)) throw error;
     const what = isOpen({ status }) ? 'started' : 'ended';
-    await appendError(id, `The tracker could not be told that the run has ${what}: ${error.body.description}`);
+    await appendError(run.id, `The tracker could not be told that the run has ${what}: ${error.body.description}`);
   }
+}
+
+/** The runs of a pull request share one comment, which has the outcome of the newest. */
+async function runsOfPullRequest(run: Row<Run>): Promise<{ first: Row<Run>; newest: Row<Run> }> {
+  const { projectId, prNumber, issueId } = run;
+  const all = prNumber === null ? [] : await Run.findAll({ projectId, prNumber, issueId });
+  const sorted = all
+    .filter(({ status }) => status !== 'canceled')
+    .sort((one, other) => one.createdAt - other.createdAt);
+  return { first: sorted[0] ?? run, newest: sorted.at(-1) ?? run };
 }
 
 function commentOf(
