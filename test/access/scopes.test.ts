@@ -5,7 +5,7 @@ import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scope
 import { tokens } from '#limits.ts';
 import { rootFields } from '../support/root-fields.ts';
 
-it('pages offer every scope that a field requires, and no scope of a feature that does not exist', () => {
+it('pages offer every scope that a field requires, and no scope that no field requires', () => {
   const required = new Set<string>(rootFields.map(({ exposure }) => exposure.scope));
   for (const { scope, isOffered } of catalog) expect([scope, isOffered]).toEqual([scope, required.has(scope)]);
 });

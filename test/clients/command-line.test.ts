@@ -155,7 +155,7 @@ describe('signing in', () => {
     expect(stderr).toContain('error: The sign-in failed:');
   });
 
-  it('keeps waiting after requests that are not the expected callback', async () => {
+  it('the sign-in keeps waiting after requests that are not the expected callback', async () => {
     const statuses: number[] = [];
     const { code, page } = await signIn({}, async (callback) => {
       for (const target of [

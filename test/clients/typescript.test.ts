@@ -68,7 +68,7 @@ const failure = (call: PromiseLike<unknown>): Promise<ApiError> =>
 const newProject = (name: string) => client().createProject({ name, repoFullName: `acme/${name.toLowerCase()}` });
 
 describe('calls', () => {
-  it('201, 200 · put each argument in the path or the body, as the operation declares', async () => {
+  it('201, 200 · calls put each argument in the path or the body, as the operation declares', async () => {
     const created = await client().createProject({ name: 'Shop', repoFullName: 'acme/shop' });
     expect(created).toMatchObject({ name: 'Shop', scmOwner: 'acme', status: 'active' });
     const paused = await client().updateProject({ projectId: created.id, status: 'paused' });
@@ -236,7 +236,7 @@ describe('retries', () => {
     expect(waits.at(-1)).toBe(9_000);
   });
 
-  it('are skipped when they cannot help or would take long', async () => {
+  it('are skipped for errors that they cannot mend, and when the wait would be long', async () => {
     instead = [problem(500, { retryable: false })];
     expect((await failure(client().me())).status).toBe(500);
     instead = [problem(429, {}, { 'retry-after': '3600' })];

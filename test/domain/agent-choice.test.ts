@@ -227,7 +227,7 @@ describe('the model is not asked', () => {
     expect(agentChoice).toMatchObject({ way: 'rules', reason: why, askedAt: null, model: null, inputTokens: null });
     expect(models.seen).toEqual([]);
   };
-  it('when it is off, when it has no key, or when there is nothing to choose', async () => {
+  it('when inference is off, when it has no key, or when one agent alone is possible', async () => {
     await unasked('The mission names its agent.', { agentId: ids.qa });
     await change({ inferenceEnabled: false });
     await unasked('The orchestrator may not ask its model: inferenceEnabled is off.');

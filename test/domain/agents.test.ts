@@ -225,7 +225,7 @@ describe('a built-in agent', () => {
 });
 
 describe('PATCH /agents/{agentId}', () => {
-  it('200 · changes what is named, clears with null, and leaves the rest', async () => {
+  it('200 · changes the named members, clears with null, and keeps the others', async () => {
     const { body: agent } = await create({ effort: 'low', userPrompt: 'Hurry.' });
     world.clock.turn(5_000);
     const { status, body } = await change(agent.id, {
@@ -265,7 +265,7 @@ describe('PATCH /agents/{agentId}', () => {
     expect((await change(agent.id, { model: 'claude-sonnet-5' })).status).toBe(200);
   });
 
-  it('400 · a new harness that does not run the agent’s model', async () => {
+  it('400 · refuses a new harness that does not run the agent’s model', async () => {
     const { body: agent } = await create();
     const { status, body } = await change(agent.id, { harness: 'shell' });
     expect([status, body.description]).toEqual([400, 'model: must be one that shell runs: none.']);
@@ -281,13 +281,13 @@ describe('PATCH /agents/{agentId}', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  it('409 · a name that another agent has', async () => {
+  it('409 · refuses a name that another agent has', async () => {
     const [{ body: one }, { body: other }] = [await create(), await create()];
     expect((await change(one.id, { name: other.name })).status).toBe(409);
     expect((await change(one.id, { name: one.name.toUpperCase() })).body.name).toBe(one.name.toUpperCase());
   });
 
-  it('404 · an agent of another organization, which stays unchanged', async () => {
+  it('404 · does not find an agent of another organization, which stays unchanged', async () => {
     const { body: agent } = await create();
     expect((await change(agent.id, { name: 'Mine' }, stranger.token)).status).toBe(404);
     expect((await world.rest('DELETE', `/agents/${agent.id}`, { token: stranger.token })).status).toBe(404);
@@ -297,7 +297,7 @@ describe('PATCH /agents/{agentId}', () => {
 });
 
 describe('DELETE /agents/{agentId}', () => {
-  it('answers 200 once and 404 after; the name is free again', async () => {
+  it('answers 200 once and 404 afterwards; the name is free again', async () => {
     const { body: agent } = await create();
     const gone = await world.rest('DELETE', `/agents/${agent.id}`, { token: owner.token });
     expect([gone.status, gone.body]).toEqual([200, { ok: true, id: agent.id }]);

@@ -194,7 +194,7 @@ describe('a signed address', () => {
     expect([status, body.code]).toEqual([403, 'forbidden']);
   });
 
-  it('403 · forged, altered, of another artifact, or incomplete; the answer does not tell what exists', async () => {
+  it('403 · is refused when forged, altered, incomplete or of another artifact; the answer does not tell what exists', async () => {
     const [artifact, second] = [await leaveArtifact(shop, 'x'), await leaveArtifact(shop, 'y')];
     const address = await addressOf(artifact);
     const [bare, query] = address.split('?') as [string, string];
@@ -351,7 +351,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect(faults).toEqual([]);
   });
 
-  it('404 · the storage has lost the content', async () => {
+  it('404 · a content that the storage has lost', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     const { key } = await storeContent([] as never);
     rmSync(path.join(folder, key.slice(-2), key));

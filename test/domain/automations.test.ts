@@ -61,7 +61,7 @@ describe('an automation', () => {
     expect((await world.rest('GET', `/automations/${created.id}`, { token: owner.token })).status).toBe(404);
   });
 
-  it('200 · is run by hand and by its schedule, with its own run records', async () => {
+  it('200 · is run by a person and by its schedule, with its own run records', async () => {
     const { body: created } = await create();
     const { status, body: started } = await world.rest('POST', `/automations/${created.id}/run`, {
       token: owner.token,

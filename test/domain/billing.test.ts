@@ -299,11 +299,14 @@ describe('a withdrawal', () => {
     [25_000, 300, 0, 0],
     [90_000, 1_200, 0.000001 * credit, 1],
     [1_000_000_00, 1_000_000, 1_000_000 * credit, 1_000_000_00],
-  ])('of %i cents for %i credits, %d unspent, refunds %i cents', (amountCents, credits, unspent, cents) => {
-    expect(refundOf({ amountCents, credits }, Math.round(unspent))).toBe(cents);
-  });
+  ])(
+    'from an order of %i cents for %i credits, %d of them unspent, refunds %i cents',
+    (amountCents, credits, unspent, cents) => {
+      expect(refundOf({ amountCents, credits }, Math.round(unspent))).toBe(cents);
+    },
+  );
 
-  it('409 · is possible to the last millisecond of the window, and not one later', async () => {
+  it('409 · is possible to the last millisecond of the window, and refused one millisecond later', async () => {
     const [early, late] = [await buy(), await buy()];
     await later(billing.withdrawalMs);
     expect((await withdraw(early)).status).toBe(201);

@@ -242,7 +242,7 @@ describe('a run that has ended', () => {
     });
   });
 
-  it('404, 409 · is not continued while open, without a checkpoint, or by others', async () => {
+  it('404, 409 · is not continued while open, without a checkpoint, or by another organization', async () => {
     const one = await held();
     expect(await go(one.runId)).toMatchObject({ code: 'conflict', description: expect.stringContaining('not ended') });
     await end(one);

@@ -134,7 +134,7 @@ describe('the database refuses', () => {
     await checkBooks(orgId);
   });
 
-  it('entries that do not balance, overdraw, or come later', async () => {
+  it('entries that do not balance, overdraw, or are added to an earlier transfer', async () => {
     const orgId = await organization();
     await open(orgId);
     const [lot] = await readLots(orgId);
@@ -203,7 +203,7 @@ describe('missions', () => {
     expect(await accounts(orgId)).toMatchObject({ available: 98 * credit, reserved: 0, spent: 2 * credit });
   });
 
-  it('take all credits when they cost more than the balance, and later credits do not cover the rest', async () => {
+  it('take all credits when their cost exceeds the balance, and later credits do not cover the rest', async () => {
     const orgId = await organization();
     await start(orgId, 'run_dear');
     await book(orgId, 'run_dear', 120 * credit, true);

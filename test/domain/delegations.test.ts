@@ -242,7 +242,7 @@ describe('revoking a sign-in', () => {
 });
 
 describe('in the graph', () => {
-  it('shows the project that it is bound to', async () => {
+  it('a delegation shows the project that it is bound to', async () => {
     const alice = await world.human();
     const body = { name: 'Shop', repoFullName: 'our/shop' };
     const { body: project } = await world.rest('POST', '/projects', { session: alice.session, body });

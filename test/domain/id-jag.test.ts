@@ -93,7 +93,7 @@ describe('the first assertion of a user', () => {
     await other.close();
   });
 
-  it('401 · a repetition while the person is asked has the same registration and a new claim token; the old one is unknown', async () => {
+  it('401 · a repetition while the person is asked returns the same registration with a new claim token; the old token is unknown', async () => {
     const alice = await world.human();
     const claims = { sub: 'repeated', email: alice.person.email };
     const [first, second] = [(await show(claims)).body, (await show(claims)).body];
@@ -193,7 +193,7 @@ describe('a jti', () => {
     expect((await world.present(world.provider.sign(forged))).body.error).toBe('interaction_required');
   });
 
-  it('is used up for its own provider only (401 · interaction_required)', async () => {
+  it('is used up for its own provider only: another provider’s assertion with it is accepted (401 · interaction_required)', async () => {
     const other = await openProvider();
     world.trust({}, { issuer: other.issuer, displayName: 'Other' });
     const jti = 'the-same-at-both';
@@ -204,7 +204,7 @@ describe('a jti', () => {
 });
 
 describe('the login at the provider', () => {
-  it('401 · login_required when it is older than an hour, with the age that it may have', async () => {
+  it('401 · login_required when it is older than an hour; the answer names the maximum age', async () => {
     const answer = await show({ auth_time: now() - 3_700 });
     expect([answer.status, answer.body]).toEqual([401, { ...fault('login_required'), max_age: 3600 }]);
     expect(answer.headers.get('www-authenticate')).toMatch(
@@ -289,7 +289,7 @@ describe('the times of an assertion', () => {
 describe('the signature', () => {
   const refused = [400, 'invalid_signature'];
 
-  it('400 · an unsigned assertion, and one that another key signed', async () => {
+  it('400 · an unsigned assertion and one that another key signed are refused', async () => {
     const unsecured = new UnsecuredJWT(world.provider.claimsOf()).encode();
     const [, body] = unsecured.split('.');
     const head = Buffer.from(JSON.stringify({ alg: 'none', typ: 'oauth-id-jag+jwt' })).toString('base64url');
@@ -304,7 +304,7 @@ describe('the signature', () => {
     expect((await world.present(flipped)).body).toEqual(fault('invalid_signature'));
   });
 
-  it('400 · HS256 keyed with public data of the provider: its JWK, its PEM', async () => {
+  it('400 · HS256 is refused when keyed with public data of the provider: its JWK, its PEM', async () => {
     const jwk = world.provider.keys[0]!;
     const pem = await exportSPKI((await importJWK(jwk, 'ES256')) as CryptoKey);
     for (const secret of [JSON.stringify(jwk), pem, jwk.x!]) {
@@ -312,7 +312,7 @@ describe('the signature', () => {
     }
   });
 
-  it('400 · a valid RS256 signature by a key of 1024 bits', async () => {
+  it('400 · a valid RS256 signature by a key of 1024 bits is refused', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1_024 });
     const header = { alg: 'RS256', kid: 'short', typ: 'oauth-id-jag+jwt' };
     world.provider.keys.push({ ...publicKey.export({ format: 'jwk' }), kid: 'short' } as JWK);
@@ -351,7 +351,7 @@ describe('the signature', () => {
     expect(await outcome()).toEqual(believed);
   });
 
-  it('400 · an unknown kid; and a key, or an address of one, in the header: nothing is fetched from there', async () => {
+  it('400 · an unknown kid is refused; a key in the header, or its address, is not used', async () => {
     const trap = await openProvider();
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
     const jwk = { ...(await exportJWK(publicKey)), kid: 'mine' };
@@ -374,7 +374,7 @@ describe('the signature', () => {
     expect(await outcome({}, { header })).toEqual([400, 'invalid_request']);
   });
 
-  it('400 · the header crit, whatever it names', async () => {
+  it('400 · the header crit is refused, whatever it names', async () => {
     const [, body, signature] = (await world.provider.idJag()).split('.');
     const header = { alg: 'ES256', typ: 'oauth-id-jag+jwt', crit: ['b64'], b64: true };
     const head = Buffer.from(JSON.stringify(header)).toString('base64url');

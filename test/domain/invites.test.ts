@@ -117,7 +117,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(developmentMailbox()).toHaveLength(mails);
   });
 
-  it('409 · concurrent invites to one address: one 201', async () => {
+  it('409 · one of several concurrent invites to one address succeeds', async () => {
     const body = { email: address(), role: 'viewer' };
     const answers = await Promise.all(
       Array.from({ length: 8 }, async () => world.rest('POST', '/invites', { token: await owner(), body })),
@@ -176,7 +176,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(await pendingInvitesFor(body.email)).toEqual([]);
   });
 
-  it('403 · a project-bound credential neither sees nor sends nor revokes', async () => {
+  it('403 · a project-bound credential neither sees nor sends nor revokes invites', async () => {
     const project = await world.rest('POST', '/projects', {
       token: await owner(),
       body: { name: 'P', repoFullName: 'a/p' },
@@ -268,7 +268,7 @@ describe('accepting', () => {
     expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is no longer open: accepted.']);
   });
 
-  it('happens once when two tabs submit concurrently', async () => {
+  it('adds the person once when two tabs submit concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const email = address();
       const { id } = await invite(email);

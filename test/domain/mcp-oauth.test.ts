@@ -159,7 +159,7 @@ describe('the start', () => {
     expect([answer.status, answer.body.description]).toEqual([status, expect.stringContaining(words)]);
   });
 
-  it('409 · metadata of another resource; 502 for a server that is not there; 404 for one that is not bound', async () => {
+  it('409 · is refused with metadata of another resource; 502 for an unavailable server; 404 for an unbound one', async () => {
     const project = await bound(remote.url);
     remote.settings.disturb = ({ path }, res) => {
       if (!path.startsWith('/.well-known/oauth-protected')) return false;
@@ -200,7 +200,7 @@ describe('the callback', () => {
     expect([replayed.status, replayed.body.code]).toEqual([404, 'not_found']);
   });
 
-  it('404 · a state of another person, of another organization, expired or made up; nothing is sent for it', async () => {
+  it('404 · refuses a state of another person, of another organization, expired or invented, and sends nothing for it', async () => {
     const project = await bound(remote.url);
     const { state } = await left(project);
     const colleague = await world.person('Colleague');
@@ -214,7 +214,7 @@ describe('the callback', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400 · another issuer, or none although the metadata announces one; the state is used up', async () => {
+  it('400 · refuses another issuer, and a missing one that the metadata announces; the state is used up', async () => {
     const project = await bound(remote.url);
     const first = await left(project);
     remote.asked.length = 0;
@@ -228,7 +228,7 @@ describe('the callback', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('400 · a rejected code; 502 · an invalid token answer; the binding is unchanged', async () => {
+  it('400 · for a rejected code, 502 · for an invalid token answer: the binding is unchanged', async () => {
     const project = await bound(remote.url);
     const answers: [object, number][] = [
       [{ status: 400, body: { error: 'invalid_grant', error_description: 'words of a stranger' } }, 400],
@@ -244,7 +244,7 @@ describe('the callback', () => {
     expect((await project.server('issues')).binding.authKind).toBe('none');
   });
 
-  it('409 · the server was bound to another address meanwhile', async () => {
+  it('409 · is refused when the server was bound to another address meanwhile', async () => {
     const project = await bound(remote.url);
     const { state } = await left(project);
     await project.declare({ issues: { url: 'http://127.0.0.1:9/mcp' } });
@@ -345,7 +345,7 @@ describe('a token', () => {
     expect((await first).body.status).toBe('needs_review');
   });
 
-  it('an expired one is refreshed once for concurrent requests', async () => {
+  it('an expired token is refreshed once for concurrent requests', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_601));
     remote.asked.length = 0;

@@ -115,7 +115,7 @@ it.each([
   expect(await status()).toEqual(['error', refusal]);
 });
 
-it('400, 404 · a report that is not a list, and one about a server of another role', async () => {
+it('400, 404 · a report that is not a list is refused, and so is one about a server of another role', async () => {
   const { report, bind } = await open();
   expect(await report('{}')).toMatchObject({ code: 'invalid_request' });
   expect(await report('nothing')).toMatchObject({ code: 'invalid_request' });

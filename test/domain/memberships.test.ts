@@ -56,7 +56,7 @@ describe('the memberships of an organization', () => {
     });
   });
 
-  it('200 · are shown to a viewer, in the order of joining', async () => {
+  it('200 · a viewer sees them in the order of joining', async () => {
     const founded = await world.found(carol, 'Carol Second');
     world.clock.turn(1);
     const [first, second] = [await newcomer(), await newcomer()];
@@ -171,7 +171,7 @@ describe('adding a member', () => {
     expect((await organizationsOf(person.id))[0]?.role).toBe('viewer');
   });
 
-  it('409 · concurrent requests for one person: one 201', async () => {
+  it('409 · one of several concurrent requests for one person succeeds', async () => {
     const [token, person] = [await world.token(alice, org), await newcomer()];
     const body = { userId: person.id, role: 'viewer' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => world.rest('POST', path, { token, body })));

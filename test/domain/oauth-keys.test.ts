@@ -81,7 +81,7 @@ describe('keys', () => {
     expect((await kids())[0]).toBe(newest.kid);
   });
 
-  it('a retired one is published and accepted until the longest access has ended, then it is deleted', async () => {
+  it('a retired key is published and accepted until the longest access has ended, and then deleted', async () => {
     await world.knex('signingKeys').delete();
     anotherProcess();
     const exp = seconds() + days(365) / 1_000;
@@ -99,7 +99,7 @@ describe('keys', () => {
     expect(await world.knex('signingKeys').count().first()).toEqual({ count: 1 });
   });
 
-  it('one that was sealed with a lost service key can be rotated', async () => {
+  it('a key that was sealed with a lost service key can be rotated', async () => {
     await world.knex('signingKeys').where({ retiredAt: null }).update({ sealedPrivateJwk: 'AAAA' });
     anotherProcess();
     const [lost] = await kids();
@@ -121,7 +121,7 @@ describe('reading a signed token', () => {
     new SignJWT(claims(more)).setProtectedHeader({ alg: 'ES256', typ, ...header }).sign(key);
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-  it('accepts a valid one', async () => {
+  it('accepts a valid token', async () => {
     expect(await verifyOwnJwt(await sign(), { typ })).toEqual(claims());
   });
 

@@ -14,7 +14,7 @@ afterAll(() => world.close());
 const newcomer = () => world.person(`Newcomer${++count}`);
 
 describe('an organization of the console session’s person', () => {
-  it('200 · is read by its id when it is in the list, whichever the session works in', async () => {
+  it('200 · is read by its id when it is in the list, whichever organization the session works in', async () => {
     const person = await newcomer();
     const [first, second] = [await world.found(person, 'First'), await world.found(await newcomer(), 'Second')];
     await world.join(second, person, 'viewer');

@@ -244,7 +244,7 @@ describe('a console session', () => {
     expect((await listSessions(caller)).map(({ id }) => id)).toEqual([phone.id]);
   });
 
-  it('can end all others of its person', async () => {
+  it('can end all other sessions of its person', async () => {
     const { person, caller: founded } = await founder('Judy');
     const sessions = await Promise.all(Array.from({ length: 3 }, () => openSession(person.id, device)));
     const caller = { ...founded, credentialId: sessions[0]!.id };

@@ -125,7 +125,7 @@ describe('GET /projects/{projectId}', () => {
     expect(foreign.body).toEqual(unknown.body);
   });
 
-  it('400 · an empty id', async () => {
+  it('400 · an empty id is refused', async () => {
     const { status, body } = await world.rest('GET', '/projects/', { token: owner.token });
     expect([status, body.description]).toEqual([400, 'projectId: must be at least 1 character.']);
   });
@@ -171,7 +171,7 @@ describe('PATCH /projects/{projectId}', () => {
     expect(empty.body).toEqual(cleared.body);
   });
 
-  it('409 · moving onto another project’s repository', async () => {
+  it('409 · refuses the repository of another project', async () => {
     const [one, two] = [await another(), await another()];
     const { status, body } = await world.rest('PATCH', `/projects/${two.body.id}`, {
       token: owner.token,
@@ -189,13 +189,13 @@ describe('PATCH /projects/{projectId}', () => {
     expect([status, body]).toEqual([200, { ...project, autoMerge: true }]);
   });
 
-  it('400 · null for a member that cannot be empty', async () => {
+  it('400 · refuses null for a member that cannot be empty', async () => {
     const { body: project } = await another();
     const answer = await world.rest('PATCH', `/projects/${project.id}`, { token: owner.token, body: { name: null } });
     expect([answer.status, answer.body.description]).toEqual([400, 'name: must be a string.']);
   });
 
-  it('404 · for a stranger, and the project stays as it was', async () => {
+  it('404 · is refused for a stranger, and the project stays as it was', async () => {
     const { body: project } = await another();
     const answer = await world.rest('PATCH', `/projects/${project.id}`, {
       token: stranger.token,
@@ -207,7 +207,7 @@ describe('PATCH /projects/{projectId}', () => {
 });
 
 describe('DELETE /projects/{projectId}', () => {
-  it('answers 200 once and 404 after', async () => {
+  it('answers 200 once and 404 afterwards', async () => {
     const { body: project } = await another();
     const first = await world.rest('DELETE', `/projects/${project.id}`, { token: owner.token });
     expect([first.status, first.body]).toEqual([200, { ok: true, id: project.id }]);
@@ -239,7 +239,7 @@ describe('GET /projects', () => {
     expect(new Set(seen.map(({ createdAt }) => createdAt)).size).toBe(4);
   });
 
-  it('400 · a cursor of another filter, of another list, of another organization, or made up', async () => {
+  it('400 · refuses a cursor of another filter, of another list, of another organization, or an invented one', async () => {
     await another();
     await another();
     const { body } = await world.rest('GET', '/projects?limit=1', { token: owner.token });
@@ -286,14 +286,14 @@ describe('GET /projects', () => {
 describe('Idempotency-Key', () => {
   const key = (value: string) => ({ 'idempotency-key': value });
 
-  it('201 · the first answer is repeated, and only one project is created', async () => {
+  it('201 · a repeated request gets the first answer, and only one project is created', async () => {
     const body = { name: 'Once', repoFullName: 'acme/once' };
     const first = await create(body, owner.token, key('once-1'));
     const again = await create(body, owner.token, key('once-1'));
     expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([201, first.body, 'true']);
   });
 
-  it('422 · the same key with another body', async () => {
+  it('422 · the same key with another body is refused', async () => {
     await create({ name: 'A', repoFullName: 'acme/key-a' }, owner.token, key('reused'));
     const answer = await create({ name: 'B', repoFullName: 'acme/key-b' }, owner.token, key('reused'));
     expect(answer.status).toBe(422);
@@ -347,7 +347,7 @@ describe('filters by owner and repository', () => {
     expect(second.nextCursor).toBeNull();
   });
 
-  it('use an index', async () => {
+  it('use an index of the database', async () => {
     for (const where of ["lower(scm_owner) = 'x'", "lower(scm_repo) = 'x'"]) {
       const plan = await world.knex.transaction(async (trx) => {
         await trx.raw('set local enable_seqscan = off');

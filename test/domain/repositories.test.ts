@@ -156,7 +156,7 @@ describe('at GitHub', () => {
     expect(await readRepositoryFile(project, 'docs', 'gone')).toBe(null);
   });
 
-  it('400 · a file that is not text, or is too large', async () => {
+  it('400 · a file that is not text or is too large cannot be read', async () => {
     const project = await projectOn('github', { credentials: token });
     files().set('main:full', Buffer.alloc(bytes.repositoryFile, 'a'));
     files().set('main:large', Buffer.alloc(bytes.repositoryFile + 1, 'a'));
@@ -286,7 +286,7 @@ describe('on this machine', () => {
     expect(await readRepositoryFile(project, 'climb')).toBe(null);
   });
 
-  it('400 · a file that is not text, or is too large', async () => {
+  it('400 · a file that is not text or is too large cannot be read', async () => {
     expect(await contentOf('full')).toHaveLength(bytes.repositoryFile);
     expect(await problemOf(contentOf('large'))).toEqual(tooLarge);
     expect(await problemOf(contentOf('larger'))).toEqual(tooLarge);
@@ -302,7 +302,7 @@ describe('on this machine', () => {
     ['..', 'acme'],
     ['.', '.'],
     ['a\\..\\..\\secret', 'acme'],
-  ])('409 · no repository inside the folder: %s of %s', async (repository, owner) => {
+  ])('409 · the folder has no repository %s of %s', async (repository, owner) => {
     expect(await problemOf(readRepositoryFile(of(repository, owner), 'README.md'))).toEqual([
       409,
       false,
@@ -324,7 +324,7 @@ describe('on this machine', () => {
     ]);
   });
 
-  it('409 · a machine without git', async () => {
+  it('409 · a machine without git reads no repository', async () => {
     vi.stubEnv('PATH', path.join(folder, 'secret'));
     expect(await problemOf(contentOf('README.md').finally(() => vi.unstubAllEnvs()))).toEqual([
       409,
@@ -333,7 +333,7 @@ describe('on this machine', () => {
     ]);
   });
 
-  it('502 · a repository that git cannot read', async () => {
+  it('502 · a repository that git cannot read is reported', async () => {
     await mkdir(path.join(folder, 'root/acme/broken.git'));
     await writeFile(path.join(folder, 'root/acme/broken.git/HEAD'), 'nonsense');
     expect(await problemOf(readRepositoryFile(of('broken'), 'README.md'))).toEqual([

@@ -290,7 +290,7 @@ describe('artifacts', () => {
     expect((await run(held.runId)).artifacts).toEqual([{ id: body.id, kind: 'report', caption: 'What was seen' }]);
   });
 
-  it('404 · contents and sandboxes of others', async () => {
+  it('404 · are refused for contents and sandboxes of another organization', async () => {
     const [mine, other] = [await sitting(), await sitting()];
     const { contentKey } = await reserve(mine.held);
     expect(refused(await register(mine.held, 'cnt_unknown'))[0]).toBe('not_found');

@@ -161,13 +161,13 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect((await runNow(id)).body.status).toBe('dispatching');
   });
 
-  it('200, then failed · a tracker that is not connected', async () => {
+  it('200 · the run fails later when its tracker is not connected', async () => {
     const { id } = await task({ projectId: await project('Linear', { tracker: 'linear' }) });
     expect((await runNow(id)).body).toMatchObject({ ok: true, issueId: null, status: 'failed' });
     expect((await runs(id))[0].lastError).toContain('Linear');
   });
 
-  it('404 · does not exist for a stranger', async () => {
+  it('404 · the task does not exist for a stranger', async () => {
     const { id } = await task();
     expect((await runNow(id, stranger.token)).status).toBe(404);
     expect(await runs(id)).toEqual([]);
@@ -284,7 +284,7 @@ describe('a task that is due', () => {
     ]);
   });
 
-  it('does nothing while it is disabled, nor for occurrences missed meanwhile', async () => {
+  it('does nothing while it is disabled, and skips the occurrences missed meanwhile', async () => {
     const created = await task({ triggers: [hourly(12)] });
     await change(created.id, { enabled: false });
     world.clock.turn(days(2));

@@ -148,7 +148,7 @@ describe('POST /scheduled-tasks', () => {
     );
   });
 
-  it('404 · an unknown project, or one of another organization', async () => {
+  it('404 · an unknown project and one of another organization are not found', async () => {
     for (const [projectId, token] of [
       ['prj_none', owner.token],
       [shop, stranger.token],
@@ -158,7 +158,7 @@ describe('POST /scheduled-tasks', () => {
     }
   });
 
-  it('403 · a project other than the one the credential is bound to', async () => {
+  it('403 · refuses a project other than the one that the credential is bound to', async () => {
     const answer = await create({ projectId: other }, projectToken);
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
     expect((await create({}, projectToken)).status).toBe(201);
@@ -278,7 +278,7 @@ describe('PATCH /scheduled-tasks/{id}', () => {
     expect(await get(before.id)).toEqual(before);
   });
 
-  it('404 or 403 · moving to an unknown project, or to one out of reach', async () => {
+  it('404 or 403 · cannot be moved to an unknown project, or to one out of reach', async () => {
     const before = await task();
     expect((await change(before.id, { projectId: 'prj_none' })).status).toBe(404);
     expect((await change(before.id, { projectId: other }, projectToken)).status).toBe(403);

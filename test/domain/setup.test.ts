@@ -197,7 +197,7 @@ describe('GET /setup', () => {
     expect(await read(acme)).toEqual(before);
   });
 
-  it('403 · for a project-bound token, which has no setup of its own', async () => {
+  it('403 · is refused to a project-bound token', async () => {
     const acme = await found();
     const { projectId } = await project(acme);
     const token = await world.token(owner, acme.organization, { projectId, scopes: ['setup:read'] });
@@ -206,7 +206,7 @@ describe('GET /setup', () => {
 });
 
 describe('PATCH /setup/milestones/{milestoneId}', () => {
-  it('200 · a skipped one is no longer next, a done one counts, and reset reverts both', async () => {
+  it('200 · a skipped milestone is no longer next, a done one counts, and reset reverts both', async () => {
     const acme = await found();
     const before = await read(acme);
     const mark = (id: string, word: string) => call('PATCH', `/setup/milestones/${id}`, acme, { mark: word });
@@ -229,7 +229,7 @@ describe('PATCH /setup/milestones/{milestoneId}', () => {
     }
   });
 
-  it('400, 403, 404 · a wrong mark, a viewer, and unknown milestones, groups and guides', async () => {
+  it('400, 403, 404 · refuses a wrong mark, a viewer, and unknown milestones, groups and guides', async () => {
     const acme = await found();
     const wrong = await call('PATCH', '/setup/milestones/workspace', acme, { mark: 'finished' });
     expect([wrong.status, wrong.body.description]).toEqual([400, expect.stringContaining('mark: must be one of')]);
@@ -267,7 +267,7 @@ it('PATCH /setup/groups/{groupId} · marks the open milestones of a group; setup
 });
 
 describe('PATCH /setup/guides/{guideId}', () => {
-  it('200 · belongs to a person, and can be restarted', async () => {
+  it('200 · records the progress of one person, who can restart the guide', async () => {
     const acme = await found();
     const follow = async (body: object) =>
       (await call('PATCH', '/setup/guides/mission-detail', acme, body)).body.guides[1];

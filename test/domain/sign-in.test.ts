@@ -270,7 +270,7 @@ describe('a sign-in link', () => {
     expect((await problemOf(useSignInCode(email, mine, second.code))).body.description).toBe(wrong);
   });
 
-  it('works once when it is used many times at once, and its code at the same time', async () => {
+  it('works once when it and its code are used concurrently', async () => {
     for (let round = 0; round < 5; round++) {
       const [email, mine] = [someone(), browser()];
       const { code, token } = await ask(email, mine);

@@ -138,7 +138,7 @@ describe('a pack', () => {
 });
 
 describe('events', () => {
-  it('400 · forged, too old, or for another organization or amount: nothing changes', async () => {
+  it('400 · change nothing when forged, too old, or for another organization or amount', async () => {
     const id = await checkout();
     const [paid] = stripe.pay(id);
     const stripes = stripe.sessionOf(id);
@@ -294,7 +294,7 @@ describe('Stripe is unavailable', () => {
     ['limits our rate', { status: 429, body: { error: { type: 'invalid_request_error', code: 'rate_limit' } } }, 503],
     ['declines the card', { status: 402, body: { error: { type: 'card_error', message: 'No funds.' } } }, 409],
     ['rejects our key', { status: 401, body: { error: { type: 'invalid_request_error' } } }, 502],
-  ] as const)('%s: a clear problem, and nothing is bought', async (_, reply, status) => {
+  ] as const)('%s: the answer names the problem, and nothing is bought', async (_, reply, status) => {
     stripe.disturb('POST /v1/checkout/sessions', reply);
     const answer = await post('/checkout-sessions', pack);
     expect([answer.status, answer.body.retryable]).toEqual([status, status !== 409]);
@@ -302,7 +302,7 @@ describe('Stripe is unavailable', () => {
     expect(JSON.stringify(answer.body)).not.toContain(keys.secretKey);
   });
 
-  it('503, then 201 · repeated with its key it is the same checkout and the same page', async () => {
+  it('503, then 201 · a checkout that is repeated with its key is the same one, with the same page', async () => {
     const ask = { headers: { 'idempotency-key': `buy-${acme.id}` } };
     const name = 'POST /v1/checkout/sessions';
     for (let n = 0; n < 2; n++) stripe.disturb(name, 'lose the answer');

@@ -87,7 +87,7 @@ describe('POST /tokens', () => {
     expect(JSON.stringify(row)).not.toContain(created.token.slice(4));
   });
 
-  it('201 · keeps each scope once, in the order that was asked for', async () => {
+  it('201 · keeps each scope once, in the requested order', async () => {
     const scopes = ['projects:read', 'missions:run', 'projects:read'];
     const { body } = await create({ name: 'Twice', scopes });
     expect(body.scopes).toEqual(['projects:read', 'missions:run']);
@@ -143,7 +143,7 @@ describe('POST /tokens', () => {
     expect(body.description).toContain(`missing-scope:${long}.`);
   });
 
-  it('400 · more than 25 scopes, over REST, GraphQL and in the domain itself; 201 · 25', async () => {
+  it('400 · refuses more than 25 scopes over REST, GraphQL and in the domain itself; 201 · accepts 25', async () => {
     const scopes = catalog.map(({ scope }) => scope);
     expect((await create({ name: 'Much', scopes: scopes.slice(0, 26) })).status).toBe(400);
     const query = 'mutation ($input: CreateTokenRequest!) { createToken(input: $input) { id } }';
@@ -318,7 +318,7 @@ describe('DELETE /tokens/{tokenId}', () => {
     expect((await world.rest('GET', '/projects', { token: made.token })).status).toBe(401);
   });
 
-  it('200 · already-revoked the second time, with the time of the first', async () => {
+  it('200 · returns already-revoked the second time, with the time of the first call', async () => {
     const { body: made } = await create({ name: 'Twice' });
     const { body: first } = await revoke(made.id);
     world.clock.turn(minutes(3));
@@ -431,9 +431,12 @@ describe('The caller behind a token', () => {
     expect(await callerOfToken(token)).toBeNull();
   });
 
-  it.each(['', 'pat_', 'pat_wrong', 'nonsense', `pat_${'x'.repeat(43)}`, 'pat_ü'])('Is null for %j', async (secret) => {
-    expect(await callerOfToken(secret)).toBeNull();
-  });
+  it.each(['', 'pat_', 'pat_wrong', 'nonsense', `pat_${'x'.repeat(43)}`, 'pat_ü'])(
+    'Is unknown for %j',
+    async (secret) => {
+      expect(await callerOfToken(secret)).toBeNull();
+    },
+  );
 
   const lastUse = async (token: string): Promise<number | null> =>
     (

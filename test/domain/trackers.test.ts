@@ -187,7 +187,7 @@ describe('linear', () => {
     expect(linear.issues.get(id)!.stateId).toBe('state-canceled');
   });
 
-  it('409 · a team without a state for completed issues', async () => {
+  it('409 · reports a team without a state for completed issues', async () => {
     const project = await projectOn('linear', { trackerTeamKey: 'OPS' });
     const issue = newIssue();
     const { id } = await create(project, issue);
@@ -199,7 +199,7 @@ describe('linear', () => {
     ]);
   });
 
-  it('409 · a comment on a deleted issue, in the words of Linear', async () => {
+  it('409 · reports a comment on a deleted issue in the words of Linear', async () => {
     const project = await projectOn('linear');
     const outcome: IssueOutcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(project, 'gone', outcome))).toEqual([
@@ -297,7 +297,7 @@ describe('linear', () => {
     [{ 'x-ratelimit-requests-remaining': '0', 'x-ratelimit-requests-reset': 'in 20 minutes' }, '1200'],
     [{}, String(vendorPauseMs.default / 1_000)],
     [{ 'retry-after': '86400' }, String(vendorPauseMs.max / 1_000)],
-  ])('503 · a rate limit, with %j', async (headers, after) => {
+  ])('503 · reports a rate limit, with %j', async (headers, after) => {
     const project = await projectOn('linear');
     const told = Object.entries(headers).map(([name, value]) => [
       name,
@@ -380,7 +380,7 @@ describe('github', () => {
     ).toEqual([`It broke.\n\n<!-- run: ${issue.runId} -->`]);
   });
 
-  it('409 · an issue that is not on GitHub', async () => {
+  it('409 · reports an issue that is not on GitHub', async () => {
     const outcome: IssueOutcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(await projectOn('github'), 'iss_1', outcome))).toEqual([
       409,
@@ -391,7 +391,7 @@ describe('github', () => {
   });
 
   it.each(['acme/gone', '../shop', 'acme/..', 'a?b/c#d'])(
-    '409 · an unknown or invalid repository: %s',
+    '409 · reports an unknown or invalid repository: %s',
     async (repoFullName) => {
       expect(await problemOf(create(await projectOn('github', { repoFullName })))).toEqual([
         409,
@@ -442,7 +442,7 @@ describe('github', () => {
     expect(issues()).toEqual([]);
   });
 
-  it('504 · no answer in time over all calls together', async () => {
+  it('504 · reports a missing answer after the time limit of all calls together', async () => {
     const project = await projectOn('github');
     github.disturb('issues/list-for-repo', 'never answer');
     soon();

@@ -92,7 +92,7 @@ describe('every input that is a name follows the rule', () => {
     for (const text of ['a\u202Eb', 'a\nb', ' ']) expect(type.safeParse(text).success).toBe(false);
   });
 
-  it('a label follows it too', () => {
+  it('a label follows the rule too', () => {
     const { labels } = requestRecords.get('CreateScheduledTaskRequest')!.zod.shape as Record<string, z.ZodType>;
     expect(labels!.parse([' a '])).toEqual(['a']);
     expect(labels!.safeParse(['a\u202Eb']).success).toBe(false);

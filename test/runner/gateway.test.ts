@@ -177,7 +177,7 @@ describe('answers of models', () => {
     expect((await say('odd')).status).toBe(502);
   });
 
-  it('are passed on as broken when they break off', async () => {
+  it('that break off are aborted for the agent too', async () => {
     await expect((await say('half')).text()).rejects.toThrow();
   });
 });

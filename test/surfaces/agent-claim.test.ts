@@ -356,7 +356,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('authorization_pending'));
   });
 
-  it('400 · invalid_grant for an unknown claim token, invalid_request for none', async () => {
+  it('400 · invalid_grant for an unknown claim token, invalid_request without one', async () => {
     expect((await world.poll('clm_garbage')).body).toEqual(fault('invalid_grant'));
     expect((await world.poll('')).body).toEqual(fault('invalid_request'));
   });

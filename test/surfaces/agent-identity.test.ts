@@ -155,7 +155,7 @@ describe('an anonymous agent', () => {
     expect(answer.body).toMatchObject({ error: 'invalid_request', error_description: description });
   });
 
-  it('405, 413 · use the format of agents’ errors too', async () => {
+  it('405, 413 · are answered in the format of agents’ errors too', async () => {
     const get = await world.request('GET', '/v1/agent/identity');
     expect([get.status, get.headers.get('allow'), get.body.error]).toEqual([405, 'POST', 'invalid_request']);
     const large = await world.identity(JSON.stringify({ type: 'anonymous', more: 'x'.repeat(65_536) }));
@@ -334,7 +334,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.exchange(await world.provider.idJag())).body).toEqual(refused);
   });
 
-  it('400 · invalid_grant for an altered or forged one', async () => {
+  it('400 · invalid_grant for an altered or forged assertion', async () => {
     const { registration_id, identity_assertion: good } = await world.anonymous();
     const [head, body, signature] = good.split('.');
     const text = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -382,7 +382,7 @@ describe('an assertion at the token endpoint', () => {
     }
   });
 
-  it('400 · invalid_grant for an event or a token; invalid_request for none', async () => {
+  it('400 · invalid_grant for an event or a token in its place; invalid_request without any assertion', async () => {
     const { access_token } = (await world.exchange((await world.anonymous()).identity_assertion)).body;
     for (const assertion of [await world.provider.event(), access_token]) {
       expect((await world.exchange(assertion)).body).toEqual(refused);

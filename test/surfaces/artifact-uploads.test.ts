@@ -174,7 +174,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect(await contentOf(other)).toBe(null);
   });
 
-  it('405 · anything but PUT', async () => {
+  it('405 · refuses every method except PUT', async () => {
     const { uploadUrl } = await reserve();
     for (const method of ['GET', 'POST', 'DELETE']) {
       const answer = await world.request(method, uploadUrl.slice(world.url.length));
@@ -226,7 +226,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect([files(), (await rowOf(content)).uploadingUntil]).toEqual([before, null]);
   });
 
-  it('404 · the content no longer exists', async () => {
+  it('404 · refuses bytes for a content that no longer exists', async () => {
     const content = await reserve();
     await world.knex('storedContents').where({ key: content.contentKey }).delete();
     expect((await put(content.uploadUrl, 'x')).body.description).toBe('No such content.');

@@ -240,7 +240,7 @@ describe('an error that the client may learn is redirected, with state and iss',
     expectReturned(await world.openPage(query, ada.session), 'invalid_request', null);
   });
 
-  it('access_denied · the person denied it', async () => {
+  it('access_denied · the person denied the request', async () => {
     const { parameters } = authorizationRequest(client);
     expectReturned(await world.authorize(ada, parameters, { decision: 'deny' }), 'access_denied');
   });

@@ -195,7 +195,7 @@ describe('400 page, without a redirect', () => {
     expect(fetches).toBe(1);
   });
 
-  it('the document: a redirect address of the request that it does not list', async () => {
+  it('the document: it does not list the redirect address of the request', async () => {
     const id = newAddress();
     serve(metadata(id));
     for (const redirect_uri of [

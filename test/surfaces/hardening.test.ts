@@ -124,7 +124,7 @@ describe('GET /metrics', () => {
     ['x-forwarded-host', 'api.example'],
     ['x-real-ip', '203.0.113.9'],
     ['via', '1.1 proxy'],
-  ])('401 · a request with %s came through a proxy', async (name, value) => {
+  ])('401 · a request with %s, which came through a proxy, is refused', async (name, value) => {
     expect((await world.request('GET', '/metrics', { headers: { [name]: value } })).status).toBe(401);
   });
 
@@ -251,7 +251,7 @@ describe('requests sent ahead on one connection', () => {
 describe('an unread answer', () => {
   afterEach(() => vi.useRealTimers());
 
-  it('is not kept for ever', async () => {
+  it('is not kept forever', async () => {
     const server = createHttpServer((req, res) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       const exchange: Exchange = { req, res, path: '/', search: '', requestId: 'req_1', address: '' };

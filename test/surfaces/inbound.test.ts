@@ -500,7 +500,7 @@ describe('An event of any system', () => {
     expect(problem.description).toContain(message);
   });
 
-  it('does not hold the process with a filter that never ends', async () => {
+  it('does not occupy the process with a filter that never ends', async () => {
     const to = await newHook({ vendor: 'webhook', signature: 'header', signatureHeader: 'X-Form' });
     const filter = `data${'.[@,@][]'.repeat(60)}`;
     expect(await automation([{ kind: 'webhook', hookId: to.id, filter }])).toHaveProperty('id');

@@ -209,7 +209,7 @@ describe('a lease', () => {
     expect((await list(run)).status).toBe(409);
   });
 
-  it('400, 401, 403, 404, 405 · calls without it, without a service token, or to other paths are refused', async () => {
+  it('400, 401, 403, 404, 405 · calls without a lease, without a service token, or to other paths are refused', async () => {
     const project = await bound();
     const run = await world.run(project);
     const headers = { accept: 'application/json, text/event-stream' };
@@ -228,7 +228,7 @@ describe('a lease', () => {
     expect((await list({ ...run, at: other.at })).status).toBe(409);
   });
 
-  it('404 · does not open a server of other roles', async () => {
+  it('404 · does not give access to a server of other roles', async () => {
     const project = await bound();
     const reviewer = await world.run(project, 'reviewer');
     expect((await list(reviewer)).status).toBe(404);

@@ -122,7 +122,7 @@ describe('GET /metrics', () => {
     for (const raw of [id, 'wp-login', 'nothing/here']) expect(text).not.toContain(raw);
   });
 
-  it('200 · missions, their queue, runtimes, model connectors and costs of all organizations', async () => {
+  it('200 · reports missions, their queue, runtimes, model connectors and costs of all organizations', async () => {
     const figures = async () => {
       // Figures are read every five seconds.
       world.clock.turn(seconds(6));

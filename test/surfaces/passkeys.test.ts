@@ -229,7 +229,7 @@ describe('signing in with a passkey', () => {
     expect([answer.status, answer.body.includes(refused)]).toEqual([401, true]);
   });
 
-  it('401 · when its counter does not grow; an authenticator without a counter signs in again and again', async () => {
+  it('401 · is refused when its counter does not grow; an authenticator without a counter signs in again and again', async () => {
     const { person, authenticator } = await holder();
     const enter = async (key: typeof authenticator, id: string) => {
       const tab = browser();
@@ -246,7 +246,7 @@ describe('signing in with a passkey', () => {
     for (let n = 0; n < 3; n++) expect((await enter(plain.authenticator, plain.person.id)).status).toBe(303);
   });
 
-  it('401 · after its person removed it; 404 · for anybody else to remove', async () => {
+  it('401 · is refused after its person removed it; 404 · nobody else can remove it', async () => {
     const { person, console, authenticator } = await holder();
     const { console: stranger } = await holder();
     const [{ id }] = (await sql<{ id: string }>('select id from passkeys where person_id = $1', [person.id])) as [

@@ -185,7 +185,7 @@ describe('revoking (RFC 7009)', () => {
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
   });
 
-  it('200 · an unknown or already revoked token, a wrong or unknown hint, and another kind of token', async () => {
+  it('200 · accepts an unknown or already revoked token, a wrong or unknown hint, and another kind of token', async () => {
     const tokens = await signIn();
     const personal = await world.personalToken(ada);
     for (const [token, hint] of [
@@ -202,7 +202,7 @@ describe('revoking (RFC 7009)', () => {
     expect((await world.request('GET', '/v1/me', { token: personal })).status).toBe(200);
   });
 
-  it('400 · no token', async () => {
+  it('400 · refuses a request without a token', async () => {
     const answer = await world.form('/v1/oauth2/revoke', { token_type_hint: 'access_token' });
     expect([answer.status, answer.body]).toEqual([400, refusal('invalid_request')]);
     expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -218,7 +218,7 @@ describe('revoking (RFC 7009)', () => {
     expect((await revoke(token)).status).toBe(200);
   });
 
-  it('400 invalid_client · a client that names itself and is not the token’s', async () => {
+  it('400 invalid_client · refuses a client other than the one that the token was issued to', async () => {
     const tokens = await signIn();
     const other = await world.register();
     for (const token of [tokens.access_token, tokens.refresh_token]) {

@@ -51,7 +51,7 @@ describe('an event that revokes an identity', () => {
     expect(body.data.map((one: { status: string }) => one.status).sort()).toEqual(['active', 'revoked']);
   });
 
-  it('202 · the second time changes nothing, not even after a new link', async () => {
+  it('202 · changes nothing the second time, not even after a new link', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const event = await world.provider.event({ sub: subject });
@@ -62,7 +62,7 @@ describe('an event that revokes an identity', () => {
     expect((await world.me(access_token)).status).toBe(200);
   });
 
-  it.each([1, 2, 3, 4])('202 · delivered several times concurrently it acts once (%i)', async () => {
+  it.each([1, 2, 3, 4])('202 · acts once when it is delivered several times concurrently (%i)', async () => {
     const alice = await world.human();
     const { subject, registrationId } = await world.linked(alice);
     const event = await world.provider.event({ sub: subject });
@@ -82,7 +82,7 @@ describe('an event that revokes an identity', () => {
     expect([restart.status, restart.body.error]).toEqual([410, 'claim_expired']);
   });
 
-  it('202 · with the subject as RFC 9493 writes it; 400 when that is of another issuer', async () => {
+  it('202 · accepts the subject in the form of RFC 9493; 400 · refuses the subject of another issuer', async () => {
     const alice = await world.human();
     const { subject, access_token } = await world.linked(alice);
     const sub_id = { format: 'iss_sub', iss: 'https://elsewhere.example', sub: subject };
@@ -93,7 +93,7 @@ describe('an event that revokes an identity', () => {
     expect((await world.me(access_token)).status).toBe(401);
   });
 
-  it('202 · leaves others alone: another user, and the same name at another provider', async () => {
+  it('202 · leaves other users unchanged, also one with the same name at another provider', async () => {
     const other = await openProvider();
     world.trust({}, { issuer: other.issuer, displayName: 'Other' });
     const [alice, bob] = [await world.human(), await world.human()];

@@ -224,7 +224,7 @@ describe('a run', () => {
     expect(await reading.next()).toEqual(complete);
   });
 
-  it('nothing is sent of a change that was rolled back', async () => {
+  it('is not sent after a change that was rolled back', async () => {
     const held = await taken();
     const reading = await subscribe(onRun, held);
     await reading.news();
@@ -238,7 +238,7 @@ describe('a run', () => {
     expect((await reading.news()).missionActivity).toBe('really');
   });
 
-  it('nothing is lost when the connection that listens for changes is cut', async () => {
+  it('loses no change when the connection that listens for changes is cut', async () => {
     const held = await taken();
     const reading = await subscribe(onRun, held);
     await reading.news();
@@ -353,7 +353,7 @@ describe('a sandbox', () => {
 });
 
 describe('permissions', () => {
-  it('404 · a record of another organization, of another project, or none, before any event', async () => {
+  it('404 · a record that is unknown, of another organization or of another project is refused before any event', async () => {
     const mallory = await world.person('Mallory');
     const theirs = await world.token(mallory, await world.found(mallory, 'Globex'));
     const otherId = await createProject(world, { token: alice }, 'Other');
@@ -494,7 +494,7 @@ describe('permissions', () => {
 });
 
 describe('bounds', () => {
-  it('429 · refuses more than ten of one credential; one that ends makes room', async () => {
+  it('429 · more than ten of one credential are refused; one that ends makes room', async () => {
     const { runId } = await taken();
     const open = await Promise.all(
       Array.from({ length: subscriptions.perCredential }, () => subscribe(onRun, { runId })),

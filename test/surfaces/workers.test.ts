@@ -62,7 +62,7 @@ it('workers serve one port; limits and metrics count over all of them', async ()
   expect(Number(counted?.[1]), body.slice(0, 2_000)).toBe(limit);
 });
 
-it('503 · metrics of all workers are refused while one does not answer', async () => {
+it('503 · metrics of all workers are refused while one worker does not answer', async () => {
   const [frozen] = workersOf(service);
   process.kill(frozen!, 'SIGSTOP');
   try {
