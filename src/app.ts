@@ -159,7 +159,7 @@ function open(req: IncomingMessage, res: ServerResponse, trustProxy: boolean): E
   return exchange;
 }
 
-/** The client's id if well-formed; else the trace id of a W3C `traceparent`; else a new one. */
+/** The request id: the client's if well-formed; else the trace id of a W3C `traceparent`; else a new one. */
 function requestId({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   if (typeof sent === 'string' && /^[\w.:-]{8,128}$/.test(sent)) return sent;

@@ -41,14 +41,14 @@ export interface Config {
   /** A standby for reads. Null means none. */
   readonly databaseReplicaUrl: string | null;
   readonly databasePoolMax: number;
-  /** Whether statements are prepared: false behind a pooler in transaction mode, which does not support it. */
+  /** Whether statements are prepared: false behind a pooler in transaction mode, which does not support prepared statements. */
   readonly namedStatements: boolean;
   /** Driver of the database; `plain` uses only pg's public interfaces (src/foundation/postgres/README.md). */
   readonly databaseDriver: Driver;
   /** Absolute path of the data folder. */
   readonly dataDir: string;
   readonly addresses: Readonly<Addresses>;
-  /** 32 bytes. Null only on loopback: a key is then generated and stored in `dataDir`. */
+  /** The secret key, 32 bytes. Null only on loopback: a key is then generated and stored in `dataDir`. */
   readonly secretKey: Buffer | null;
   /** The mail server; null means that mail goes to the development mailbox. */
   readonly smtpUrl: string | null;

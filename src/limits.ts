@@ -244,7 +244,7 @@ export const rates = {
   paymentEventsPerMinute: 600,
   /** Metadata documents of OAuth clients that had to be fetched for one client address. */
   clientDocumentsPerMinute: 120,
-  /** Requests with one credential; below, all of an organization. */
+  /** Requests with one credential; the next limit counts all requests of an organization. */
   requestsPerMinute: 1_200,
   requestsPerMinuteOrganization: 12_000,
 } as const;

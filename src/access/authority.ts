@@ -14,7 +14,7 @@ export function narrowed(granted: readonly string[], role: OrgRole): ReadonlySet
 const narrowedByText = new Map<string, ReadonlySet<Scope>>();
 const maxKept = 1_000;
 
-/** Does what `narrowed` does for scopes separated by spaces, cached: each request needs it, and there are few pairs. */
+/** Applies `narrowed` to scopes separated by spaces. Results are cached: every request needs one, and there are few pairs of scopes and role. */
 export function narrowedText(granted: string, role: OrgRole): ReadonlySet<Scope> {
   const key = `${role} ${granted}`;
   let scopes = narrowedByText.get(key);
@@ -30,7 +30,7 @@ export function narrowedText(granted: string, role: OrgRole): ReadonlySet<Scope>
 export const refusedScopes = (requested: readonly string[], caller: Caller): string[] =>
   requested.filter((scope) => !isGrantable(scope) || !caller.scopes.has(scope));
 
-/** @throws 400 for more scopes than one credential may hold, for every way to create it */
+/** @throws 400 for more scopes than one credential may hold, however the credential is created */
 export function requireFewScopes(scopes: readonly string[]): void {
   const { scopesPerToken: max } = tokens;
   if (scopes.length > max) throw invalid.field('scopes', `must be at most ${max} entries`);

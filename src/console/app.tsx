@@ -9,7 +9,7 @@ import { noteNavigation } from './kit/heading.tsx';
 import { base, pageAt } from './kit/page.ts';
 import { PaletteKey } from './palette/palette-key.tsx';
 
-/** The component of every page; one with `:id` in its address gets that as a property. */
+/** The component of every page; a page with `:id` in its address gets the id as a property. */
 const components: Record<PageAddress, ReturnType<typeof page>> = {
   '/overview': page(async () => (await import('./overview/overview.tsx')).Overview),
   '/projects': page(async () => (await import('./projects/projects.tsx')).Projects),

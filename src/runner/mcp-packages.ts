@@ -100,7 +100,7 @@ async function find(folder: string, spec: string, program: string | null): Promi
   return { program: file, integrity };
 }
 
-/** The text was written inside the isolation. */
+/** The text was written inside the isolation, so it may be anything. */
 async function readLock(folder: string): Promise<Json | null> {
   const handle = await openInside(folder, path.join(folder, 'package-lock.json'));
   try {

@@ -18,7 +18,7 @@ export function useSecret(): [HookSecret | null, (created: HookSecret | null) =>
 
 export function Secret({ created: { hook, secret }, close }: { created: HookSecret; close(): void }) {
   const note = useRef<HTMLDivElement>(null);
-  // The form that had the focus is gone.
+  // The focus needs a new place, because the form that had it is gone.
   useEffect(() => note.current?.focus(), []);
   return (
     <>
@@ -43,7 +43,7 @@ export function Secret({ created: { hook, secret }, close }: { created: HookSecr
   );
 }
 
-/** The address, and the places of both in the settings of the sender. */
+/** The address of the hook, and where the settings of the sender take the address and the secret. */
 export const Address = ({ hook: { address, vendor } }: { hook: Pick<HookSecret['hook'], 'address' | 'vendor'> }) => (
   <>
     <h3>Address</h3>

@@ -80,7 +80,7 @@ async function send(batch: Asked[]): Promise<void> {
     const answers = await post(batch.map(({ body }) => body));
     for (const [i, { resolve, reject }] of batch.entries()) {
       const { data, errors } = answers[i] ?? {};
-      // A part that failed is shown as absent if others succeeded.
+      // A failed part of the query is shown as absent if other parts succeeded.
       if (data && Object.values(data).some((value) => value !== null)) resolve(data);
       else reject(failureOf(errors));
     }

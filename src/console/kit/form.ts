@@ -20,7 +20,7 @@ interface FormSettings<V> {
   prefix?: string;
   /** Fields that are never stored outside this page. */
   secrets?: readonly (keyof V)[];
-  /** Reads the record again, if others may change it; with its `updatedAt` if it has one. */
+  /** Reads the record again, with its `updatedAt` if the record has one; absent where nobody else can change the record. */
   current?(): Promise<readonly [values: V, updatedAt: number | null]>;
 }
 

@@ -1,4 +1,4 @@
-// Live updates: a subscription over server-sent events. Without one, or while it is broken, the page polls every few seconds.
+// Live updates: a subscription over server-sent events. Without a subscription, or while its connection is broken, the page polls every few seconds.
 // A hidden page keeps no connection open.
 import { useEffect, useRef } from 'preact/hooks';
 import type { Operation } from '../generated/documents.ts';
@@ -24,7 +24,7 @@ export function useLive<Data, Variables>(live: Live<Data, Variables>): void {
   useEffect(() => follow(() => latest.current as Live<unknown, unknown>), []);
 }
 
-/** Returns a function that stops it. */
+/** Starts live updates, and returns a function that stops them. */
 function follow(live: () => Live<unknown, unknown>): () => void {
   let source: EventSource | undefined;
   let wait = retryMs.first;

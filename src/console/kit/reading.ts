@@ -132,7 +132,7 @@ export function useList<Data, Variables extends { cursor?: string | null | undef
   };
 }
 
-/** Merges a page into the list: after it, or before it for a refreshed first page. */
+/** Merges a page into the list: at the end, or at the beginning for a refreshed first page. */
 function joined<Row>(
   { rows, cursor }: ListState<Row>,
   page: Page<Row>,

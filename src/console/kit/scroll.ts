@@ -27,7 +27,7 @@ function restore(): void {
 export function keepScroll(): void {
   history.scrollRestoration = 'manual';
   const keep = () => {
-    // Positions during a restoration are not the person's.
+    // Positions during a restoration are not stored, because the person did not scroll there.
     if (!stop) sessionStorage.setItem(placeOf(), String(Math.round(scrollY)));
   };
   addEventListener('scroll', keep, { passive: true });

@@ -23,7 +23,7 @@ interface Properties {
   /** A new value scrolls to the end. */
   toEnd: number;
   label: string;
-  /** Function that is called near the first line. */
+  /** Called when the person scrolls near the first line. */
   onStart?: (() => void) | undefined;
 }
 

@@ -137,7 +137,7 @@ function appendNew(text: LogText, { content, bytes, times }: LogPiece, known: nu
   return true;
 }
 
-/** The whole log in parts: those that the page holds after the older ones. */
+/** The whole log in parts: first the older parts, then the parts that the page holds. */
 async function readParts(log: LogKey, cursor: string | null, held: string[]): Promise<string[]> {
   const older: string[] = [];
   for (let next = cursor; next; ) {

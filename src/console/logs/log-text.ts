@@ -7,7 +7,7 @@ interface Piece {
   text: string;
   /** Offset of the beginning of each line. */
   starts: Uint32Array;
-  /** When each line arrived, in milliseconds; 0: it is not known. */
+  /** When each line arrived, in milliseconds; 0 means unknown. */
   times: Float64Array;
 }
 
@@ -92,7 +92,7 @@ export class LogText {
     return endOf(piece, at) - piece.starts[at]!;
   }
 
-  /** When the line arrived; 0: it is not known. */
+  /** When the line arrived; 0 means unknown. */
   timeOf(line: number): number {
     const [piece, at] = this.#find(line);
     return piece.times[at]!;
@@ -157,7 +157,7 @@ function pieceOf(text: string, known: readonly LogTime[], earlier: ArrayLike<num
   return { text, starts: Uint32Array.from(starts), times };
 }
 
-/** Times of the lines from `first` on, counted from there. */
+/** Times of the lines from `first` on, with line numbers relative to `first`. */
 export const linesFrom = (first: number, times: readonly LogTime[]): LogTime[] =>
   times
     .filter((_, i) => (times[i + 1]?.line ?? Number.POSITIVE_INFINITY) > first)

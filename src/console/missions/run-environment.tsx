@@ -9,7 +9,7 @@ import { type Reading, useBeat, useReading } from '../kit/reading.ts';
 import { ScrollBlock, ScrollTable } from '../kit/scroll-block.tsx';
 import { duration, Lasted, plural, second, size } from '../kit/words.tsx';
 
-/** Read again at every refresh of the page while the mission is open, and once when it has ended. */
+/** The environment is read again at every refresh of the page while the mission is open, and once when it has ended. */
 export function useWhileOpen<Data>(
   operation: Operation<Data, { runId: string }>,
   runId: string,

@@ -191,7 +191,7 @@ function Scopes({ form, groups }: { form: Form<Values>; groups: readonly Group[]
 
 function Secret({ token: { name, token, expiresAt }, close }: { token: Created; close(): void }) {
   const note = useRef<HTMLDivElement>(null);
-  // The form that had the focus is gone.
+  // The focus needs a new place, because the form that had it is gone.
   useEffect(() => note.current?.focus(), []);
   return (
     <>

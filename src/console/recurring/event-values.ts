@@ -29,7 +29,7 @@ export const kindWords: Readonly<Record<EventKind, string>> = {
   webhook: 'Any event of a hook',
 };
 
-/** The members that a rule of each kind may have beside those of every rule. */
+/** Members that only rules of one kind have, by kind. */
 export const conditions: Readonly<Record<EventKind, readonly ('label' | 'assignee' | 'mention' | 'branch')[]>> = {
   issue: ['label', 'assignee'],
   comment: ['mention'],

@@ -47,6 +47,6 @@ export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 
 export const identifier = 'an https address without query or fragment (http on loopback only)';
-/** A valid issuer identifier (RFC 8414 §2) or address to fetch keys from. Compared as written. */
+/** A valid issuer identifier (RFC 8414 §2) or address to fetch keys from, which is compared as written. */
 export const isIdentifier = (value: string): boolean =>
   isPlainAddress(value) && (value.startsWith('https:') || isLoopback(new URL(value).hostname));

@@ -14,7 +14,7 @@ export interface Mail {
 }
 
 export interface DeliveredMail extends Mail {
-  /** Epoch milliseconds. */
+  /** When the mail was sent, in epoch milliseconds. */
   at: number;
 }
 
@@ -41,7 +41,7 @@ export function openMail({ smtpUrl, from, log }: MailSettings): void {
 /** A queued mail, sealed because it may contain a code. */
 export interface QueuedMail {
   sealed: string;
-  /** Epoch milliseconds. */
+  /** When the mail is dropped, in epoch milliseconds. */
   until: number;
 }
 

@@ -150,8 +150,9 @@ async function end(trx: Transaction, { connection }: Call): Promise<void> {
 /** The previous release treats a key that was started this long ago as abandoned. */
 const abandonedAfterMs = minutes(1);
 
-// The process that executes a call holds the lock until its transaction ends. A row without an answer is of a call that has
-// ended after its first step, or of the previous release, which commits it first: `started_at` says whether it still runs.
+// The process that executes a call holds the lock until its transaction ends. A row without an answer belongs to a
+// call that has ended after its first step, or to a call of the previous release, which commits the row first:
+// `started_at` says whether that call still runs.
 const claimKeySql = `insert into idempotency_keys (id, fingerprint, started_at, expires_at)
     select $1, $2, $4, $4 where pg_try_advisory_xact_lock($6)
   on conflict (id) do update set fingerprint = excluded.fingerprint, started_at = excluded.started_at,

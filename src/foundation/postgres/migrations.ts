@@ -72,7 +72,7 @@ export async function migrate(
   }
 }
 
-/** The files before the next one that is applied separately, or that one. */
+/** The files before the next separately applied one or, when there are none, that one alone. */
 function firstStage(pending: MigrationFile[]): MigrationFile[] {
   const alone = pending.findIndex((file) => file.way);
   return alone === -1 ? pending : pending.slice(0, Math.max(alone, 1));

@@ -34,7 +34,7 @@ export interface Primary {
    * @throws an error of the kind `retry` when there is none
    */
   address(): Promise<string>;
-  /** Whether this is still the known primary. */
+  /** Whether the address is still that of the known primary. */
   isKnown(address: string): boolean;
   /** Makes the next connection search for the primary again. */
   doubt(): void;

@@ -63,7 +63,7 @@ function answers(take: (update: Json) => Promise<void>, on: Listener) {
     },
     async asked(method: string, { toolCall, options }: Json): Promise<Json> {
       if (method !== 'session/request_permission') throw new Error(`${method} is not supported.`);
-      // Some harnesses describe a call only here.
+      // Some harnesses describe a call only in the request for permission.
       await take({ ...toolCall, sessionUpdate: 'tool_call_update' });
       return { outcome: allow(options) };
     },
@@ -148,6 +148,6 @@ function promptOf({ instructions, prompt, schema }: Task): string {
   return [instructions, prompt, shape].filter(Boolean).join('\n\n');
 }
 
-/** JSON of an answer, which models like to put in a code block at its end. Undefined: it is none. */
+/** JSON of an answer, which models like to put in a code block at its end; undefined for an answer without JSON. */
 const jsonIn = (text: string): Json | undefined =>
   parsed(/```(?:json)?\s([\s\S]*?)```\s*$/.exec(text)?.[1] ?? text) ?? undefined;

@@ -75,7 +75,7 @@ export function claudeEvents(taskModel: string, on: Listener) {
   };
 }
 
-/** Tokens per call of the model. They are known at the end of a call; those of one that broke off were used too. */
+/** Tokens per call of the model. They are known at the end of a call; a call that broke off has used tokens too. */
 function claudeUsage(taskModel: string, on: Listener) {
   let call: { id: string; model: string; usage: Json } | null = null;
   /** Tokens of the turn that were reported. */

@@ -18,7 +18,7 @@ export interface Found {
 export interface Missing {
   harness: AgentHarness;
   why: string;
-  /** Whether there is a program, which is refused. */
+  /** Whether a program was found, but refused. */
   isRefused?: true;
 }
 

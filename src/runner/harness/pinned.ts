@@ -26,7 +26,7 @@ export interface Pinned {
   /** Folder of the installation, and the program in it. */
   folder: string;
   program: string;
-  /** Bytes of the installed files, about: for the progress. */
+  /** Approximate bytes of the installed files, from which the progress is computed. */
   bytes: number;
   /** Files of a project that installs only this harness. */
   files: Record<'package.json' | 'package-lock.json', string>;
@@ -69,7 +69,7 @@ const harnesses: Record<
   },
 };
 
-/** Returns a string with the reason when there is none for the machine. */
+/** Returns a string with the reason when the harness has no package for the machine. */
 export function pinned(
   harness: Installable,
   machine = thisMachine(),

@@ -155,7 +155,7 @@ async function usersOfProcesses(): Promise<Set<number>> {
   return new Set(await Promise.all(users));
 }
 
-/** Makes the account the owner of a folder and its content. Without an account, the runner keeps it. */
+/** Makes the account the owner of a folder and its content. Without an account, the runner keeps the folder. */
 export async function chownRecursive(folder: string, account: Account | undefined): Promise<void> {
   if (account) await promisify(execFile)('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
 }

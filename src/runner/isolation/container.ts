@@ -36,7 +36,7 @@ const searchMs = 250;
 /** @throws with the reason why no container can run */
 export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Containers> {
   const containers = containersFrom(env);
-  // Writes in the folder of an agent.
+  // The test: a container writes in the folder of an agent.
   const script = `require('fs').writeFileSync('probe', ''); console.log(process.version)`;
   const version = await askIn(containers, 'node', ['-e', script]).catch((error) => {
     if (!containers.runtime) throw error;

@@ -52,7 +52,7 @@ export interface Process {
   /** Resolves like `ended`, but only once all output of the program has been processed. */
   silent: Promise<string>;
   isRunning(): boolean;
-  /** Writes a line to its input. */
+  /** Writes a line to the input of the program. */
   write(line: string): void;
   end(): Promise<void>;
   /** The end of the program's output on standard error. */

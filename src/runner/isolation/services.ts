@@ -168,7 +168,7 @@ interface Running {
   pid: number | undefined;
   /** Reason why the service has ended, with its last lines; empty while it runs. */
   failure(): string;
-  /** The last lines of its output. */
+  /** The last lines of the service's output. */
   tail(): string;
   /** Output of the service's last health check. */
   said: string;

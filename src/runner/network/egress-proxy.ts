@@ -168,7 +168,7 @@ function inspect(
   take(Buffer.alloc(0));
 }
 
-/** Headers of one connection. */
+/** Headers that concern one connection, which a proxy does not forward. */
 const dropped = [
   'connection',
   'keep-alive',

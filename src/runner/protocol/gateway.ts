@@ -51,7 +51,7 @@ export interface Gateway {
 
 /**
  * @param socket A path to listen on; null means a loopback port. @param meter Null means calls are not metered.
- * @param modelCalled Called when a model call begins; returns what to call when it has ended
+ * @param modelCalled Called when a model call begins; returns a function to call at its end
  */
 export async function openGateway(
   upstreams: Upstreams,

@@ -71,7 +71,7 @@ export function openJournal(
     async room(): Promise<void> {
       if (text.length >= enoughText || fragments.length >= enoughFragments) await batches.flush();
     },
-    /** Sends the rest. */
+    /** Sends everything that is queued. */
     async close(): Promise<void> {
       batches.stop();
       await batches.flush();

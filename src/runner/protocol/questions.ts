@@ -98,7 +98,7 @@ function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQ
     update,
     /** Time of waiting in milliseconds. */
     waitedMs,
-    /** Called when a model call begins. @returns what to call when it has ended */
+    /** Called when a model call begins. @returns a function to call at its end */
     modelCalled(): () => void {
       // A call that was under way when the question was asked is the one that asked it.
       const tail = hasQuestions() ? tailMs : 0;

@@ -1,4 +1,4 @@
-// An MCP server in the sandbox of a mission, for the agent: the tools that the platform allows, each call asked for there.
+// An MCP server in the sandbox of a mission, for the agent: it offers the tools that the platform allows, and asks the platform before each call.
 import type { RunLease } from '../contract.ts';
 import { admitMcpCall, reportMcpCall, reportMcpTools } from '../generated/operations.ts';
 import type { Json } from '../harness/fragments.ts';

@@ -30,7 +30,7 @@ export async function* followTask(
   for await (const _ of watch([runId], signal)) {
     if (now() - checkedAt >= maxCheckAgeMs) {
       [present, checkedAt] = [await authenticate(), now()];
-      // The caller that started the task may follow this call to its end, while it may start one.
+      // The caller that started the task may follow this call to its end, while it is allowed to start tasks.
       admit(present, present.scopes.has('missions:read') ? 'missions:read' : 'missions:run');
     }
     const task = await readTask(present, runId, { artifacts: true });

@@ -196,7 +196,7 @@ export async function completeOAuth(
   const binding = await McpBinding.get({ id: pending.bindingId });
   const completed = { projectId: binding.projectId, serverName: binding.serverName, returnTo: pending.returnTo };
   const completes = stateDigest.toString('hex');
-  // A repeated call, after the response to the first exchange was lost.
+  // The call is repeated after the response to the first exchange was lost.
   if ((await findGrant(binding.id))?.completes === completes) return completed;
   const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
   // The binding may have changed to another address meanwhile, which must not get this grant.

@@ -31,7 +31,7 @@ export interface Declared {
   /** The whole address, which is not displayed; neither are the headers as declared. */
   url: string | null;
   headers: Record<string, string>;
-  /** How a sandbox runs it, with the variables as declared; null means it does not. */
+  /** How a sandbox runs the server, with the variables as declared; null means the server does not run in a sandbox. */
   launch: (Launch & { env: Record<string, string> }) | null;
   /** SHA-256 of the declaration, for comparison with the bound one. */
   digest: string;

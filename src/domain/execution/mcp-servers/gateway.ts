@@ -21,7 +21,7 @@ import { noteFailure, takeSnapshot } from './tools.ts';
 import { markDrift, readConfigFile } from './view.ts';
 
 const callTimeoutMs = minutes(2);
-/** An older snapshot is refreshed when a run lists its tools. */
+/** Maximum age of a snapshot in ms: an older one is refreshed when a run lists the tools. */
 const maxSnapshotAgeMs = minutes(10);
 
 export interface LeaseHold {
@@ -160,7 +160,7 @@ export async function admitCall(
   throw forbidden(`A person decides about each call of ${name}: nobody has approved this call.`);
 }
 
-/** Returns a function to call with the outcome of any kind. */
+/** Returns a function that records the outcome, success or failure. */
 export function recorder({ run, binding }: ServerOfRun, tool: string, createdAt = now()) {
   return async (outcome: McpCall['outcome']): Promise<void> => {
     await McpCall.query().insert({

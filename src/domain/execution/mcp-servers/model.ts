@@ -77,7 +77,7 @@ export class McpBinding extends table('mcp_bindings', {
     this.belongsTo('project', Project, 'projectId');
   }
 
-  /** The definitions behind `reviewedTools`; large, so that only the review reads them. Null in bindings from before they were stored. */
+  /** The definitions behind `reviewedTools`; large, so that only the review reads them. Null in bindings that were reviewed before definitions were stored. */
   declare reviewedDefinitions: ToolDefinition[] | null;
   /** The declared headers, and the values of the credentials: not among the columns, so that no read returns them. */
   declare sealedHeaders: string | null;

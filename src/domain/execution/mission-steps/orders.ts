@@ -58,7 +58,7 @@ async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<St
   return { ...(await orderOf(trx, run, step)), ...recovery };
 }
 
-/** The step for the chain's decision. */
+/** The step that the chain has decided on, as it is written. */
 export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly RunStep[]): NewStep => {
   const { agent, round, prompt, continues } = next;
   const before = continues ? steps.findLast(({ role, sessionId }) => role === agent.role && sessionId !== null) : null;

@@ -55,7 +55,7 @@ export async function reportModelRejected(caller: Caller, { integrationId: id, .
   await checkConnector(await Integration.get({ id, orgId, vendorKind: 'llm' }));
 }
 
-/** The project's connector if it is among them, else the oldest whose credentials are not known to be rejected. */
+/** The project's connector if it is among the candidates, else the oldest whose credentials are not known to be rejected. */
 const preferred = (connectors: readonly Connector[], project: Row<Project>): Connector | undefined =>
   connectors.find(({ id }) => id === project.llmConnectorId) ??
   connectors.find((one) => one.brokenSince === null) ??

@@ -38,7 +38,7 @@ export interface Usage extends Tokens {
   role?: AgentRole | null | undefined;
   sessionId?: string | null | undefined;
   model: string;
-  /** The reserved call that it ends. */
+  /** The reserved call that the reported one ends. */
   callId?: string | null | undefined;
   /** The answer of the vendor, for the metrics; the status 0 means that none came. */
   answer?: { vendor: string; status: number } | null | undefined;

@@ -10,6 +10,6 @@ const keptMs = days(7);
 export async function sweepAgentIdentities(): Promise<void> {
   await sql('delete from agent_registrations where claimed_at is null and claim_expires_at <= $1', [now() - keptMs]);
   await sweepJtis();
-  // Only the previous release writes it; the next one drops the table.
+  // Only the previous release writes this table; the next release drops it.
   await sql('delete from registration_counts where window_ends_at <= $1', [now()]);
 }

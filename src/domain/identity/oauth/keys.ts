@@ -162,7 +162,7 @@ export async function verifyOwnJwt(jwt: string, { typ }: { typ: string }): Promi
   const verify = async (keys: JWK[]) => (await jwtVerify(jwt, createLocalJWKSet({ keys }), options)).payload;
   try {
     return await verify((await publicKeys()).keys).catch(async (error) => {
-      // Another process may have rotated the key since this one read them.
+      // Another process may have rotated the key since this process read the keys.
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       const { keys } = await readAgain();
       return verify(keys.map(({ publicJwk }) => publicJwk));

@@ -11,7 +11,7 @@ import { dropModelCalls } from '../../work/mission-costs/model-calls.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { cancelRuns } from '../../work/runs/finish.ts';
 
-/** @throws after all were tried, when one failed; a failed one is retried at the next call */
+/** @throws after all missions were tried, when one failed; a failed mission is retried at the next call */
 export async function settleMissions(): Promise<void> {
   // Usually there is no review, and the check runs every second: a transaction takes three statements and much more memory.
   if (!(await hasReviews())) return;

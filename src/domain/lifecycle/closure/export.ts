@@ -50,7 +50,7 @@ const isRepeatable = ({ status, requestedAt }: OrgExport): boolean =>
 const enqueueExport = (trx: Transaction, orgId: string): Promise<void> =>
   enqueue(trx, 'export organization', { orgId });
 
-/** Called when the closure is settled: earlier requests wait for that, so that the archive contains the final ledger. */
+/** Called when the closure is settled: earlier requests wait for the settlement, so that the archive contains the final ledger. */
 export async function startRequestedExport(trx: Transaction, orgId: string): Promise<void> {
   if (await ownRow(trx, orgId)) await enqueueExport(trx, orgId);
 }

@@ -14,7 +14,7 @@ import { findOrganization, lockOrganization } from '../../organization/organizat
 import { type ClosureBasis, OrgClosure } from './model.ts';
 import { settleClosure } from './steps.ts';
 
-/** @throws 404 for an open organization, and for one of others */
+/** @throws 404 for an open organization, and for an organization of others */
 export async function findClosure(caller: Caller, orgId: string): Promise<Row<OrgClosure>> {
   const { id } = await findOrganization(caller, orgId);
   return OrgClosure.get({ orgId: id });

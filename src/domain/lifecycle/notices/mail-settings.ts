@@ -45,7 +45,7 @@ export async function mailChoicesOf(userId: Id<'person'>): Promise<MailChoice[]>
 
 export const listMailChoices = (caller: Caller): Promise<MailChoice[]> => mailChoicesOf(ownPerson(caller));
 
-/** Applies to the caller's person in every organization. */
+/** Turns a kind on or off for the caller's person, in every organization. */
 export async function chooseMail(caller: Caller, { kind, enabled }: MailChoice): Promise<MailChoice[]> {
   const userId = ownPerson(caller);
   await NoticeMailSetting.query()

@@ -96,7 +96,7 @@ async function changeSubscription(
   });
 }
 
-/** Creates the price first, because an update of a subscription accepts no inline product; at most once a day. */
+/** Creates the price first, at most once a day: an update of a subscription accepts no inline product. */
 async function priceOf(stripe: Stripe, plan: TeamPlanId): Promise<string> {
   const { name, cents } = teamPlan(plan);
   const price = { currency, unit_amount: cents, recurring: { interval: 'month' as const }, product_data: { name } };

@@ -16,7 +16,7 @@ import { providerNamed } from './provider.ts';
 export interface Withdrawal {
   orderId: string;
   submittedAt: number;
-  /** Whole credits; the ledger has the exact amount. */
+  /** Number of whole credits; the ledger has the exact amount. */
   creditsReversed: number;
   refundUsd: number;
   status: 'completed';
@@ -107,7 +107,7 @@ const pendingSql = `select ${columnsOf(BillingOrder)} from billing_orders
 const endedSql = `select reference from billing_subscriptions
   where org_id = $1 and provider = $2 and status = 'canceled' and current_period_end > $3`;
 
-/** Has the providers refund withdrawn orders, and end the subscriptions of those orders. @throws when one did not accept */
+/** Has the providers refund withdrawn orders, and end the subscriptions of those orders. @throws when a provider did not accept */
 export async function sendRefunds(): Promise<void> {
   const errors: unknown[] = [];
   for (const order of await sql<Row<BillingOrder>>(pendingSql)) {

@@ -1,6 +1,6 @@
 // Amounts of credits are integers in millionths, the precision of mission costs: one credit is one US dollar. Pure.
 
-/** One credit. */
+/** One credit, in millionths. */
 export const credit = 1_000_000;
 
 /** Amount in millionths for a cost in US dollars, which is recorded to a millionth. */

@@ -9,7 +9,7 @@ import { reviewExhausted } from './reviews.ts';
 
 export interface CreditGrant {
   lot: CreditIssue['lot'];
-  /** Whole credits. */
+  /** Number of whole credits. */
   credits: number;
   note?: string | null;
 }

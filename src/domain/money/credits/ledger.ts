@@ -93,7 +93,7 @@ export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot
 const claimTrialSql = `insert into credit_trials (user_id, at) values ($1, $2)
   on conflict (user_id) do nothing returning user_id`;
 
-/** A person gets one trial, for the first organization they founded that needs it. */
+/** A person gets one trial, for the first organization they founded that needs a trial. */
 async function grantTrial(trx: Transaction, orgId: string): Promise<void> {
   const claimed = await sql(claimTrialSql, [await founderOf(trx, orgId), now()], trx);
   if (claimed.length === 0) return;

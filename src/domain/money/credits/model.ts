@@ -29,7 +29,7 @@ export class CreditLot extends table('credit_lots', {
 export class CreditTransfer extends table('credit_transfers', {
   id: column<Id<'creditTransfer'>>(),
   orgId: column<Id<'organization'>>(),
-  /** 1, 2, 3 … within the organization. */
+  /** Number of the transfer: 1, 2, 3 … within the organization. */
   seq: column<number>(),
   kind: column<TransferKind>(),
   /** Change of the amount owned by the organization, reserved credits included. */
@@ -58,7 +58,7 @@ export class CreditEntry extends table('credit_entries', {
   /** The run that the account `reserved` is for; empty for the others. */
   runId: column<string>(),
   amount: column<number>(),
-  /** 1, 2, 3 … within the account. */
+  /** Number of the entry: 1, 2, 3 … within the account. */
   seq: column<number>(),
   /** Balance of the account after the entry. */
   balanceAfter: column<number>(),

@@ -18,7 +18,7 @@ export class Invite extends table('invites', {
   role: column<OrgRole>(),
   invitedByUserId: column<Id<'person'> | null>(),
   createdAt: column<number>(),
-  /** Epoch milliseconds; the API reports seconds. */
+  /** When the invite expires, in epoch milliseconds; the API reports seconds. */
   expiresAt: column<number>(),
   acceptedAt: column<number | null>(),
   revokedAt: column<number | null>(),

@@ -15,7 +15,7 @@ export class Membership extends table('memberships', {
 }) {
   static override noun = 'membership';
   static override idColumn = ['orgId', 'userId'];
-  /** The oldest first: the members of an organization, or the organizations of a person. */
+  /** Lists begin with the oldest membership of the organization or the person. */
   static override order = '"created_at", "org_id", "user_id"';
 
   static visibleTo = orgWide;
@@ -25,7 +25,7 @@ export class Membership extends table('memberships', {
   }
 }
 
-/** A person in one organization; without `orgId`, in all of theirs. */
+/** The memberships of a person: in one organization or, without `orgId`, in all. */
 export interface PersonIn {
   userId: Id<'person'>;
   orgId?: Id<'organization'>;

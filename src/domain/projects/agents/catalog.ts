@@ -109,7 +109,7 @@ export interface Harness {
 
 export const harnesses: readonly Harness[] = [
   { id: 'claude-code', label: 'Claude Code', executable: true, models: models.anthropic },
-  // The models listed by `codex debug models`; for others, Codex has neither instructions nor editing tools.
+  // The models listed by `codex debug models`; for other models, Codex has neither instructions nor editing tools.
   {
     id: 'codex',
     label: 'Codex',

@@ -44,8 +44,8 @@ const builtins = builtinAgents
 const builtinRows = `(values ${builtins}) b (id, harness, vendor)`;
 
 /**
- * A condition: the vendor's models are available: none is needed, or the runtime or the organization has credentials. A runtime has
- * none for named models.
+ * A condition: the vendor's models are available: no model is needed, or the runtime or the organization has
+ * credentials. A runtime has no credentials for named models.
  */
 const isProvided = (vendor: string, vendors: string, orgId: string): string =>
   `(${vendor} is null or ${vendors} is null and not ${isNamedModel(vendor)} or ${vendor} = any(${vendors})

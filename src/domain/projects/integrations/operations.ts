@@ -132,7 +132,7 @@ export const namedModel = (id: string): NamedModel => `model:${id}`;
 
 /** A condition: the provider is a model outside the catalog. */
 export const isNamedModel = (provider: string): string => `${provider} like 'model:%'`;
-/** An expression: the id of that model. */
+/** An SQL expression: the id of a model outside the catalog. */
 export const idOfNamedModel = (provider: string): string => `substr(${provider}, ${'model:'.length + 1})`;
 
 /** A condition: the organization has a connector with credentials for the models of this vendor, or for this named model. */

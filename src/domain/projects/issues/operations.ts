@@ -57,7 +57,7 @@ const insertIssuesSql = `with asked as (
 
 const issuesOfRunsSql = 'select id, run_id from issues where run_id = any($1)';
 
-/** Creates the issue of each run, or finds the existing one. Returns them by run id. */
+/** Creates the issue of each run, or finds the existing one. Returns the issues by run id. */
 export async function createIssues(asked: readonly AskedIssue[], trx?: Transaction): Promise<Map<string, Id<'issue'>>> {
   const rows = asked.map(({ id = newId('issue'), project, issue: { runId, ...issue } }, place) => ({
     place,

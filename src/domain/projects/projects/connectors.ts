@@ -9,7 +9,7 @@ import { connectorMembers, type Project } from './model.ts';
 
 export type Connectors = Record<VendorKind, Id<'integration'> | null>;
 
-/** The connectors of a new project: the oldest of each kind; for the tracker, the oldest of that vendor. */
+/** The connectors of a new project: the oldest of each kind; for the tracker, the oldest of the requested vendor. */
 export async function defaultConnectors(orgId: string, tracker: Vendor): Promise<Connectors> {
   const all = await listConnectors(orgId);
   const first = (kind: VendorKind) =>

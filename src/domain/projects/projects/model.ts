@@ -39,7 +39,7 @@ export class Project extends table('projects', {
   trackerConnectorId: column<Id<'integration'> | null>(),
   /** The tracker's team: its key, until the tracker's own id is known. */
   trackerTeamId: column<string | null>(),
-  /** Not used yet: always null. */
+  /** The tracker's project, which is not used yet: always null. */
   trackerProjectId: column<string | null>(),
   scmConnectorId: column<Id<'integration'> | null>(),
   scmOwner: column<string>(),

@@ -174,7 +174,7 @@ export async function chooseNewTemplate(trx: Transaction, { id }: Row<Project>, 
 export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: true; id: string }> {
   beyondOneProject(caller);
   return transaction(async (trx) => {
-    // Time for the trigger in the database that revokes these credentials.
+    // A trigger of the database revokes the credentials bound to the project, with this time.
     await trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
     const deleted = await Project.query(trx)
       .delete()

@@ -1,6 +1,6 @@
 // The bounds of secrets and variables.
 
-/** Characters of a value. Masking a shorter secret would also hide ordinary text. */
+/** Bounds of a value, in characters. Masking a shorter secret would also hide ordinary text. */
 export const secretValue = { min: 1, max: 16_384, shortestSecret: 8 } as const;
 
 /** Maximum hosts per secret, and secrets and variables per scope. */

@@ -22,7 +22,7 @@ export class Secret extends table('secrets', {
   name: column<string>(),
   /** Hosts whose requests get the value instead of its placeholder. */
   hosts: column<string[]>(),
-  /** Whether only the setup gets it. */
+  /** Whether only the setup gets the value. */
   setupOnly: column<boolean>(),
   /** When a runtime last got the value. */
   lastUsedAt: column<number | null>(),

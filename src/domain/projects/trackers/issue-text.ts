@@ -9,7 +9,7 @@ const clip = (text: string, length: number): string => {
   return storable.length <= length ? storable.toWellFormed() : `${storable.slice(0, length).toWellFormed()} …`;
 };
 
-/** The newest comments go first when there are too many; they stay in their order. */
+/** Of too many comments, the text keeps the newest, in their order. */
 export function textOfIssue({ title, body, comments }: FoundIssue): string {
   const parts: string[] = [];
   let left = most.comments;

@@ -1,4 +1,4 @@
-// Blocked hosts of a run: the template that decides on them now, and adding one to it.
+// Blocked hosts of a run: the template that decides on them now, and the addition of a host to the template.
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, withinReach } from '#access/reach.ts';

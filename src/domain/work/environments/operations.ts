@@ -79,7 +79,7 @@ export async function setEnvironmentStatus(
 const liveEnvironmentsSql = `select id from environments
   where id = any($1::text[]) and status in ('provisioning', 'active') and ($2::text is null or org_id = $2)`;
 
-/** The ids among these of environments that their runtime must keep. */
+/** The given ids without those of environments that their runtime need not keep. */
 export async function liveEnvironments(
   trx: Transaction,
   { orgId }: Caller,

@@ -13,7 +13,7 @@ export const inboundText = {
 
 /** Maximum hooks per organization, and event triggers per scheduled task or automation. */
 export const inboundCounts = { hooks: 50, triggers: 10 } as const;
-/** Deliveries of a preview, and the newest ones among which they are looked for. */
+/** Maximum deliveries in a preview, and the number of newest deliveries that are searched. */
 export const inboundPreview = { deliveries: 5, searched: 1_000 } as const;
 
 /** Bytes of the body of one event; levels of arrays and objects in it. */

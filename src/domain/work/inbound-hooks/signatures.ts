@@ -22,7 +22,7 @@ const hmac = (key: string | Buffer, ...parts: (string | Buffer)[]): Buffer => {
   return mac.digest();
 };
 
-/** Standard Webhooks: the key is the base64 behind `whsec_`; senders without it sign with the secret as it is. */
+/** Standard Webhooks: the key is the base64 behind `whsec_`; senders without that prefix sign with the secret as it is. */
 const standardKey = (secret: string): string | Buffer =>
   secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
 

@@ -94,6 +94,6 @@ export async function authorRefusal(
     : waiting(`${author.login} may not write to ${project.scmOwner}/${project.scmRepo}.`);
 }
 
-/** Also by its name: a pull request is reported before the run has recorded its branch. */
+/** The name of the branch is compared too: a pull request is reported before the run has recorded its branch. */
 const isOfRun = async ({ id: projectId }: Row<Project>, branch: string): Promise<boolean> =>
   Boolean((await Run.find({ projectId, branch })) ?? (await Run.find({ projectId, id: runIdOf(branch) as never })));

@@ -28,9 +28,9 @@ export class InboundDelivery extends table('inbound_deliveries', {
   /** The sender's name of the event, such as `issues.labeled`. */
   event: column<string>(),
   title: column<string | null>(),
-  /** JSON; null for an event that no trigger can use. */
+  /** The payload as JSON; null for an event that no trigger can use. */
   payload: column<string | null>(),
-  /** Without credentials and the signature; null for a delivery that an earlier release stored. */
+  /** The headers without credentials and the signature; null for a delivery that an earlier release stored. */
   headers: column<Record<string, string> | null>(),
   status: column<DeliveryStatus>(),
   /** Why no mission was started, why it is tried again, or which run it continues; null otherwise. */

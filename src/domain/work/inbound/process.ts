@@ -25,7 +25,7 @@ export interface DeliveryJob {
   approvedBy?: Approver;
 }
 
-/** An event that is tried again later: the plan's missions at once, the credits or the daily cap are used up. */
+/** An event is tried again later when the credits, the daily cap or the plan's concurrent missions are used up. */
 class TryAgain extends Error {}
 
 /** @throws when the event has to be tried again */

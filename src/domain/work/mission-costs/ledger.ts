@@ -25,7 +25,7 @@ export async function costOfRun(trx: Transaction, runId: string): Promise<number
 }
 
 /**
- * SQL expression: the cost of the organization's missions since the beginning of that UTC day, in US dollars; only of the project and the
+ * SQL expression: the cost of the organization's missions since the beginning of a UTC day, in US dollars; only of the project and the
  * person that the columns of `owner` name, if any.
  */
 export const spendSince = (orgId: string, day: string, owner?: string): string =>

@@ -17,19 +17,19 @@ export const mission = {
   budgetUsd: { min: 0.01, max: 10_000 },
 } as const;
 
-/** Characters. A step's output is JSON. */
+/** Bounds of texts, in characters. A step's output is JSON. */
 export const stepText = {
   message: { min: 1, max: 4_000 },
   output: { max: 65_536 },
   isolation: { min: 1, max: 100 },
-  /** The reason why a runtime does not offer a harness. */
+  /** A reason why a runtime does not offer a harness. */
   notice: { min: 1, max: 300 },
 } as const;
 
-/** Answers that a question suggests. */
+/** Maximum answers that a question suggests. */
 export const maxChoices = 4;
 
-/** Commits, files and lines of one branch. */
+/** Maximum commits, files and lines of one branch. */
 export const maxChanges = 1_000_000_000;
 
 /** Number of runs that a search covers: the newest of an organization. */

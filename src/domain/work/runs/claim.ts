@@ -72,7 +72,7 @@ export interface RunReport {
   leaseId: string;
   /** Ids of messages that the agent has taken up. */
   acknowledged?: readonly string[] | undefined;
-  /** Percent; absent or less than before: unchanged. */
+  /** Progress in percent; an absent or smaller value changes nothing. */
   progress?: number | null | undefined;
   activity?: string | null | undefined;
 }

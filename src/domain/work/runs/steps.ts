@@ -29,7 +29,7 @@ const lastSql = `select coalesce(max(seq), -1)::int as seq, coalesce(max(created
 
 /**
  * Appends a step to the run, which is locked, as its present one; it waits until a runtime begins it.
- * @param decided What is decided about the run with it.
+ * @param decided Decisions about the run that are written with the step.
  */
 export async function appendStep(
   trx: Transaction,

@@ -30,7 +30,7 @@ export function generalBlocker(status: Project['status'], may: MayStart): StartB
 
 type Charged = Pick<Run, 'orgId' | 'projectId' | 'billingActorUserId'>;
 
-/** Returns a function to the blocker of missions with a budget that is used up. */
+/** Returns a function that finds the blocker of missions with a budget that is used up. */
 export async function findBudgetBlockers(
   trx: Transaction,
   orgIds: readonly string[],
@@ -53,7 +53,7 @@ const withoutModelSql = `select org_id, agent_id, (select ${idOfNamedModel('w.ve
   where not exists (select from (${harnessesFor('o.org_id', 'o.agent_id')}) w
     where ${isModelKnown('w.harness', 'w.vendor', 'o.org_id')})`;
 
-/** Returns a function to the blocker of missions for which no agent that may work on them has a model. */
+/** Returns a function that finds the blocker of missions for which no agent that may work on them has a model. */
 export async function findModelBlockers(
   trx: Transaction,
   missions: readonly NamedAgent[],

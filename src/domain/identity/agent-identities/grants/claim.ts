@@ -49,7 +49,7 @@ async function collect(
   registration: Row<Registration>,
   resource: Resource,
 ): Promise<TokenResponse | OAuthError> {
-  // The person may have left the organization since then.
+  // The person may have left the organization since the approval.
   const grant = await standingGrant(trx, registration);
   if (!grant) return invalidGrant('The grant of the person has ended.');
   const { scopes, grantExpiresAt, userId } = grant;
@@ -79,7 +79,7 @@ async function refuseWaiting(trx: Transaction, registration: Row<Registration>):
   if (attempt && attempt.deniedAt !== null) return accessDenied('The person denied the claim.');
   if (attempt && isSpent(attempt, at)) return expiredToken(`The code has expired or was locked. ${requestNewCode}`);
   const isEarly = lastPolledAt !== null && at - lastPolledAt < pollInterval * 1_000 - earlyToleranceMs;
-  // Applies to this and all later polls (RFC 8628 §3.5).
+  // The longer interval applies to this and all later polls (RFC 8628 §3.5).
   const interval = isEarly ? pollInterval + polling.slowDownSeconds : pollInterval;
   await Registration.patch(trx, { id }, { lastPolledAt: at, pollInterval: interval });
   if (isEarly) return slowDown(`Wait ${interval} seconds between polls.`);
