@@ -1,48 +1,14 @@
 // Mail is sent by a real SMTP server (RFC 5321), or kept in the development mailbox.
-import { SMTPServer } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { setClock } from '#foundation/clock.ts';
 import { developmentMailbox, openMail, sendMail } from '#foundation/mail/mail.ts';
+import { closeSmtpServers, smtpServer } from '../support/smtp-server.ts';
 
 const mail = { to: 'alice@example.com', subject: 'Your sign-in code', text: 'Your code is 042917.\n' };
 
-interface Taken {
-  from: string;
-  to: string[];
-  source: string;
-}
-
-const servers: SMTPServer[] = [];
-
-/** A real SMTP server on a free port. Returns its address and the mails it received. */
-async function smtpServer(refuse?: string): Promise<{ url: string; taken: Taken[] }> {
-  const taken: Taken[] = [];
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onRcptTo: (_address, _session, done) => done(refuse ? new Error(refuse) : null),
-    onData(stream, session, done) {
-      const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => {
-        const { mailFrom, rcptTo } = session.envelope;
-        taken.push({
-          from: mailFrom ? mailFrom.address : '',
-          to: rcptTo.map((recipient) => recipient.address),
-          source: Buffer.concat(chunks).toString(),
-        });
-        done();
-      });
-    },
-  });
-  servers.push(server);
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  return { url: `smtp://127.0.0.1:${(server.server.address() as { port: number }).port}`, taken };
-}
-
 afterEach(async () => {
   setClock();
-  await Promise.all(servers.splice(0).map((server) => new Promise<void>((closed) => server.close(closed))));
+  await closeSmtpServers();
 });
 
 describe('mail by SMTP', () => {
