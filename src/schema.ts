@@ -43,6 +43,7 @@ import './domain/execution/checkpoints/schema.ts';
 import './domain/execution/mcp-servers/schema.ts';
 import './domain/execution/mcp-servers/schema-sandbox.ts';
 import './domain/lifecycle/setup/schema.ts';
+import './domain/lifecycle/mission-notices/schema.ts';
 import './domain/lifecycle/notices/schema.ts';
 import './domain/execution/runtime/schema-model-calls.ts';
 import './domain/execution/runtime/schema.ts';

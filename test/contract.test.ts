@@ -117,6 +117,8 @@ it('every root field without a route has its pinned scope and tool', () => {
     harnessDemand          -                                                   runtime:report       -
     heartbeat              -                                                   runtime:report       -
     mcpToolReview          -                                                   mcp:read             -
+    missionNews            -                                                   person               -
+    missionNoticeChoices   -                                                   person               -
     moveEnvironment        -                                                   runtime:report       -
     noticeMails            -                                                   person               -
     openRepository         -                                                   runtime:report       -
@@ -151,6 +153,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
     upcomingOccurrences    -                                                   scheduled-tasks:read -
+    updateMissionNotices   -                                                   person               -
     updateNoticeMail       -                                                   person               -
     "
   `);

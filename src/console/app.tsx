@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
 import { nearestPage, type PageAddress, patternOf } from '../surfaces/console/pages.ts';
+import { BrowserNews } from './kit/browser-news.tsx';
 import { Connection, loaded } from './kit/connection.tsx';
 import { noteNavigation } from './kit/heading.tsx';
 import { base, pageAt } from './kit/page.ts';
@@ -74,6 +75,7 @@ export const App = () => (
     <Marks />
     <PaletteKey />
     <Connection />
+    <BrowserNews />
     <Router onRouteChange={noteNavigation}>
       {Object.entries(components).map(([address, Page]) => (
         <Route key={address} path={pageAt(address)} component={Page} />

@@ -37,6 +37,7 @@ export const prefixes = {
   preparation: 'pre',
   inboundHook: 'hok',
   inboundDelivery: 'dlv',
+  missionNotice: 'mno',
   sandboxTemplate: 'sbt',
   secret: 'sec',
   mcpBinding: 'mcb',

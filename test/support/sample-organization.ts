@@ -299,6 +299,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateCreditRequest: () => ({ message: 'We need more credits.' }),
   CreateCheckoutSessionRequest: () => ({ offer: 'pack' }),
   UpdateBillingSettingsRequest: () => ({ trackerTriggers: 'members' }),
+  UpdateMissionNoticesRequest: () => ({ kind: 'completed', mail: true }),
   UpdateNoticeMailRequest: () => ({ kind: 'run_waiting', enabled: false }),
   // Changes nothing: a caller always changes the subscription of their own organization.
   UpdateSubscriptionRequest: () => ({}),

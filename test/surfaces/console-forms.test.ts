@@ -311,23 +311,25 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
 
   it('notifications: kinds of emails are turned off and on, and a conflict between two tabs is reported', async () => {
     const page = await open('/console/notifications');
+    const save = (on: Page) =>
+      on.getByRole('region', { name: 'Email me when' }).getByRole('button', { name: 'Save' }).click();
     const credits = 'Credits are low or used up';
     await page.getByLabel(credits).uncheck();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await save(page);
     await page.getByText('Saved.').waitFor();
     await pages.inspect(page, 'notifications');
     const other = await open('/console/notifications');
     expect(await other.getByLabel(credits).isChecked()).toBe(false);
     await other.getByLabel('A connector is broken').uncheck();
-    await other.getByRole('button', { name: 'Save' }).click();
+    await save(other);
     await other.getByText('Saved.').waitFor();
     await page.getByLabel(credits).check();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await save(page);
     await page.getByText('A connector is broken: now “no”, yours “yes”').waitFor();
     expect(await page.getByText('Saved.').count()).toBe(0);
     await page.getByRole('button', { name: 'Use their changes' }).click();
     await page.getByLabel(credits).check();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await save(page);
     await page.getByText('Saved.').waitFor();
     const { noticeMails } = (await world.graphql('{ noticeMails { kind enabled } }', { session })).body.data;
     const off = noticeMails.filter(({ enabled }: { enabled: boolean }) => !enabled);

@@ -733,6 +733,21 @@ export type McpTransport =
   /** As a command inside the sandboxes of runs. */
   | 'sandbox';
 
+/** News of a mission. */
+export type MissionNoticeKind =
+  /** Its agent waits for the answer to a question. */
+  | 'answer'
+  /** Its plan, or the call of a tool, waits for an approval. */
+  | 'approval'
+  /** It waits for more money. */
+  | 'budget'
+  /** It is completed, and no pull request waits for a review. */
+  | 'completed'
+  /** It has failed. */
+  | 'failed'
+  /** It is completed, and its pull request waits for a review. */
+  | 'review';
+
 /** The vendor of a language model. */
 export type ModelVendor =
   /** The Claude models. */
@@ -770,7 +785,7 @@ export type NoticeMailKind =
   | 'cost_cap'
   /** Credits are low or used up. */
   | 'credits'
-  /** A mission waits for a person: to approve its plan, to answer a question, to decide about a tool call, or for money. */
+  /** A mission of somebody else waits for a person: to approve its plan, to answer a question, to decide about a tool call, or for money. */
   | 'person_needed'
   /** A mission waits for a runtime. */
   | 'run_waiting'
@@ -1238,6 +1253,16 @@ export type UpdateInboundHookRequest = {
 export type UpdateMembershipRequest = {
   /** A role that is not above the caller’s own. */
   role: OrgRole;
+};
+
+/** The channels to change. */
+export type UpdateMissionNoticesRequest = {
+  /** Whether open pages of the console show it; unchanged when absent. */
+  browser?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The kind of the news. */
+  kind: MissionNoticeKind;
+  /** Whether it is emailed; unchanged when absent. */
+  mail?: InputMaybe<Scalars['Boolean']['input']>;
 };
 
 /** The kind of notices to change. */
@@ -2156,6 +2181,23 @@ export type UpdateNoticeMailMutationVariables = Exact<{
 
 export type UpdateNoticeMailMutation = { updateNoticeMail: Array<{ kind: NoticeMailKind, enabled: boolean }> };
 
+export type MissionNoticeChoicesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MissionNoticeChoicesQuery = { missionNoticeChoices: Array<{ kind: MissionNoticeKind, mail: boolean, browser: boolean }> };
+
+export type UpdateMissionNoticesMutationVariables = Exact<{
+  input: UpdateMissionNoticesRequest;
+}>;
+
+
+export type UpdateMissionNoticesMutation = { updateMissionNotices: Array<{ kind: MissionNoticeKind }> };
+
+export type MissionNewsSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MissionNewsSubscription = { missionNews: { notices: Array<{ id: string, title: string, body: string, url: string }> } };
+
 export type MembersQueryVariables = Exact<{
   orgId: Scalars['String']['input'];
 }>;
@@ -2977,6 +3019,18 @@ export const noticeMails: Operation<NoticeMailsQuery, NoticeMailsQueryVariables>
 
 export const updateNoticeMail: Operation<UpdateNoticeMailMutation, UpdateNoticeMailMutationVariables> = {
   text: 'mutation UpdateNoticeMail($input:UpdateNoticeMailRequest!){updateNoticeMail(input:$input){kind enabled}}',
+};
+
+export const missionNoticeChoices: Operation<MissionNoticeChoicesQuery, MissionNoticeChoicesQueryVariables> = {
+  text: 'query MissionNoticeChoices{missionNoticeChoices{kind mail browser}}',
+};
+
+export const updateMissionNotices: Operation<UpdateMissionNoticesMutation, UpdateMissionNoticesMutationVariables> = {
+  text: 'mutation UpdateMissionNotices($input:UpdateMissionNoticesRequest!){updateMissionNotices(input:$input){kind}}',
+};
+
+export const missionNews: Operation<MissionNewsSubscription, MissionNewsSubscriptionVariables> = {
+  text: 'subscription MissionNews{missionNews{notices{id title body url}}}',
 };
 
 export const members: Operation<MembersQuery, MembersQueryVariables> = {

@@ -8,6 +8,7 @@ import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { Card, Said, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
+import { MissionNotices } from './mission-notices.tsx';
 
 const labels: Record<NoticeMailKind, string> = {
   credits: 'Credits are low or used up',
@@ -17,7 +18,7 @@ const labels: Record<NoticeMailKind, string> = {
   connector_broken: 'A connector is broken',
   schedule_failing: 'A recurring mission keeps failing',
   run_waiting: 'A mission waits for a runtime',
-  person_needed: 'A mission waits for a person to approve its plan or answer a question',
+  person_needed: 'A mission of somebody else waits for a person',
 };
 
 export function Notifications() {
@@ -27,12 +28,16 @@ export function Notifications() {
       <Heading title="Notifications">
         <CopyAs graphql="{ noticeMails { kind enabled } }" isPersonal />
       </Heading>
-      <p class="muted about">
-        Notices that need action are emailed once: to owners and admins of an organization, and to the owner of a token.
-        Your choice applies to all of your organizations.
-      </p>
+      <p class="muted about">You are told of each thing once. Your choice applies to all of your organizations.</p>
       {problem && <Trouble problem={problem} retry={read} />}
-      {data ? <Choices choices={data.noticeMails} /> : !problem && <Skeleton rows={6} height={44} />}
+      {data ? (
+        <div class="stack">
+          <MissionNotices />
+          <Choices choices={data.noticeMails} />
+        </div>
+      ) : (
+        !problem && <Skeleton rows={6} height={44} />
+      )}
     </>
   );
 }
@@ -60,15 +65,18 @@ function Choices({ choices }: { choices: Choices }) {
     },
   });
   return (
-    <>
+    <div>
       <Said words={said} />
       <Card title="Email me when">
+        <p class="muted">
+          Notices that need action go to owners and admins of an organization, and to the owner of a token.
+        </p>
         <FormFrame form={form} action="Save" labels={labels}>
           {choices.map(({ kind }) => (
             <Check key={kind} form={form} name={kind} label={labels[kind]} />
           ))}
         </FormFrame>
       </Card>
-    </>
+    </div>
   );
 }

@@ -8,6 +8,7 @@ import { sweepSessions } from '#domain/identity/sessions/operations.ts';
 import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
 import { settleClosures } from '#domain/lifecycle/closure/steps.ts';
+import { sweepMissionNotices, tellOfMissions } from '#domain/lifecycle/mission-notices/tell.ts';
 import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import { sweepDismissals } from '#domain/lifecycle/notices/operations.ts';
 import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
@@ -61,6 +62,8 @@ export const jobs: readonly Job[] = [
   { name: 'sweep throttle counts', intervalMs: minutes(10), run: sweepThrottleCounts },
   { name: 'sweep sign-in codes and links', intervalMs: minutes(10), run: sweepSignIns },
   { name: 'sweep dismissals of notices', intervalMs: hours(1), run: sweepDismissals },
+  { name: 'tell people of their missions', intervalMs: seconds(2), run: tellOfMissions },
+  { name: 'sweep notices of missions', intervalMs: hours(1), run: sweepMissionNotices },
   { name: 'mail notices', intervalMs: seconds(10), run: mailNotices },
   { name: 'sweep sessions', intervalMs: hours(1), run: sweepSessions },
   { name: 'sweep OAuth codes, tokens, keys and clients', intervalMs: hours(1), run: sweepOAuth },

@@ -47,14 +47,21 @@ const forMembers: ReadonlySet<MailKind | undefined> = new Set(['token_expiring',
 async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
   const members = await Membership.findAll({ orgId, closedAt: null });
   const tokenOwners = new Set(await listOwnersOfExpiringTokens(orgId, now() + days(1)));
-  const isPersonNeeded = (await findNeedyRuns(orgId)).length > 0;
+  const needyRuns = await findNeedyRuns(orgId);
   for (const member of members) {
     const isManager = isAtLeast(member.role, 'admin');
     const caller = callerOf(member);
-    const mayAct = isPersonNeeded && caller.scopes.has('missions:run');
+    const mayAct = needyRuns.length > 0 && caller.scopes.has('missions:run');
     if (!isManager && !mayAct && !tokenOwners.has(member.userId)) continue;
+    // The person of a mission is told by itself (mission-notices).
+    const own = needyRuns.flatMap(({ id, billingActorUserId }) =>
+      billingActorUserId === member.userId ? [`person_needed:${id}:`] : [],
+    );
     const memberNotices = (await listNotices(caller)).filter(
-      ({ id, kind }) => kind === 'action' && (isManager || forMembers.has(mailKindOf(id))),
+      ({ id, kind }) =>
+        kind === 'action' &&
+        (isManager || forMembers.has(mailKindOf(id))) &&
+        !own.some((begin) => id.startsWith(begin)),
     );
     if (memberNotices.length > 0) await mailTo(member, memberNotices);
   }

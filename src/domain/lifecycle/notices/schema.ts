@@ -82,7 +82,7 @@ const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'Subject of an email
   schedule_failing: 'A recurring mission keeps failing.',
   run_waiting: 'A mission waits for a runtime.',
   person_needed:
-    'A mission waits for a person: to approve its plan, to answer a question, to decide about a tool call, or for money.',
+    'A mission of somebody else waits for a person: to approve its plan, to answer a question, to decide about a tool call, or for money.',
 });
 
 const NoticeMailChoice = builder.objectRef<MailChoice>('NoticeMailChoice').implement({
@@ -108,7 +108,7 @@ const UpdateNoticeMailRequest = request(
 builder.queryField('noticeMails', (t) =>
   t.field({
     description:
-      'The notices that the signed-in person gets by email. Notices that need action are mailed once, to owners and admins; an expiring token to its owner, and a mission that waits for a person to all who may run missions.',
+      'The notices that the signed-in person gets by email. Notices that need action are mailed once, to owners and admins; an expiring token to its owner, and a mission of somebody else that waits for a person to all who may run missions.',
     scope: 'person',
     type: [NoticeMailChoice],
     resolve: (_, _args, { caller }) => listMailChoices(caller),

@@ -11,7 +11,7 @@ export const runNeeds = ['approval', 'answer', 'decision', 'budget'] as const;
 export type RunNeed = (typeof runNeeds)[number];
 
 // A message answers the questions in words that wait when the agent takes it up. It decides nothing about a tool.
-const unansweredSql = (run: string) => `${questionsSql(run)} and not exists (
+export const unansweredSql = (run: string) => `${questionsSql(run)} and not exists (
     select from run_messages m where m.run_id = ${run}.id
       and (m.kind = 'answer' and m.sandbox_id = f.sandbox_id and m.fragment_seq = f.seq
         or m.kind = 'message' and f.action is null and m.created_at >= f.at
@@ -39,14 +39,14 @@ const openQuestionsSql = `select r.id as run_id, q.sandbox_id, q.seq, q.text, q.
 export const openQuestions = (runIds: readonly string[]): Promise<OpenQuestion[]> =>
   runIds.length === 0 ? Promise.resolve([]) : sql<OpenQuestion>(openQuestionsSql, [[...runIds]]);
 
-export type NeedyRun = Pick<Run, 'id' | 'missionTitle' | 'awaitsApproval' | 'parkedReason'> & {
+export type NeedyRun = Pick<Run, 'id' | 'missionTitle' | 'awaitsApproval' | 'parkedReason' | 'billingActorUserId'> & {
   question: string | null;
   /** The tool that the question is about. */
   tool: string | null;
   since: number;
 };
 
-const needySql = `select r.id, r.mission_title, r.awaits_approval, r.parked_reason, q.text as question, q.tool,
+const needySql = `select r.id, r.mission_title, r.awaits_approval, r.parked_reason, r.billing_actor_user_id, q.text as question, q.tool,
     case when r.awaits_approval then coalesce(r.waiting_since, r.updated_at) else coalesce(r.parked_at, q.at) end as since
   from runs r left join lateral (${unansweredSql('r')} order by f.at desc limit 1) q on not r.awaits_approval
   where r.org_id = $1 and ${isInState(openStates, 'r')} and (r.awaits_approval or r.parked_at is not null or q.at is not null)

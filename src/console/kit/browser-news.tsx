@@ -1,0 +1,79 @@
+// Notifications of the browser about missions of the person, while a page of the console is open, also a hidden one.
+import { useEffect } from 'preact/hooks';
+import { type MissionNewsSubscription, missionNews } from '../generated/documents.ts';
+
+type Notice = MissionNewsSubscription['missionNews']['notices'][number];
+
+/** Name of the lock of the page that shows the notifications, and of the ids that this browser has shown. */
+const shared = 'mission-news';
+/** Number of ids that are kept: more than one event has. */
+const keptIds = 100;
+/** Milliseconds until a lost connection is opened again. */
+const retryMs = 10_000;
+const allowed = new EventTarget();
+
+/** `absent`: the browser has no notifications, or none for pages without TLS. */
+export const browserPermission = (): NotificationPermission | 'absent' =>
+  'Notification' in window && navigator.locks ? Notification.permission : 'absent';
+
+export async function allowBrowserNews(): Promise<NotificationPermission> {
+  const permission = await Notification.requestPermission();
+  allowed.dispatchEvent(new Event('change'));
+  return permission;
+}
+
+/** One page of the browser holds the lock and the connection; when it closes, another one takes over. */
+export function BrowserNews() {
+  useEffect(() => {
+    const leaving = new AbortController();
+    const begin = () => {
+      if (browserPermission() !== 'granted') return;
+      navigator.locks.request(shared, { signal: leaving.signal }, () => follow(leaving.signal)).catch(() => {});
+    };
+    begin();
+    allowed.addEventListener('change', begin, { once: true });
+    return () => leaving.abort();
+  }, []);
+  return null;
+}
+
+const follow = (signal: AbortSignal) =>
+  new Promise<void>((end) => {
+    let source: EventSource | undefined;
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const connect = () => {
+      source = new EventSource(`/graphql?${new URLSearchParams({ query: missionNews.text })}`);
+      source.addEventListener('next', ({ data: text }: MessageEvent<string>) => {
+        const { data } = JSON.parse(text) as { data?: MissionNewsSubscription };
+        if (data) show(data.missionNews.notices);
+      });
+      source.addEventListener('complete', retry);
+      source.addEventListener('error', retry);
+    };
+    const retry = () => {
+      source?.close();
+      clearTimeout(again);
+      again = setTimeout(connect, retryMs);
+    };
+    signal.addEventListener('abort', () => {
+      source?.close();
+      clearTimeout(again);
+      end();
+    });
+    connect();
+  });
+
+/** Shows those that no page of this browser has shown. */
+function show(notices: readonly Notice[]): void {
+  const shown: string[] = JSON.parse(localStorage.getItem(shared) ?? '[]');
+  for (const { id, title, body, url } of notices) {
+    if (shown.includes(id)) continue;
+    shown.push(id);
+    const notification = new Notification(title, { body, tag: id, icon: '/console/icon.svg' });
+    notification.onclick = () => {
+      window.focus();
+      location.assign(url);
+    };
+  }
+  localStorage.setItem(shared, JSON.stringify(shown.slice(-keptIds)));
+}

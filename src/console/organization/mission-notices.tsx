@@ -1,0 +1,140 @@
+// News of one's missions: by email and in the browser, each kind chosen by itself.
+import { useState } from 'preact/hooks';
+import {
+  type MissionNoticeChoicesQuery,
+  type MissionNoticeKind,
+  missionNoticeChoices,
+  updateMissionNotices,
+} from '../generated/documents.ts';
+import { allowBrowserNews, browserPermission } from '../kit/browser-news.tsx';
+import { ask, mutate } from '../kit/client.ts';
+import { FormFrame } from '../kit/fields.tsx';
+import { type Form, useForm } from '../kit/form.ts';
+import { Card, Said, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+
+const kinds: Record<MissionNoticeKind, string> = {
+  completed: 'It is completed',
+  review: 'Its pull request waits for a review',
+  failed: 'It has failed',
+  answer: 'Its agent asks a question',
+  approval: 'Its plan or a tool call waits for an approval',
+  budget: 'It needs budget',
+};
+const channels = { mail: 'Email', browser: 'Browser' } as const;
+type Channel = keyof typeof channels;
+type Values = Record<`${MissionNoticeKind} ${Channel}`, boolean>;
+type Choices = MissionNoticeChoicesQuery['missionNoticeChoices'];
+
+const valuesOf = (choices: Choices) =>
+  Object.fromEntries(
+    choices.flatMap(({ kind, mail, browser }) => [
+      [`${kind} mail`, mail],
+      [`${kind} browser`, browser],
+    ]),
+  ) as Values;
+const labels = Object.fromEntries(
+  Object.entries(kinds).flatMap(([kind, words]) =>
+    Object.entries(channels).map(([channel, name]) => [`${kind} ${channel}`, `${words}: ${name}`]),
+  ),
+) as Record<keyof Values, string>;
+
+export function MissionNotices() {
+  const { data, problem, read } = useReading(missionNoticeChoices, {});
+  return (
+    <div>
+      {problem && <Trouble problem={problem} retry={read} />}
+      {data ? <ChoicesForm choices={data.missionNoticeChoices} /> : !problem && <Skeleton rows={6} height={44} />}
+    </div>
+  );
+}
+
+function ChoicesForm({ choices }: { choices: Choices }) {
+  const [said, say] = useState('');
+  const form = useForm({
+    name: 'mission-notices',
+    initial: valuesOf(choices),
+    async current() {
+      say('');
+      return [valuesOf((await ask(missionNoticeChoices, {})).missionNoticeChoices), null];
+    },
+    async send(values, key) {
+      for (const { kind } of choices) {
+        const input = { kind, mail: values[`${kind} mail`], browser: values[`${kind} browser`] };
+        await mutate(updateMissionNotices, { input }, `${key} ${kind}`);
+      }
+      say('Saved.');
+    },
+  });
+  return (
+    <>
+      <Said words={said} />
+      <Card title="Tell me of my missions">
+        <p class="muted">Your missions are those that you start, and those whose schedule or rules you last set.</p>
+        <Permission />
+        <FormFrame form={form} action="Save" labels={labels}>
+          <table class="checks">
+            <thead>
+              <tr>
+                <th scope="col">When a mission changes</th>
+                {Object.values(channels).map((label) => (
+                  <th key={label} scope="col">
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {choices.map(({ kind }) => (
+                <Row key={kind} kind={kind} form={form} />
+              ))}
+            </tbody>
+          </table>
+        </FormFrame>
+      </Card>
+    </>
+  );
+}
+
+const Row = ({ kind, form }: { kind: MissionNoticeKind; form: Form<Values> }) => (
+  <tr>
+    <th scope="row">{kinds[kind]}</th>
+    {(Object.keys(channels) as Channel[]).map((channel) => (
+      <td key={channel}>
+        <label class="check">
+          <input
+            type="checkbox"
+            aria-label={labels[`${kind} ${channel}`]}
+            checked={form.values[`${kind} ${channel}`]}
+            onChange={({ currentTarget: { checked } }) =>
+              form.set({ [`${kind} ${channel}`]: checked } as Partial<Values>)
+            }
+          />
+        </label>
+      </td>
+    ))}
+  </tr>
+);
+
+/** The browser asks its user for the permission only after a press. */
+function Permission() {
+  const [permission, setPermission] = useState(browserPermission());
+  if (permission === 'default') {
+    return (
+      <p>
+        <button type="button" class="quiet slim" onClick={async () => setPermission(await allowBrowserNews())}>
+          Allow notifications in this browser
+        </button>
+      </p>
+    );
+  }
+  return (
+    <p class="muted">
+      {permission === 'granted'
+        ? 'This browser shows notifications while a page of the console is open.'
+        : permission === 'denied'
+          ? 'This browser blocks notifications of the console. Allow them in its settings of this site.'
+          : 'This browser has no notifications for this address.'}
+    </p>
+  );
+}

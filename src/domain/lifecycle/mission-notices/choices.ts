@@ -1,0 +1,47 @@
+// The channels on which a person hears of missions, by the kind of the news.
+import type { Caller } from '#access/principal.ts';
+import { ownPerson } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { MissionNoticeChoice, type MissionNoticeKind, missionNoticeKinds } from './model.ts';
+
+export interface Channels {
+  mail: boolean;
+  browser: boolean;
+}
+export type ChannelChoice = Channels & { kind: MissionNoticeKind };
+
+/** News that a person has to act on is mailed; a mission that went well is shown by the browser alone. */
+const mailedByDefault: readonly MissionNoticeKind[] = ['failed', 'answer', 'approval', 'budget'];
+const defaultsOf = (kind: MissionNoticeKind): ChannelChoice => ({
+  kind,
+  mail: mailedByDefault.includes(kind),
+  browser: true,
+});
+
+/** Every kind, including those that the person has never set. */
+export async function channelsOf(userId: Id<'person'>): Promise<ChannelChoice[]> {
+  const chosen = await MissionNoticeChoice.findAll({ userId });
+  return missionNoticeKinds.map((kind) => chosen.find((one) => one.kind === kind) ?? defaultsOf(kind));
+}
+
+export const listChannels = (caller: Caller): Promise<ChannelChoice[]> => channelsOf(ownPerson(caller));
+
+const chooseSql = `insert into mission_notice_choices as c (user_id, kind, mail, browser, updated_at)
+  values ($1, $2, coalesce($3, $5::boolean), coalesce($4, $6::boolean), $7)
+  on conflict (user_id, kind) do update set mail = coalesce($3, c.mail), browser = coalesce($4, c.browser), updated_at = $7`;
+
+export interface ChannelChange {
+  kind: MissionNoticeKind;
+  mail?: boolean | null | undefined;
+  browser?: boolean | null | undefined;
+}
+
+/** Applies to the caller's person in every organization; an absent channel is unchanged. */
+export async function chooseChannels(caller: Caller, { kind, mail, browser }: ChannelChange): Promise<ChannelChoice[]> {
+  const userId = ownPerson(caller);
+  const defaults = defaultsOf(kind);
+  await sql(chooseSql, [userId, kind, mail ?? null, browser ?? null, defaults.mail, defaults.browser, now()]);
+  return channelsOf(userId);
+}

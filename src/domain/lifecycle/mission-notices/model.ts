@@ -1,0 +1,29 @@
+// Notices to the person of a mission, told once each by mail and in the browser, and the channels that the person has chosen.
+import type { Id } from '#foundation/ids.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
+
+export const missionNoticeKinds = ['completed', 'review', 'failed', 'answer', 'approval', 'budget'] as const;
+export type MissionNoticeKind = (typeof missionNoticeKinds)[number];
+
+export class MissionNoticeChoice extends table('mission_notice_choices', {
+  userId: column<Id<'person'>>(),
+  kind: column<MissionNoticeKind>(),
+  mail: column<boolean>(),
+  browser: column<boolean>(),
+  updatedAt: column<number>(),
+}) {
+  static override noun = 'mission notice choice';
+  static override idColumn = ['userId', 'kind'];
+  static override order = '"kind"';
+}
+
+export interface MissionNotice {
+  id: Id<'missionNotice'>;
+  kind: MissionNoticeKind;
+  runId: Id<'run'>;
+  title: string;
+  body: string;
+  /** The page of the run in the console. */
+  url: string;
+  createdAt: number;
+}

@@ -1,0 +1,95 @@
+// News of missions in the graph, for people in the console.
+import { z } from 'zod';
+import { ownPerson } from '#access/reach.ts';
+import { builder } from '#graph/builder.ts';
+import { request } from '#graph/input.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { type ChannelChoice, chooseChannels, listChannels } from './choices.ts';
+import { followNotices } from './follow.ts';
+import { type MissionNotice, missionNoticeKinds } from './model.ts';
+
+const MissionNoticeKind = wordSet('MissionNoticeKind', missionNoticeKinds, 'News of a mission.', {
+  completed: 'It is completed, and no pull request waits for a review.',
+  review: 'It is completed, and its pull request waits for a review.',
+  failed: 'It has failed.',
+  answer: 'Its agent waits for the answer to a question.',
+  approval: 'Its plan, or the call of a tool, waits for an approval.',
+  budget: 'It waits for more money.',
+});
+
+const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').implement({
+  description: 'The channels on which a person gets news of one kind about their missions.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: MissionNoticeKind.type, description: 'The kind of the news.' }),
+    mail: t.exposeBoolean('mail', {
+      description: 'Whether it is emailed; by default all but missions that went well.',
+    }),
+    browser: t.exposeBoolean('browser', { description: 'Whether open pages of the console show it; by default true.' }),
+  }),
+});
+
+const NoticeType = builder.objectRef<MissionNotice>('MissionNotice').implement({
+  description: 'News for the person who started a mission, or last set its schedule or rules. Each thing is told once.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'The id of the notice.' }),
+    kind: t.expose('kind', { type: MissionNoticeKind.type, description: 'The kind of the news.' }),
+    runId: t.exposeString('runId', { description: 'The id of the run.' }),
+    title: t.exposeString('title', { description: 'The news in one sentence.' }),
+    body: t.exposeString('body', { description: 'The question or the reason, at most 500 characters.' }),
+    url: t.exposeString('url', { description: 'The page of the run in the console.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the person was told.' }),
+  }),
+});
+
+interface News {
+  notices: MissionNotice[];
+}
+const NewsType = builder.objectRef<News>('MissionNews').implement({
+  description: 'Notices since the last event.',
+  fields: (t) => ({
+    notices: t.expose('notices', { type: [NoticeType], description: 'The notices, oldest first; at most 50.' }),
+  }),
+});
+
+const UpdateMissionNoticesRequest = request(
+  'UpdateMissionNoticesRequest',
+  z
+    .object({
+      kind: MissionNoticeKind.zod.describe('The kind of the news.'),
+      mail: z.boolean().optional().describe('Whether it is emailed; unchanged when absent.'),
+      browser: z.boolean().optional().describe('Whether open pages of the console show it; unchanged when absent.'),
+    })
+    .meta({ description: 'The channels to change.', examples: [{ kind: 'completed', mail: true }] }),
+);
+
+builder.queryField('missionNoticeChoices', (t) =>
+  t.field({
+    description: 'The channels on which the signed-in person gets news of their missions, in every organization.',
+    scope: 'person',
+    type: [ChoiceType],
+    resolve: (_, _args, { caller }) => listChannels(caller),
+  }),
+);
+
+builder.mutationField('updateMissionNotices', (t) =>
+  t.field({
+    description: 'Chooses the channels for news of one kind, for the signed-in person in every organization.',
+    scope: 'person',
+    type: [ChoiceType],
+    args: {
+      input: t.arg({ type: UpdateMissionNoticesRequest, required: true, description: 'The channels to change.' }),
+    },
+    resolve: (_, { input }, { caller }) => chooseChannels(caller, input),
+  }),
+);
+
+builder.subscriptionField('missionNews', (t) =>
+  t.field({
+    description:
+      'News of the missions of the signed-in person, in every organization: those of the last ten minutes at once, then each as it happens.',
+    scope: 'person',
+    type: NewsType,
+    subscribe: (_, _args, { caller, follow }) => followNotices(follow(ownPerson(caller))),
+    resolve: (notices) => ({ notices }),
+  }),
+);

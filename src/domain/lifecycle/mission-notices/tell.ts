@@ -1,0 +1,73 @@
+// Tells people of their missions. The notice, its mail and the event for open pages are written in one transaction: several processes, or
+// one that is killed, tell each thing once.
+import { days, now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { queueMail } from '#foundation/mail/mail.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { pageOfSlug } from '../../organization/organizations/pages.ts';
+import { channelsOf } from './choices.ts';
+import { type DueNotice, findDueNotices } from './due.ts';
+import type { MissionNoticeKind } from './model.ts';
+
+/** A mail that could not be delivered within this time is dropped. */
+const deliverableMs = days(1);
+/** Retention of notices: longer than a mission waits. */
+const retentionMs = days(400);
+/** Characters of a question or reason that a notice quotes. */
+const quotedChars = 500;
+
+const endings: Record<MissionNoticeKind, string> = {
+  completed: 'is completed',
+  review: 'is ready for review',
+  failed: 'has failed',
+  answer: 'asks a question',
+  approval: 'waits for an approval',
+  budget: 'needs budget',
+};
+const defaultDetails: Record<MissionNoticeKind, string> = {
+  completed: 'Its outcome is on the page of the run.',
+  review: 'Its pull request waits for a review.',
+  failed: 'The reason is on the page of the run.',
+  answer: 'Its agent waits for an answer.',
+  approval: 'Nothing is built before the plan is approved.',
+  budget: 'It continues once it has more budget.',
+};
+
+/** @throws after all were tried, when one could not be written */
+export async function tellOfMissions(): Promise<void> {
+  const outcomes = await Promise.allSettled((await findDueNotices()).map(tell));
+  const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  if (errors.length > 0) throw new Error(`${errors.length} notices of missions were not written`, { cause: errors[0] });
+}
+
+const claimSql = `insert into mission_notices
+    (id, run_id, cause, org_id, user_id, kind, title, body, in_browser, created_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (run_id, cause) do nothing returning id`;
+
+async function tell(due: DueNotice): Promise<void> {
+  const { runId, cause, orgId, userId, kind, missionTitle, detail, email, organizationName } = due;
+  const channels = (await channelsOf(userId)).find((one) => one.kind === kind)!;
+  const title = `“${missionTitle ?? runId}” ${endings[kind]}`;
+  const body = (detail || defaultDetails[kind]).slice(0, quotedChars);
+  await transaction(async (trx) => {
+    const values = [newId('missionNotice'), runId, cause, orgId, userId, kind, title, body, channels.browser, now()];
+    if ((await sql(claimSql, values, trx)).length === 0) return;
+    if (channels.browser) await announce(trx, userId);
+    if (!channels.mail) return;
+    const mail = { to: email, subject: `${organizationName}: ${title}`, text: textOf(due, title, body) };
+    await queueMail(trx, mail, now() + deliverableMs);
+  });
+}
+
+const textOf = ({ slug, runId }: DueNotice, title: string, body: string): string =>
+  [
+    `${title}.`,
+    body,
+    `Open the mission: ${pageOfSlug(slug, `/runs/${runId}`)}`,
+    `You get this email once, because the mission is yours.\nChoose which emails you get: ${pageOfSlug(slug, '/notifications')}`,
+  ].join('\n\n');
+
+export const sweepMissionNotices = async (): Promise<void> => {
+  await sql('delete from mission_notices where created_at <= $1', [now() - retentionMs]);
+};

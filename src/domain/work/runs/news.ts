@@ -1,0 +1,34 @@
+// News of runs for the person that they are charged to: those that have ended, and open ones that wait for a person.
+import { joinProjectSql } from '../../projects/projects/join.ts';
+import { unansweredSql } from './needs.ts';
+import { isInState, openStates } from './states.ts';
+
+// A pull request that will be merged automatically waits for no review.
+const endedSql = (
+  endedAfter: string,
+) => `select r.id as run_id, r.org_id, r.billing_actor_user_id as user_id, r.mission_title, 'end' as cause,
+    case when r.status = 'failed' then 'failed'
+      when r.pr_state = 'open' and not coalesce(project.auto_merge and r.approved_sha = r.head_sha, false) then 'review'
+      else 'completed' end as kind,
+    case when r.status = 'failed' then coalesce(r.reason, r.last_error) else r.pr_url end as detail
+  from runs r ${joinProjectSql('r.project_id')}
+  where r.finished_at > ${endedAfter} and r.status in ('completed', 'failed')`;
+
+// A plan is known by the last step, because an interruption may end and begin the wait again.
+const waitingSql = `select r.id, r.org_id, r.billing_actor_user_id, r.mission_title,
+    case when r.awaits_approval then 'approval:' || coalesce((select max(s.seq) from run_steps s where s.run_id = r.id), 0)
+      when r.parked_at is not null then 'budget:' || r.parked_at
+      else 'question:' || q.sandbox_id || ':' || q.seq end,
+    case when r.awaits_approval then 'approval' when r.parked_at is not null then 'budget'
+      when q.tool is not null then 'approval' else 'answer' end,
+    case when r.awaits_approval then null when r.parked_at is not null then r.parked_reason else q.text end
+  from runs r left join lateral (${unansweredSql('r')} order by f.at, f.seq limit 1) q
+    on r.status = 'running' and not r.awaits_approval and r.parked_at is null
+  where ${isInState(openStates, 'r')}
+    and (r.awaits_approval or r.status = 'running' and (r.parked_at is not null or q.seq is not null))`;
+
+/**
+ * SQL for the news: `run_id`, `org_id`, `user_id`, `mission_title`, the `cause` that tells the news of one run apart, its `kind` and `detail`.
+ * Runs that ended before the time are omitted.
+ */
+export const runNewsSql = (endedAfter: string): string => `${endedSql(endedAfter)} union all ${waitingSql}`;

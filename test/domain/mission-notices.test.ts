@@ -1,0 +1,280 @@
+// News of missions to their person: by SMTP and to open pages, by the person's choice, each thing once.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sweepMissionNotices, tellOfMissions } from '#domain/lifecycle/mission-notices/tell.ts';
+import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
+import { days, hours, minutes } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { openMail } from '#foundation/mail/mail.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { openBrowser } from '../support/browser.ts';
+import { showFragments, startSandbox } from '../support/runtime-records.ts';
+import { eventsOf } from '../support/server-sent-events.ts';
+import { closeSmtpServers, smtpServer, type TakenMail } from '../support/smtp-server.ts';
+import { openWorld, present, type Session, type World } from '../support/world.ts';
+
+let world: World;
+let acme: Row<Organization>;
+let owner: Row<Person>;
+let session: Session;
+let projectId: `prj_${string}`;
+let taken: TakenMail[];
+let founded = 0;
+beforeAll(async () => {
+  world = await openWorld();
+  const server = await smtpServer();
+  taken = server.taken;
+  openMail({ smtpUrl: server.url, from: 'console@example.com', log: () => {} });
+});
+afterAll(async () => {
+  await closeSmtpServers();
+  await world.close();
+});
+beforeEach(async () => {
+  owner = await world.person(`Owner-${++founded}`);
+  acme = await world.found(owner, `Acme ${founded}`);
+  session = await world.session(owner, acme.id);
+  const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
+  projectId = (await world.rest('POST', '/projects', { session, body })).body.id;
+});
+
+/** A run of the owner, as it is after a change of its state. */
+async function run(missionTitle: string, more: object): Promise<`run_${string}`> {
+  const id = newId('run');
+  const isEnded = 'status' in more && ['completed', 'failed', 'canceled'].includes(String(more.status));
+  await world.knex('runs').insert({
+    ...{ id, orgId: acme.id, projectId, scheduledFor: present(), kind: 'manual', missionTitle, issueId: 'iss_1' },
+    ...{
+      status: 'running',
+      leaseId: newId('lease'),
+      leaseUntil: present() + minutes(1),
+      billingActorUserId: owner.id,
+      finishedAt: isEnded ? present() : null,
+    },
+    ...{ createdAt: present(), updatedAt: present(), ...more },
+  });
+  return id;
+}
+async function asks(runId: `run_${string}`, question: object): Promise<void> {
+  const sandbox = await startSandbox({ orgId: acme.id, projectId }, { runId });
+  await showFragments(sandbox, [{ kind: 'elicitation', toolUseId: 'q1', ...question }]);
+}
+
+const subjectOf = ({ source }: TakenMail) => {
+  const subject = /^Subject: ((?:.*\r\n[ \t])*.*)/m.exec(source)![1]!;
+  return subject
+    .replace(/\?=\r\n =\?/g, '?==?')
+    .replace(/=\?UTF-8\?Q\?(.*?)\?=/g, (_, coded: string) =>
+      decodeURIComponent(coded.replace(/_/g, ' ').replace(/=([0-9A-F]{2})/g, '%$1')),
+    );
+};
+/** Subjects of the mails that this makes several workers send. */
+async function mailed(): Promise<string[]> {
+  const before = taken.length;
+  await Promise.all(Array.from({ length: 4 }, () => tellOfMissions()));
+  await world.delivered();
+  const begin = `${acme.name}: `;
+  const subjects = taken.slice(before).map(subjectOf);
+  return subjects.flatMap((words) => (words.startsWith(begin) ? [words.slice(begin.length)] : [])).sort();
+}
+const shownSql = 'select title, body from mission_notices where user_id = ? and in_browser order by title';
+const shown = async () =>
+  (await world.knex.raw(shownSql, [owner.id])).rows.map(({ title, body }: { title: string; body: string }) => [
+    title,
+    body,
+  ]);
+const choose = (input: object) =>
+  world.field(
+    'mutation ($input: UpdateMissionNoticesRequest!) { updateMissionNotices(input: $input) { kind mail browser } }',
+    {
+      session,
+      variables: { input },
+    },
+  );
+
+describe('news of a mission', () => {
+  it('that failed or waits for its person is mailed once, and shown by open pages', async () => {
+    await run('Broke', { status: 'failed', reason: 'The tests fail.' });
+    await run('Planned', { status: 'dispatching', awaitsApproval: true });
+    await run('Poor', { parkedAt: present(), parkedBy: 'budget', parkedReason: 'The budget of 5.00 USD is spent.' });
+    await asks(await run('Curious', {}), { body: 'Which column?' });
+    await asks(await run('Careful', {}), { body: 'May I delete it?', action: 'shop.delete', parameter: '{}' });
+    await run('Done', { status: 'completed' });
+    await run('Open', { status: 'completed', prState: 'open', prNumber: 1, prUrl: 'https://example.com/pull/1' });
+    await run('Ended', { status: 'canceled' });
+    const mails = [
+      '“Broke” has failed',
+      '“Careful” waits for an approval',
+      '“Curious” asks a question',
+      '“Planned” waits for an approval',
+      '“Poor” needs budget',
+    ];
+    expect(await mailed()).toEqual(mails);
+    expect(await mailed()).toEqual([]);
+    expect(await shown()).toEqual([
+      ['“Broke” has failed', 'The tests fail.'],
+      ['“Careful” waits for an approval', 'May I delete it?'],
+      ['“Curious” asks a question', 'Which column?'],
+      ['“Done” is completed', 'Its outcome is on the page of the run.'],
+      ['“Open” is ready for review', 'https://example.com/pull/1'],
+      ['“Planned” waits for an approval', 'Nothing is built before the plan is approved.'],
+      ['“Poor” needs budget', 'The budget of 5.00 USD is spent.'],
+    ]);
+  });
+
+  it('reaches its person with the address of the mission and of the choice', async () => {
+    const runId = await run('Broke', { status: 'failed' });
+    expect(await mailed()).toEqual(['“Broke” has failed']);
+    const { to, source } = taken.at(-1)!;
+    const text = source.replace(/=\r\n/g, '').replace(/=3D/g, '=');
+    expect(to).toEqual([owner.email]);
+    expect(text).toContain(`Open the mission: ${world.url}/console/o/${acme.slug}/runs/${runId}`);
+    expect(text).toContain(`Choose which emails you get: ${world.url}/console/o/${acme.slug}/notifications`);
+  });
+
+  it('is told again for another cause, and not for an interruption of the same wait', async () => {
+    const runId = await run('Planned', { status: 'dispatching', awaitsApproval: true, waitingSince: present() });
+    expect(await mailed()).toHaveLength(1);
+    await world
+      .knex('runs')
+      .where({ id: runId })
+      .update({ waitingSince: present() + 1 });
+    expect(await mailed()).toEqual([]);
+    await world
+      .knex('runs')
+      .where({ id: runId })
+      .update({ awaitsApproval: false, status: 'failed', finishedAt: present() });
+    expect(await mailed()).toEqual(['“Planned” has failed']);
+  });
+
+  it('waits for no review where the pull request is merged automatically', async () => {
+    await world.knex('projects').where({ id: projectId }).update({ autoMerge: true });
+    const ready = { status: 'completed', prState: 'open', prNumber: 1, headSha: 'a'.repeat(40) };
+    await run('Approved', { ...ready, approvedSha: ready.headSha });
+    await run('Unreviewed', ready);
+    await mailed();
+    expect((await shown()).map(([title]: string[]) => title)).toEqual([
+      '“Approved” is completed',
+      '“Unreviewed” is ready for review',
+    ]);
+  });
+
+  it('is for members with an account, and no older than three hours', async () => {
+    await run('Old', { status: 'failed', finishedAt: present() - hours(3) });
+    await run('Foreign', { status: 'failed', billingActorUserId: (await world.person(`Left-${founded}`)).id });
+    await run('Nobody', { status: 'failed', billingActorUserId: null });
+    expect(await mailed()).toEqual([]);
+    await run('Broke', { status: 'failed' });
+    await world.knex('people').where({ id: owner.id }).update({ disabledAt: 1 });
+    expect(await mailed()).toEqual([]);
+  });
+
+  it('about a wait goes to the others as a notice, but not again to its person', async () => {
+    const bob = await world.person(`Bob-${founded}`);
+    await world.join(acme, bob, 'member');
+    await run('Planned', { status: 'dispatching', awaitsApproval: true });
+    await mailed();
+    world.clock.turn(minutes(5));
+    const before = taken.length;
+    await mailNotices();
+    await world.delivered();
+    expect(taken.slice(before).map(({ to }) => to)).toEqual([[bob.email]]);
+  });
+
+  it('is forgotten after 400 days', async () => {
+    await run('Broke', { status: 'failed' });
+    await mailed();
+    world.clock.turn(days(401));
+    await sweepMissionNotices();
+    expect(await shown()).toEqual([]);
+  });
+});
+
+describe('the choice', () => {
+  it('is per kind, channel and person', async () => {
+    await choose({ kind: 'failed', mail: false });
+    const chosen = await choose({ kind: 'completed', mail: true, browser: false });
+    expect(chosen).toEqual([
+      { kind: 'completed', mail: true, browser: false },
+      { kind: 'review', mail: false, browser: true },
+      { kind: 'failed', mail: false, browser: true },
+      ...['answer', 'approval', 'budget'].map((kind) => ({ kind, mail: true, browser: true })),
+    ]);
+    expect(await world.field('{ missionNoticeChoices { kind mail browser } }', { session })).toEqual(chosen);
+    await run('Broke', { status: 'failed' });
+    await run('Done', { status: 'completed' });
+    expect(await mailed()).toEqual(['“Done” is completed']);
+    expect((await shown()).map(([title]: string[]) => title)).toEqual(['“Broke” has failed']);
+  });
+});
+
+it('an open page gets recent news at once, then each as it happens, of its person alone', async () => {
+  await run('Broke', { status: 'failed' });
+  await mailed();
+  const leaving = new AbortController();
+  const query = new URLSearchParams({ query: 'subscription { missionNews { notices { title url } } }' });
+  const response = await fetch(`${world.url}/graphql?${query}`, {
+    headers: { accept: 'text/event-stream', cookie: `session=${session.secret}`, 'sec-fetch-site': 'same-origin' },
+    signal: leaving.signal,
+  });
+  const events = eventsOf(response);
+  const next = async () => (await events.next()).value!.data.data.missionNews.notices;
+  const url = (id: string) => `${world.url}/console/o/${acme.slug}/runs/${id}`;
+  expect(await next()).toEqual([{ title: '“Broke” has failed', url: expect.stringContaining('/runs/run_') }]);
+  await run('Foreign', { status: 'failed', billingActorUserId: (await world.person(`Else-${founded}`)).id });
+  const id = await run('Done', { status: 'completed' });
+  await mailed();
+  expect(await next()).toEqual([{ title: '“Done” is completed', url: url(id) }]);
+  leaving.abort();
+});
+
+const launched = await openBrowser();
+if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);
+
+it.skipIf(typeof launched === 'string')(
+  'the console shows notifications of the browser once it is allowed to, each on one page',
+  async () => {
+    const context = await (launched as Browser).newContext();
+    try {
+      await context.addCookies([{ name: 'session', value: session.secret, url: world.url }]);
+      // A headless browser refuses notifications: the class is a stand-in, whose question is answered by the press.
+      await context.addInitScript(`
+        shown = [];
+        Notification = class {
+          constructor(title) {
+            shown.push(title);
+          }
+          static get permission() {
+            return localStorage.getItem('pressed') ?? 'default';
+          }
+          static async requestPermission() {
+            localStorage.setItem('pressed', 'granted');
+            return 'granted';
+          }
+        };`);
+      const pages = await Promise.all([context.newPage(), context.newPage()]);
+      for (const page of pages) await page.goto(`${world.url}/console/o/${acme.slug}/notifications`);
+      const titles = async () =>
+        (await Promise.all(pages.map((page) => page.evaluate('shown') as Promise<string[]>))).flat();
+      const [page] = pages;
+      await run('Broke', { status: 'failed' });
+      await mailed();
+      await page!.getByRole('button', { name: 'Allow notifications in this browser' }).click();
+      await pages[1]!.reload();
+      await page!.getByText('This browser shows notifications while a page').waitFor();
+      await expect.poll(titles).toEqual(['“Broke” has failed']);
+      await page!.getByLabel('It is completed: Email').check();
+      await page!.getByLabel('Its agent asks a question: Browser').uncheck();
+      await page!.getByRole('region', { name: 'Tell me of my missions' }).getByRole('button', { name: 'Save' }).click();
+      await page!.getByText('Saved.').waitFor();
+      await asks(await run('Curious', {}), { body: 'Which column?' });
+      await run('Done', { status: 'completed' });
+      expect(await mailed()).toEqual(['“Curious” asks a question', '“Done” is completed']);
+      await expect.poll(titles).toEqual(['“Broke” has failed', '“Done” is completed']);
+    } finally {
+      await context.close();
+    }
+  },
+);
