@@ -3,6 +3,7 @@ import './domain/organization/people/schema.ts';
 import './domain/organization/organizations/schema.ts';
 import './domain/organization/memberships/schema.ts';
 import './domain/organization/invites/schema.ts';
+import './domain/projects/instance-types/schema.ts';
 import './domain/projects/integrations/schema.ts';
 import './domain/projects/projects/schema.ts';
 import './domain/projects/projects/schema-loop.ts';

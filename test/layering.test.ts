@@ -123,7 +123,7 @@ const cases: Record<string, Case> = {
       'src/runner/runner.ts': 'process.env.POLL_MS;',
       'src/runner/step.ts': 'const [a, b] = [process.env.PATH, process.env.TIMEOUT_MS];',
     },
-    'src/runner/step.ts reads process.env: settings are read in runner.ts, harness/install-command.ts, isolation/engine.ts and passed on.',
+    'src/runner/step.ts reads process.env: settings are read in runner.ts, settings.ts, harness/install-command.ts, isolation/engine.ts and passed on.',
   ],
   'the runner sends requests from few files': [
     layering.theRunnerReadsSettingsAndSendsRequestsInFewFiles,

@@ -14,6 +14,8 @@ export interface Account {
 
 /** Limits of one mission. */
 export interface Limits {
+  /** CPUs, also a part of one; null: all of the machine. */
+  cpus: number | null;
   memoryBytes: number;
   /** Maximum number of processes and threads. */
   processes: number;

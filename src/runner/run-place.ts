@@ -141,10 +141,11 @@ function shareOf(
   return { containers, services, limits: own };
 }
 
-/** Limits of the template, within those of the runner. */
-function withinOf(most: Limits, { memoryMb, diskMb, processes }: Environment): Limits {
+/** Limits of the mission, within those of the runner. */
+function withinOf(most: Limits, { cpus, memoryMb, diskMb, processes }: Environment): Limits {
   const least = (bound: number, wanted: number | null, unit = 1) => (wanted ? Math.min(bound, wanted * unit) : bound);
   return {
+    cpus,
     memoryBytes: least(most.memoryBytes, memoryMb, 1024 ** 2),
     diskBytes: least(most.diskBytes, diskMb, 1024 ** 2),
     processes: least(most.processes, processes),

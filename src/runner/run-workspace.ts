@@ -10,16 +10,15 @@ export function openRunWorkspace(
   platform: Platform,
   capabilities: RunnerCapabilities,
   lease: RunLease,
-  { orgId, memoryMb }: Claimed,
+  { orgId }: Claimed,
   pace: Pace,
 ) {
-  const memoryBytes = Math.min(memoryMb * 1024 ** 2, capabilities.limits.memoryBytes);
   const settings: RunSettings = {
     platform,
     capabilities,
     lease,
     orgId,
-    limits: { ...capabilities.limits, memoryBytes },
+    limits: capabilities.limits,
     graceMs: pace.grace,
     askAgainMs: pace.heartbeat,
   };

@@ -15,7 +15,7 @@ import { runInstall, usage } from './harness/install-command.ts';
 import { installationFolder, startInstaller } from './harness/installer.ts';
 import { type Caps, cappedByContainers, chooseCaps } from './isolation/caps.ts';
 import { closeInheritedDescriptors } from './isolation/descriptors.ts';
-import { usualDiskBytes } from './isolation/disk.ts';
+import { roomWithin, usualDiskBytes } from './isolation/disk.ts';
 import {
   askIn,
   chooseIsolation,
@@ -31,6 +31,7 @@ import { readRoutes } from './network/dialer.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
 import { modelsFrom } from './protocol/upstreams.ts';
 import { openSelfTest } from './self-test.ts';
+import { isOn, quit, setting } from './settings.ts';
 import type { RunnerCapabilities } from './step-context.ts';
 import { openPrepared } from './workspace/prepared.ts';
 import { sweep } from './workspace/retention.ts';
@@ -45,6 +46,7 @@ const placesByMemory = Math.max(1, Math.floor(process.availableMemory() / memory
 // More missions would wait for processors instead of their models.
 const runsAtOnce = setting('RUNS_AT_ONCE', Math.min(placesByMemory, 4 * availableParallelism()));
 const limits: Limits = {
+  cpus: null,
   memoryBytes: setting('MEMORY_MB', Math.ceil(process.availableMemory() / 1024 ** 2)) * 1024 ** 2,
   processes: setting('PROCESSES', 1_024),
   diskBytes: setting('DISK_MB', Math.ceil((await usualDiskBytes()) / 1024 ** 2)) * 1024 ** 2,
@@ -153,6 +155,7 @@ function offer() {
     versions: [{ harness: 'shell', version: process.version }, ...programs],
     isolation: `${hasAgents ? isolation?.level : scripts.level}, ${(hasAgents ? caps.agents : caps.scripts).label}`,
     places: runsAtOnce,
+    ...roomWithin(limits),
     modelVendors: ownVendors,
     notice: (installer?.notice() ?? obstacle)?.slice(0, 300),
   };
@@ -230,21 +233,4 @@ async function findCapabilities(): Promise<{
     buildNetwork: process.env.CONTAINER_BUILD_NETWORK || 'none',
   };
   return { capabilities, folder, probe, noAgents, searching };
-}
-
-function isOn(name: string, usual: boolean): boolean {
-  const value = process.env[name];
-  if (value && !['on', 'off'].includes(value)) quit(`${name}: must be on or off.`);
-  return value ? value === 'on' : usual;
-}
-
-function setting(name: string, usual: number): number {
-  const value = Number(process.env[name] ?? usual);
-  // The maximum delay of a timer, milliseconds.
-  return Number.isInteger(value) && value > 0 && value < 2 ** 31 ? value : quit(`${name}: must be a positive integer.`);
-}
-
-function quit(why: string): never {
-  console.error(why);
-  process.exit(1);
 }

@@ -93,7 +93,7 @@ export interface RunSettings {
   capabilities: RunnerCapabilities;
   lease: RunLease;
   orgId: string;
-  /** Limits of this run: the memory of its instance type, where the machine has it. */
+  /** The most that a mission may have on this machine. */
   limits: Limits;
   graceMs: number;
   /** Interval between reservation attempts of a model call that waits for budget or credits. */

@@ -43,7 +43,7 @@ export async function work(
 ): Promise<Outcome & { session: Session }> {
   const lease = { runId: run.runId, leaseId: run.leaseId };
   const timeout = Math.min(pace.timeout, timeOf(step) ?? run.stepTimeoutMs);
-  const session = await openSession(platform, run, step, lease, context, timeout + run.answerTimeoutMs);
+  const session = await openSession(platform, step, lease, context, timeout + run.answerTimeoutMs);
   const journal = openStepJournal(platform, lease, { ...session, stepId: step.stepId }, pace, context);
   const events = openEvents(journal, run, step, context.remember, (folder) =>
     openPreview(platform, lease, session.sandboxId, context.place.work, folder, timeout),
@@ -160,13 +160,13 @@ function failureOf(turn: Turn, result: { output: string | null }): string {
 
 async function openSession(
   platform: Platform,
-  { instanceType }: Claimed,
   step: Step,
   lease: RunLease,
   { version: harnessVersion, meter }: StepContext,
   timeout: number,
 ): Promise<Session> {
   const { role, harness } = step.agent;
+  const { instanceType } = step.environment;
   const sandbox = { key: step.stepId, role, harness, harnessVersion, instanceType, timeoutAt: Date.now() + timeout };
   const { sandboxId } = await platform.mutate(registerSandbox, { ...lease, ...sandbox });
   const session = { sandboxId, leaseId: lease.leaseId, role, sessionId: randomUUID() };

@@ -78,6 +78,7 @@ describe('a template', () => {
       services: [],
       setupNetwork: { mode: 'packages', hosts: [] },
       agentNetwork: { mode: 'packages', hosts: [] },
+      instanceType: null,
       memoryMb: null,
       diskMb: null,
       processes: null,

@@ -94,7 +94,7 @@ const caps = isolation.containers
   ? cappedByContainers
   : await chooseCaps(isolation.level === 'cell' ? 'bubblewrap' : 'none');
 /** Limits of a mission. */
-const planned = { memoryBytes: 1024 ** 3, processes: 1_024, diskBytes: 10 * 1024 ** 3 };
+const planned = { cpus: null, memoryBytes: 1024 ** 3, processes: 1_024, diskBytes: 10 * 1024 ** 3 };
 
 /** @returns why the program is not offered, whatever its release */
 export async function selfTest(harness: AgentHarness): Promise<string | null> {

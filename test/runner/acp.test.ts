@@ -221,7 +221,7 @@ describe('the setting ACP_HARNESS', () => {
 
   it('offers the program once its session can be opened', async () => {
     const isolation = (await chooseIsolation('none', 'http://127.0.0.1'))!;
-    const limits = { memoryBytes: 1024 ** 3, processes: 100, diskBytes: 1024 ** 3 };
+    const limits = { cpus: null, memoryBytes: 1024 ** 3, processes: 100, diskBytes: 1024 ** 3 };
     const selfTest = openSelfTest(isolation, limits, path.join(folder, 'data'));
     const look = async (value: unknown) => {
       const nowhere = { CLAUDE_CODE_PROGRAM: '/nowhere', CODEX_PROGRAM: '/nowhere', OPENCODE_PROGRAM: '/nowhere' };

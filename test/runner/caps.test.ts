@@ -85,15 +85,16 @@ describe('control groups', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'cgroup-'));
   });
   afterAll(() => rmSync(folder, { recursive: true }));
-  const limits = { memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
+  const limits = { cpus: null, memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
 
   // A folder stands in for the kernel's: it stores what is written and has no effect.
   it('have their limits before a process joins, and report when memory ran out', async () => {
     writeFileSync(path.join(folder, 'cgroup.controllers'), 'cpu memory pids\n');
     const open = (await findCgroups([path.join(folder, 'nowhere'), folder], async () => true))!;
-    const group = open('step_1', limits);
+    const group = open('step_1', { ...limits, cpus: 0.25 });
     const of = (name: string) => readFileSync(path.join(group.folder, name), 'utf8');
     expect([of('memory.max'), of('pids.max'), of('memory.oom.group')]).toEqual([String(2 ** 30), '100', '1']);
+    expect(of('cpu.max')).toBe('25000 100000');
     const lines: string[] = [];
     const launch = { cwd: folder, env: { PATH: process.env.PATH! }, account: undefined, graceMs: 100 };
     const wrap = () => ['sh', ['-c', `cat ${group.folder}/cgroup.procs; echo " $$"`]] as [string, string[]];
@@ -136,7 +137,7 @@ describe('control groups', () => {
 
 describe('the caps of missions', () => {
   it('are cgroups where available, else rlimits and measurement, and the runner says which', async () => {
-    const limits = { memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
+    const limits = { cpus: null, memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
     const tried =
       (counted: string) =>
       async (_kind: string, [program]: string[]) =>

@@ -148,7 +148,7 @@ describe('containers', () => {
   it('have the requested confinement, and their variables in a file that only the runner can read', async () => {
     const place = await makePlace('');
     const account = { uid: 61_200, gid: 61_200 };
-    const limits = { memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
+    const limits = { cpus: 0.5, memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
     const container = openContainer({ program: 'podman', image: 'node:22' }, place, account, limits, true);
     const [program, args, env] = container.wrap(process.execPath, ['--version'], {
       PATH: '/x',
@@ -158,7 +158,9 @@ describe('containers', () => {
     const text = args.join(' ');
     expect([program, env!.HOME]).toEqual(['podman', process.env.HOME]);
     expect(text).toContain('--network none --cap-drop ALL --security-opt no-new-privileges --read-only');
-    expect(text).toContain('--memory 1073741824b --memory-swap 1073741824b --pids-limit 100 --user 61200:61200');
+    expect(text).toContain(
+      '--memory 1073741824b --memory-swap 1073741824b --pids-limit 100 --cpus 0.5 --user 61200:61200',
+    );
     expect(args.filter((word) => word.startsWith('type=bind')).map((word) => /source=([^,]*)/.exec(word)![1])).toEqual([
       place.work,
       place.work,

@@ -90,7 +90,9 @@ const environmentOf = (more: Partial<Environment> = {}): Environment => ({
   services: [],
   setupNetwork: { mode: 'custom', hosts: [registryHost] },
   agentNetwork: { mode: 'none', hosts: [] },
-  memoryMb: null,
+  instanceType: 'standard-1',
+  cpus: null,
+  memoryMb: 1_024,
   diskMb: null,
   processes: null,
   stepMinutes: null,
@@ -129,7 +131,7 @@ async function capabilitiesFor(level: string, store = level): Promise<RunnerCapa
     scripts,
     isolation,
     caps: { scripts: caps, agents: caps },
-    limits: { memoryBytes: 2 ** 30, processes: 512, diskBytes: 2 ** 30 },
+    limits: { cpus: null, memoryBytes: 2 ** 30, processes: 512, diskBytes: 2 ** 30 },
     found: [],
     models: { anthropic: null, openai: null },
     mirrors,
@@ -165,7 +167,7 @@ async function run(capabilities: RunnerCapabilities, environment: Environment, s
   const platform = masked(unmasked);
   platform.conceal(environment.secrets.map(({ value }) => value));
   const lease = { runId: `run_${count}`, leaseId: 'lease' };
-  const workspace = openRunWorkspace(platform, capabilities, lease, { orgId, memoryMb: 1_024 } as Claimed, pace);
+  const workspace = openRunWorkspace(platform, capabilities, lease, { orgId } as Claimed, pace);
   const agent = {
     name: 'Bob',
     role: 'builder',

@@ -50,7 +50,7 @@ const put = (name: string, change?: [string, string]): string => {
   chmodSync(file, 0o755);
   return file;
 };
-const limits = { memoryBytes: 1024 ** 3, processes: 100, diskBytes: 1024 ** 3 };
+const limits = { cpus: null, memoryBytes: 1024 ** 3, processes: 100, diskBytes: 1024 ** 3 };
 async function look(program: string, timeoutMs?: number) {
   const isolation = (await chooseIsolation('none', 'http://127.0.0.1'))!;
   let tests = 0;

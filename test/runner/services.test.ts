@@ -126,9 +126,12 @@ describe('services beside a mission', () => {
   });
 
   it('share half of the memory and of the processes of the mission', () => {
-    const limits = { memoryBytes: 1_200, processes: 60, diskBytes: 5 };
+    const limits = { cpus: 3, memoryBytes: 1_200, processes: 60, diskBytes: 5 };
     expect(divide(limits, 0).own).toEqual(limits);
-    const half = { memoryBytes: 600, processes: 30, diskBytes: 5 };
-    expect(divide(limits, 3)).toEqual({ own: half, each: { memoryBytes: 200, processes: 10, diskBytes: 5 } });
+    const half = { cpus: 1.5, memoryBytes: 600, processes: 30, diskBytes: 5 };
+    expect(divide(limits, 3)).toEqual({
+      own: half,
+      each: { cpus: 0.5, memoryBytes: 200, processes: 10, diskBytes: 5 },
+    });
   });
 });

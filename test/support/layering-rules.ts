@@ -274,7 +274,7 @@ export const importsAreWellFormed: Rule = (tree) =>
 const uncommented = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 
 /** Files of the runner that read its settings; the others read only PATH, for the programs that they start. */
-const runnerSettings = ['runner.ts', 'harness/install-command.ts', 'isolation/engine.ts'];
+const runnerSettings = ['runner.ts', 'settings.ts', 'harness/install-command.ts', 'isolation/engine.ts'];
 /** Files of the runner that send requests: to the platform, to models and MCP servers, to hosts of policies, and to harnesses in cells. */
 const runnerRequests = [
   'protocol/platform.ts',

@@ -1,6 +1,6 @@
 // The commands of missions and their runs, with their options.
 import { type Command, Option } from 'commander';
-import { amount, count, date, run } from './arguments.ts';
+import { amount, count, date, oneOf, run } from './arguments.ts';
 import { diff } from './commands/artifacts.ts';
 import { showLogs } from './commands/logs.ts';
 import * as runs from './commands/runs.ts';
@@ -16,6 +16,11 @@ export function addRuns(program: Command): void {
     .option('--script', 'run the prompt as a POSIX shell script, without a model')
     .option('--issue <issue>', 'an issue of the tracker to work on')
     .option('--budget <usd>', 'end it at this cost in US dollars', amount)
+    .option(
+      '--instance-type <type>',
+      `CPUs, memory and disk: ${runs.instanceTypes.join(', ')}`,
+      oneOf(runs.instanceTypes),
+    )
     .option('--plan-approval', 'wait for a person to approve the plan')
     .option('--detach', 'print the run and leave')
     .action(run(runs.start));

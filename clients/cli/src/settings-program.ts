@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { amount, count, oneOf, run } from './arguments.ts';
 import * as budgets from './commands/budgets.ts';
+import { instanceTypes } from './commands/runs.ts';
 import * as secrets from './commands/secrets.ts';
 import * as templates from './commands/templates.ts';
 
@@ -23,6 +24,10 @@ function addTemplates(program: Command): void {
       .option('--setup <file>', 'script that prepares the environment')
       .option('--network <mode>', 'none, packages, custom or open', oneOf(['none', 'packages', 'custom', 'open']))
       .option('--allow <host>', 'allow this host; may be repeated', repeated)
+      .option('--instance-type <type>', `size of missions: ${instanceTypes.join(', ')}`, oneOf(instanceTypes))
+      .option('--step-minutes <n>', 'minutes of a step', count)
+      .option('--step-model-calls <n>', 'model calls of a step', count)
+      .option('--step-tokens <n>', 'tokens of a step', amount)
       .option('--variable <name=value>', 'set a variable; may be repeated', repeated)
       .option('--services <file>', 'list of containers beside a mission, as JSON');
   command

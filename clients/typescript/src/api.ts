@@ -908,6 +908,8 @@ export interface CreateSandboxTemplateRequest {
      */
     hosts?: string[];
   };
+  /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
+  instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
   /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
   memoryMb?: number | null;
   /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound of its own. */
@@ -2722,6 +2724,8 @@ export interface SandboxTemplate {
   services: TemplateService[];
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
+  /** The size of missions whose start does not choose one; null means the memory of `standard-1` and no other limit. */
+  instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4' | null;
   /** The memory that a mission may take, MiB; null means that of the instance type. */
   memoryMb: number | null;
   /** The disk space that a mission may take, MiB; null means the limit of the runtime. */
@@ -3232,6 +3236,8 @@ export interface StartMissionRequest {
   planApproval?: boolean | null;
   /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit it. */
   budgetUsd?: number | null;
+  /** The CPUs, memory and disk that it gets. It waits until a runtime has room for them. Absent: as its sandbox template says. */
+  instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
 }
 /** The subscription after the change. */
 export interface SubscriptionResponse {
@@ -3492,6 +3498,8 @@ export interface UpdateSandboxTemplateRequest {
      */
     hosts?: string[];
   };
+  /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
+  instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
   /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
   memoryMb?: number | null;
   /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound of its own. */

@@ -299,6 +299,8 @@ export type CreateSandboxTemplateRequest = {
   dockerfile?: InputMaybe<Scalars['String']['input']>;
   /** A container image: required with the base `image`, not allowed with another one. */
   image?: InputMaybe<Scalars['String']['input']>;
+  /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
+  instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
@@ -1339,6 +1341,8 @@ export type UpdateSandboxTemplateRequest = {
   dockerfile?: InputMaybe<Scalars['String']['input']>;
   /** A container image: required with the base `image`, not allowed with another one. */
   image?: InputMaybe<Scalars['String']['input']>;
+  /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
+  instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
@@ -2015,12 +2019,18 @@ export type AgentNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type AgentNamesQuery = { agents: { data: Array<{ id: string, name: string, role: AgentRole, harness: string, model: string, isBuiltin: boolean, hasModel: boolean }> } };
 
+export type InstanceTypesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type InstanceTypesQuery = { agentCatalog: { instanceTypes: Array<{ id: string, label: string, vcpu: number, memory: number, disk: number }> } };
+
 export type StartMissionMutationVariables = Exact<{
   projectId: Scalars['String']['input'];
   prompt: Scalars['String']['input'];
   agentId?: InputMaybe<Scalars['String']['input']>;
   budgetUsd?: InputMaybe<Scalars['Float']['input']>;
   planApproval?: InputMaybe<Scalars['Boolean']['input']>;
+  instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   issue?: InputMaybe<Scalars['String']['input']>;
 }>;
 
@@ -2684,7 +2694,7 @@ export type SandboxTemplateQueryVariables = Exact<{
 
 
 export type SandboxTemplateQuery = { sandboxTemplate: (
-    { dockerfile: string | null, setupScript: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }> }
+    { dockerfile: string | null, setupScript: string | null, instanceType: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }> }
     & TemplateRowFragment
   ) };
 
@@ -2945,8 +2955,12 @@ export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = 
   text: 'query AgentNames{agents(limit:100){data{id name role harness model isBuiltin hasModel}}}',
 };
 
+export const instanceTypes: Operation<InstanceTypesQuery, InstanceTypesQueryVariables> = {
+  text: 'query InstanceTypes{agentCatalog{instanceTypes{id label vcpu memory disk}}}',
+};
+
 export const startMission: Operation<StartMissionMutation, StartMissionMutationVariables> = {
-  text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$issue:String){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval issue:$issue){id}}',
+  text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$instanceType:InstanceType$issue:String){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval instanceType:$instanceType issue:$issue){id}}',
 };
 
 export const runPreparations: Operation<RunPreparationsQuery, RunPreparationsQueryVariables> = {
@@ -3278,7 +3292,7 @@ export const sandboxTemplates: Operation<SandboxTemplatesQuery, SandboxTemplates
 };
 
 export const sandboxTemplate: Operation<SandboxTemplateQuery, SandboxTemplateQueryVariables> = {
-  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}services{name image variables{name value}command healthCheck}memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
+  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}services{name image variables{name value}command healthCheck}instanceType memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
 };
 
 export const packageRegistries: Operation<PackageRegistriesQuery, PackageRegistriesQueryVariables> = {

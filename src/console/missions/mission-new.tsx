@@ -8,6 +8,7 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
+import { InstanceTypeChoice } from './instance-type.tsx';
 import { hasModel, TaskFields, useAgents } from './mission-task.tsx';
 
 export function NewMission() {
@@ -41,15 +42,17 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
       agentId: '',
       budgetUsd: '',
       planApproval: '',
+      instanceType: '',
       issue: '',
     },
-    async send({ projectId, prompt, agentId, budgetUsd, planApproval, issue }, key) {
+    async send({ projectId, prompt, agentId, budgetUsd, planApproval, instanceType, issue }, key) {
       const variables = {
         projectId,
         prompt,
         ...(agentId && { agentId }),
         ...(budgetUsd && { budgetUsd: Number(budgetUsd) }),
         ...(planApproval && { planApproval: planApproval === 'yes' }),
+        ...(instanceType && { instanceType }),
         ...(optional(issue) && { issue: optional(issue) }),
       };
       const { startMission: run } = await mutate(startMission, variables, key);
@@ -93,6 +96,7 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
           type="number"
           step="0.01"
         />
+        <InstanceTypeChoice form={form} name="instanceType" label="Instance type" none="As the sandbox template says" />
         <Text
           form={form}
           name="issue"

@@ -3,6 +3,7 @@ import { OneOf } from '../kit/choices.tsx';
 import { Entries } from '../kit/entries.tsx';
 import { Check, Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
+import { InstanceTypeChoice } from '../missions/instance-type.tsx';
 import { NetworkField } from './network-field.tsx';
 import { ServicesField } from './services-field.tsx';
 import { isSent, type LimitName, limitNames, type TemplateValues } from './template-values.ts';
@@ -19,6 +20,7 @@ export const labels = {
   agentNetwork: 'Network of agents',
   hasOwnSetupNetwork: 'Other hosts during setup',
   setupNetwork: 'Network of the setup',
+  instanceType: 'Instance type',
   memoryMb: 'Memory in MiB',
   diskMb: 'Disk space in MiB',
   processes: 'Processes',
@@ -36,7 +38,7 @@ const bases = [
 /** Meaning of an empty limit, and the bounds of the limit. */
 const limits: Record<LimitName, [hint: string, min: number, max: number]> = {
   memoryMb: ['that of the instance type', 64, 262_144],
-  diskMb: ['as much as the runtime allows', 256, 1_048_576],
+  diskMb: ['that of the instance type', 256, 1_048_576],
   processes: ['as many as the runtime allows', 16, 32_768],
   stepMinutes: ['30 minutes', 1, 1_440],
   stepModelCalls: ['200', 1, 1_000],
@@ -45,7 +47,8 @@ const limits: Record<LimitName, [hint: string, min: number, max: number]> = {
 
 export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
   const { base, hasOwnSetupNetwork } = form.values;
-  const showsLimits = limitNames.some((name) => form.values[name] !== '' || form.errorOf(name));
+  const showsLimits =
+    form.values.instanceType !== '' || limitNames.some((name) => form.values[name] !== '' || form.errorOf(name));
   return (
     <>
       <Text form={form} name="name" label={labels.name} maxLength={120} required />
@@ -97,6 +100,13 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
       )}
       <details class="more" open={showsLimits}>
         <summary>Limits of a mission</summary>
+        <InstanceTypeChoice
+          form={form}
+          name="instanceType"
+          label={labels.instanceType}
+          hint="A mission can choose another one. Limits below replace those of the type."
+          none="Memory of Standard 1, no limit of CPUs and disk"
+        />
         {limitNames.map((name) => {
           const [hint, min, max] = limits[name];
           return (

@@ -161,10 +161,16 @@ export type ArtifactKind =
 export type ClaimRunRequest = {
   /** The runtime’s own id of this claim: a repeated claim returns the same run. */
   claimId?: InputMaybe<Scalars['String']['input']>;
+  /** CPUs that a mission can have; absent: not known. */
+  cpus?: InputMaybe<Scalars['Float']['input']>;
+  /** MiB of disk that a mission can have; absent: not known. */
+  diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** The harnesses that the runtime can execute. */
   harnesses: Array<Scalars['Harness']['input']>;
   /** How missions are isolated from each other, such as `cell`, `container` or `none`; shown to people. */
   isolation?: InputMaybe<Scalars['String']['input']>;
+  /** MiB of memory that a mission can have; absent: not known. */
+  memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** The vendors whose models the runtime has credentials for; absent means all that its harnesses need. */
   modelVendors?: InputMaybe<Array<ModelVendor>>;
   /** Why a harness is not offered yet, such as an installation under way; shown to people. */
@@ -741,14 +747,14 @@ export type TemplateBase =
   /** The programs of the runtime’s machine, or the runtime’s own image where it uses containers. */
   | 'machine';
 
-export type StepPartsFragment = { stepId: string, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> }, environment: { templateId: string, templateName: string, base: TemplateBase, image: string | null, dockerfile: string | null, setupScript: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, secrets: Array<{ name: string, value: string, hosts: Array<string>, setupOnly: boolean }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }>, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> } } };
+export type StepPartsFragment = { stepId: string, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> }, environment: { templateId: string, templateName: string, base: TemplateBase, image: string | null, dockerfile: string | null, setupScript: string | null, instanceType: string, cpus: number | null, memoryMb: number, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, secrets: Array<{ name: string, value: string, hosts: Array<string>, setupOnly: boolean }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }>, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> } } };
 
 export type ClaimRunMutationVariables = Exact<{
   input: ClaimRunRequest;
 }>;
 
 
-export type ClaimRunMutation = { answer: { runId: string, leaseId: string, orgId: string, missionTitle: string | null, instanceType: string, memoryMb: number, stepTimeoutMs: number, answerTimeoutMs: number, maxTurns: number, step: StepPartsFragment } | null };
+export type ClaimRunMutation = { answer: { runId: string, leaseId: string, orgId: string, missionTitle: string | null, stepTimeoutMs: number, answerTimeoutMs: number, maxTurns: number, step: StepPartsFragment } | null };
 
 export type RegisterSandboxMutationVariables = Exact<{
   input: RegisterSandboxRequest;
@@ -955,7 +961,7 @@ export type ReportMcpCallMutationVariables = Exact<{
 export type ReportMcpCallMutation = { answer: { ok: true } };
 
 export const claimRun: Operation<ClaimRunMutation, ClaimRunMutationVariables> = {
-  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle instanceType memoryMb stepTimeoutMs answerTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
+  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle stepTimeoutMs answerTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}instanceType cpus memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
 };
 
 export const registerSandbox: Operation<RegisterSandboxMutation, RegisterSandboxMutationVariables> = {
@@ -1035,7 +1041,7 @@ export const finishSandbox: Operation<FinishSandboxMutation, FinishSandboxMutati
 };
 
 export const finishStep: Operation<FinishStepMutation, FinishStepMutationVariables> = {
-  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
+  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}instanceType cpus memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
 };
 
 export const finishRun: Operation<FinishRunMutation, FinishRunMutationVariables> = {

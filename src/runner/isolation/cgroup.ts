@@ -49,24 +49,33 @@ export function ownGroups(processFolder = '/proc/self', isRoot = process.getuid?
   }
 }
 
-const [wanted, controllers] = [['memory', 'pids'], '+memory +pids'];
+const wanted = ['memory', 'pids'];
+/** Microseconds. */
+const cpuPeriod = 100_000;
 
 function groupsBelow(above: string): OpenCgroup {
   const offered = readFileSync(`${above}/cgroup.controllers`, 'utf8').trim().split(' ');
   if (!wanted.every((name) => offered.includes(name))) throw new Error('memory and pids are not delegated');
+  const hasCpus = offered.includes('cpu');
+  const controllers = [...wanted, ...(hasCpus ? ['cpu'] : [])].map((name) => `+${name}`).join(' ');
   const runner = `${above}/runner-${process.pid}`;
   mkdirSync(runner, { recursive: true });
   process.once('exit', () => removeEmpty(runner));
   try {
     writeFileSync(`${above}/cgroup.subtree_control`, controllers);
   } catch {
-    divide(above, `${runner}-itself`);
+    divide(above, `${runner}-itself`, controllers);
   }
   writeFileSync(`${runner}/cgroup.subtree_control`, controllers);
-  return (name, { memoryBytes, processes }) => {
+  return (name, { cpus, memoryBytes, processes }) => {
     const folder = `${runner}/${name}`;
     mkdirSync(folder);
-    const settings = { 'memory.max': memoryBytes, 'memory.oom.group': 1, 'pids.max': processes };
+    const settings = {
+      'memory.max': memoryBytes,
+      'memory.oom.group': 1,
+      'pids.max': processes,
+      ...(cpus && hasCpus && { 'cpu.max': `${Math.ceil(cpus * cpuPeriod)} ${cpuPeriod}` }),
+    };
     for (const [file, value] of Object.entries(settings)) writeFileSync(`${folder}/${file}`, String(value));
     // The file is absent on a machine without swap.
     void writeFile(`${folder}/memory.swap.max`, '0', { flag: 'r+' }).catch(() => {});
@@ -80,7 +89,7 @@ function groupsBelow(above: string): OpenCgroup {
 }
 
 /** A divided group has no processes of its own: the runner moves into a leaf. @throws when other processes are in the group */
-function divide(above: string, leaf: string): void {
+function divide(above: string, leaf: string, controllers: string): void {
   mkdirSync(leaf, { recursive: true });
   writeFileSync(`${leaf}/cgroup.procs`, String(process.pid));
   try {
@@ -123,7 +132,7 @@ export const startInGroup = (file: string, args: string[]): [program: string, ar
 
 /** Tests with `tail`, which buffers input without lines: it would take 200 MB. */
 async function isCapping(open: OpenCgroup): Promise<boolean> {
-  const group = open('probe', { memoryBytes: 32 * 1024 ** 2, processes: 16 });
+  const group = open('probe', { cpus: null, memoryBytes: 32 * 1024 ** 2, processes: 16 });
   try {
     const [file, args] = startInGroup('sh', ['-c', 'head -c 200000000 /dev/zero | tail']);
     const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });

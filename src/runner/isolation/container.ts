@@ -52,7 +52,7 @@ export const askInContainer =
   (program, args) =>
     askIn(containers, program, args);
 
-const smallest: Limits = { memoryBytes: 1024 ** 3, processes: 256, diskBytes: 1024 ** 3 };
+const smallest: Limits = { cpus: null, memoryBytes: 1024 ** 3, processes: 256, diskBytes: 1024 ** 3 };
 
 async function askIn(containers: Containers, program: string, args: string[]): Promise<string> {
   const account = await newAccount();
@@ -140,7 +140,7 @@ function optionsOf(
   { program: engine, network }: Containers,
   { file, work, home, artifacts, root, skills, trust, isReadOnly }: Place,
   account: Account | undefined,
-  { memoryBytes, processes }: Limits,
+  { cpus, memoryBytes, processes }: Limits,
   program: string,
 ): string[] {
   const { uid, gid } = account ?? { uid: process.getuid!(), gid: process.getgid!() };
@@ -152,6 +152,7 @@ function optionsOf(
     ...['--network', network ?? 'none', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--read-only'],
     ...['--stop-timeout', '0'],
     ...['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(processes)],
+    ...(cpus ? ['--cpus', String(cpus)] : []),
     ...['--user', `${uid}:${gid}`, ...userNamespace(engine, network)],
     // Docker refuses a host name in the network of another container.
     ...(network ? [] : ['--hostname', 'container']),

@@ -2,7 +2,15 @@
 // limits the size of one file (RLIMIT_FSIZE).
 import { execFile } from 'node:child_process';
 import { statfs } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
+import type { Limits } from '../contract.ts';
+
+/** CPUs, memory and disk that a mission can have on this machine, for the platform. */
+export const roomWithin = ({ memoryBytes, diskBytes }: Limits) => ({
+  cpus: availableParallelism(),
+  memoryMb: Math.floor(memoryBytes / 1024 ** 2),
+  diskMb: Math.floor(diskBytes / 1024 ** 2),
+});
 
 /** Default disk limit of one mission in bytes: at most half of the free space at the start. */
 export async function usualDiskBytes(): Promise<number> {

@@ -33,6 +33,7 @@ const capabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'NET_BIND_SERVICE', 'SE
 export function divide(limits: Limits, services: number): { own: Limits; each: Limits } {
   const part = (parts: number): Limits => ({
     ...limits,
+    cpus: limits.cpus && limits.cpus / parts,
     memoryBytes: Math.floor(limits.memoryBytes / parts),
     processes: Math.floor(limits.processes / parts),
   });
@@ -139,13 +140,16 @@ const usual = [
   ...['--stop-timeout', '0', '--log-driver', 'none'],
 ];
 
-const bounds = (memoryBytes: number, processes: number): string[] => [
+export const boundsOf = ({ cpus, memoryBytes, processes }: Omit<Limits, 'diskBytes'>): string[] => [
   ...['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(processes)],
+  ...(cpus ? ['--cpus', String(cpus)] : []),
 ];
+
+const ofHolder = { cpus: null, memoryBytes: 32 * 1024 ** 2, processes: 8 };
 
 const holderOptions = (engine: string, image: string): string[] => [
   ...userNamespace(engine),
-  ...['--network', 'none', '--hostname', 'container', '--read-only', ...usual, ...bounds(32 * 1024 ** 2, 8)],
+  ...['--network', 'none', '--hostname', 'container', '--read-only', ...usual, ...boundsOf(ofHolder)],
   ...['--entrypoint', 'sleep', image, 'infinity'],
 ];
 
@@ -154,11 +158,11 @@ const serviceOptions = (
   { image, command }: Service,
   holder: string,
   variables: string,
-  { memoryBytes, processes }: Limits,
+  limits: Limits,
 ): string[] => [
   ...userNamespace(engine, `container:${holder}`),
   ...['--network', `container:${holder}`, ...usual, ...capabilities.flatMap((name) => ['--cap-add', name])],
-  ...[...bounds(memoryBytes, processes), '--env-file', variables, image, ...(command ?? [])],
+  ...[...boundsOf(limits), '--env-file', variables, image, ...(command ?? [])],
 ];
 
 interface Running {

@@ -8,12 +8,16 @@ import { showLastLines } from './logs.ts';
 import { pageOf } from './open.ts';
 import { findProject } from './projects.ts';
 
+export const instanceTypes = ['lite', 'basic', 'standard-1', 'standard-2', 'standard-4'] as const;
+type InstanceType = (typeof instanceTypes)[number];
+
 interface StartOptions extends CommonOptions {
   agent?: string;
   script?: true;
   issue?: string;
   budget?: number;
   planApproval?: true;
+  instanceType?: InstanceType;
   detach?: true;
 }
 
@@ -25,7 +29,7 @@ export const readPrompt = async (prompt: string): Promise<string> => (prompt ===
 
 export async function start(options: StartOptions, project: string, prompt: string): Promise<void> {
   const client = await openClient(options.url);
-  const { issue, budget, planApproval } = options;
+  const { issue, budget, planApproval, instanceType } = options;
   const agent = options.script ? scriptAgent : options.agent;
   const run = await client.startMission({
     projectId: (await findProject(client, project)).id,
@@ -34,6 +38,7 @@ export async function start(options: StartOptions, project: string, prompt: stri
     ...(issue && { issue }),
     ...(budget && { budgetUsd: budget }),
     ...(planApproval && { planApproval }),
+    ...(instanceType && { instanceType }),
   });
   await leaveOrFollow(client, run.id, options);
 }

@@ -28,6 +28,15 @@ export async function list(options: CommonOptions & { limit: number }): Promise<
   });
 }
 
+const limitsOf = ({ stepMinutes, stepModelCalls, stepTokens }: SandboxTemplate): string =>
+  [
+    stepMinutes && `${stepMinutes} minutes`,
+    stepModelCalls && `${stepModelCalls} model calls`,
+    stepTokens && `${stepTokens} tokens`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+
 export async function show(options: CommonOptions, wanted: string): Promise<void> {
   const template = await findTemplate(await openClient(options.url), wanted);
   if (options.json) return printJson(template);
@@ -42,7 +51,9 @@ export async function show(options: CommonOptions, wanted: string): Promise<void
     services: template.services.map(({ name, image }) => `${name} (${image})`).join(', '),
     'setup network': network(template.setupNetwork),
     'agent network': network(template.agentNetwork),
+    'instance type': template.instanceType,
     memory: template.memoryMb === null ? null : `${template.memoryMb} MiB`,
+    'of a step': limitsOf(template),
     updated: timeOf(template.updatedAt),
   });
 }
@@ -54,6 +65,10 @@ interface Settings extends CommonOptions {
   network?: 'none' | 'packages' | 'custom' | 'open';
   allow?: string[];
   variable?: string[];
+  instanceType?: NonNullable<SandboxTemplate['instanceType']>;
+  stepMinutes?: number;
+  stepModelCalls?: number;
+  stepTokens?: number;
   services?: string;
 }
 
@@ -68,7 +83,9 @@ async function servicesIn(file: string): Promise<SandboxTemplate['services']> {
 }
 
 /** `--setup`, `--dockerfile` and `--services` name files. */
-async function settingsOf({ image, dockerfile, setup, network, allow, variable, services }: Settings) {
+async function settingsOf(settings: Settings) {
+  const { image, dockerfile, setup, network, allow, variable, services } = settings;
+  const { instanceType, stepMinutes, stepModelCalls, stepTokens } = settings;
   const hosts = allow ?? [];
   const policy = network || allow ? { mode: network ?? ('packages' as const), hosts } : undefined;
   const variables = variable?.map((pair) => {
@@ -82,6 +99,10 @@ async function settingsOf({ image, dockerfile, setup, network, allow, variable, 
     ...(setup !== undefined && { setupScript: await readFile(setup, 'utf8') }),
     ...(policy && { setupNetwork: policy, agentNetwork: policy }),
     ...(variables && { variables }),
+    ...(instanceType && { instanceType }),
+    ...(stepMinutes && { stepMinutes }),
+    ...(stepModelCalls && { stepModelCalls }),
+    ...(stepTokens && { stepTokens }),
     ...(services !== undefined && { services: await servicesIn(services) }),
   };
 }

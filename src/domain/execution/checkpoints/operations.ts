@@ -58,9 +58,9 @@ export async function continueFrom(
   const { step, checkpoint } = await chooseCheckpoint(trx, steps, stepId ?? null);
   const { issueId, issueUrl } = before;
   const issue = issueId === null ? null : { id: issueId, url: issueUrl!, text: before.issueText };
-  const { projectId, agentId } = before;
+  const { projectId, agentId, instanceType } = before;
   const task = continuedTask((await taskOfRun(trx, before)) ?? before.missionTitle ?? '', prompt);
-  const run = await write({ projectId, prompt, agentId }, issue);
+  const run = await write({ projectId, prompt, agentId, instanceType }, issue);
   const changes = { prompt: task, team: before.team, continuesStepId: step.id };
   await continueFromStep(trx, run.id, changes);
   const agent = before.team!.find(({ role }) => role === 'builder') ?? before.team![0]!;

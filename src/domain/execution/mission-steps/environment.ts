@@ -1,6 +1,8 @@
 // The environment that a step is worked on in: the template of its agent, for the runtime that holds the run.
 import type { Transaction } from '#foundation/postgres/database.ts';
+import { type MissionSize, sizeOfMission } from '../../projects/instance-types/sizes.ts';
 import { Project } from '../../projects/projects/model.ts';
+import type { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
 import { firstOwnTemplate } from '../../projects/sandbox-templates/operations.ts';
 import {
   type NetworkPolicy,
@@ -13,7 +15,7 @@ import { type DeliveredSecret, deliverSecrets } from '../../projects/secrets/del
 import type { Run } from '../../work/runs/model.ts';
 import type { RunStep } from '../../work/runs/step-model.ts';
 
-export interface StepEnvironment extends Omit<TemplateSettings, 'name'> {
+export interface StepEnvironment extends Omit<TemplateSettings, 'name' | keyof MissionSize>, MissionSize {
   templateId: string;
   templateName: string;
   secrets: DeliveredSecret[];
@@ -22,21 +24,25 @@ export interface StepEnvironment extends Omit<TemplateSettings, 'name'> {
   agentNetwork: NetworkPolicy;
 }
 
-/** A template that was deleted since the agents were chosen is replaced by that of the project, or the built-in one. */
-export async function environmentOf(
+/** The organization's own template of a step: of its agent or else, also in place of a deleted one, of its project; null: the built-in one. */
+export async function templateOf(
   trx: Transaction,
   { orgId, projectId }: Run,
-  { agent }: RunStep,
-): Promise<StepEnvironment> {
+  { agent }: Pick<RunStep, 'agent'>,
+): Promise<SandboxTemplate | undefined> {
   const project = await Project.find({ id: projectId }, trx);
-  const ids = [agent.sandboxTemplateId, project?.defaultSandboxTemplateId ?? null];
-  const template = await firstOwnTemplate(trx, orgId, ids);
-  const { base, image, dockerfile, setupScript, memoryMb, diskMb, processes, ...rest } = template ?? standardTemplate;
+  return firstOwnTemplate(trx, orgId, [agent.sandboxTemplateId, project?.defaultSandboxTemplateId ?? null]);
+}
+
+export async function environmentOf(trx: Transaction, run: Run, step: RunStep): Promise<StepEnvironment> {
+  const { orgId, projectId } = run;
+  const template = await templateOf(trx, run, step);
+  const { base, image, dockerfile, setupScript, processes, ...rest } = template ?? standardTemplate;
   const { stepMinutes, stepModelCalls, stepTokens } = rest;
   return {
     templateId: template?.id ?? standardTemplateId,
     templateName: rest.name,
-    ...{ base, image, dockerfile, setupScript, memoryMb, diskMb, processes },
+    ...{ base, image, dockerfile, setupScript, processes, ...sizeOfMission(run.instanceType, rest) },
     ...{ stepMinutes, stepModelCalls, stepTokens, services: rest.services },
     ...(await deliverSecrets(trx, { orgId, projectId, templateId: template?.id ?? null }, rest.variables)),
     setupNetwork: resolvePolicy(rest.setupNetwork),

@@ -3,15 +3,17 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { providerNeeded } from '../../projects/agents/catalog.ts';
 import { canRunWith, type RuntimeOffer } from '../../projects/agents/runtime-harnesses.ts';
+import { noRoomFor, typesWithin } from '../../projects/instance-types/sizes.ts';
 import { listNamedModels, namedModel } from '../../projects/integrations/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { branchOf } from '../../work/runs/branch.ts';
+import { recordInstanceType } from '../../work/runs/decisions.ts';
 import type { Run, RunAgent } from '../../work/runs/model.ts';
 import type { RunStep } from '../../work/runs/step-model.ts';
 import { appendStep, beginStep, latestStepOf, type NewStep } from '../../work/runs/steps.ts';
 import { type AskedQuestion, chooseAgents } from './agent-choice.ts';
 import { isStructured, type Next, openingStep } from './chain.ts';
-import { environmentOf, type StepEnvironment } from './environment.ts';
+import { environmentOf, type StepEnvironment, templateOf } from './environment.ts';
 import { outputSchemaOf } from './handovers.ts';
 import { withIssue } from './prompts.ts';
 import { noRecovery, type Recovery, recover } from './recovery.ts';
@@ -68,6 +70,14 @@ export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly R
 
 type Waiting = Partial<Pick<Run, 'leaseUntil' | 'reason' | 'missionActivity'>>;
 
+/** The instance type of the mission: as its start says, else of the template of its first step, which is recorded. */
+async function chooseInstanceType(trx: Transaction, run: Run, first: RunStep): Promise<Run['instanceType']> {
+  if (run.instanceType) return run.instanceType;
+  run.instanceType = (await templateOf(trx, run, first))?.instanceType ?? null;
+  if (run.instanceType) await recordInstanceType(trx, run);
+  return run.instanceType;
+}
+
 /** The step to work on, or why the run keeps waiting: for another runtime, or for the answer to a question. */
 export async function orderForClaim(
   trx: Transaction,
@@ -90,5 +100,8 @@ export async function orderForClaim(
   const first = openingStep(team, { prompt: task, plan: null, branch: branchOf(run) });
   const written = await appendStep(trx, run, newStep(team, first, []), { team });
   if (!canRun(written)) return { ask: null, waiting: {} };
+  const type = await chooseInstanceType(trx, run, written);
+  const types = typesWithin(offer);
+  if (type && types && !types.includes(type)) return { ask: null, waiting: { reason: noRoomFor(type) } };
   return { step: await openStep(trx, run, written) };
 }

@@ -5,9 +5,9 @@ import { derivedId, type Id, newId } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
-import { instanceTypes } from '../../projects/agents/catalog.ts';
-import type { InstanceTypeId } from '../../projects/agents/model.ts';
 import { type RuntimeOffer, recordHarnesses } from '../../projects/agents/runtime-harnesses.ts';
+import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
+import { typesWithin } from '../../projects/instance-types/sizes.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { ceilingOf } from '../../work/mission-costs/ceiling.ts';
 import { taskOfRun } from '../../work/recurring/operations.ts';
@@ -37,7 +37,7 @@ export interface ClaimedRun {
   /** Whether the runtime merges an approved change. */
   autoMerge: boolean;
   instanceType: InstanceTypeId;
-  /** Memory of the instance type, MiB. */
+  /** Memory of the first step, MiB. */
   memoryMb: number;
   /** The agent of the step. */
   agent: RunAgent;
@@ -83,8 +83,8 @@ async function claimNext(
   const { runtime, harnesses, modelVendors, claimId } = claim;
   const leaseId = claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease');
   const leaseUntil = now() + lease.lastsMs;
-  const wanted = { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable: claimId !== undefined };
-  const run = await claimLongestWaitingRun(trx, caller, wanted);
+  const wanted = { runtime, harnesses, modelVendors, types: typesWithin(claim), leaseId, leaseUntil };
+  const run = await claimLongestWaitingRun(trx, caller, { ...wanted, isRepeatable: claimId !== undefined });
   if (!run) return null;
   const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;
   await announce(trx, ...(await endLostSandboxes(trx, runId, leaseId)));
@@ -115,8 +115,8 @@ async function claimNext(
     baseBranch: run.baseBranch,
     branch: branchOf(run),
     autoMerge: project.autoMerge,
-    instanceType: defaultInstanceType.id,
-    memoryMb: defaultInstanceType.memory,
+    instanceType: step.environment.instanceType,
+    memoryMb: step.environment.memoryMb,
     agent: step.agent,
     step,
     budgetUsd: Math.max(0, (await ceilingOf(trx, run)) - run.missionCostUsd),
@@ -125,5 +125,3 @@ async function claimNext(
     maxTurns: mission.turns,
   };
 }
-
-const defaultInstanceType = instanceTypes.find(({ id }) => id === 'standard-1')!;

@@ -3,7 +3,8 @@ import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { bytes, lease, text } from '#limits.ts';
-import { InstanceType, ModelVendor } from '../../projects/agents/schema-catalog.ts';
+import { ModelVendor } from '../../projects/agents/schema-catalog.ts';
+import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { stepText } from '../../work/runs/bounds.ts';
 import type { Delivered } from '../../work/runs/messages.ts';
 import type { ClaimedRun } from './claim.ts';
@@ -23,10 +24,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
     }),
     orgId: t.exposeString('orgId', { description: 'The organization of the run.' }),
     projectId: t.exposeString('projectId', { description: 'The project in whose repository it works.' }),
-    missionTitle: t.exposeString('missionTitle', {
-      nullable: true,
-      description: 'The name of the scheduled task or automation when the run began.',
-    }),
+    missionTitle: t.exposeString('missionTitle', { nullable: true, description: 'Its name when the run began.' }),
     prompt: t.exposeString('prompt', {
       complexity: weightOf(text.prompt.max),
       description: 'The task for the agent. The shell harness runs it as a script.',

@@ -43,6 +43,9 @@ export const ClaimRunRequest = request(
       notice: boundedText(stepText.notice)
         .nullish()
         .describe('Why a harness is not offered yet, such as an installation under way; shown to people.'),
+      cpus: z.number().positive().max(10_000).nullish().describe('CPUs that a mission can have; absent: not known.'),
+      memoryMb: z.int().min(0).max(1e9).nullish().describe('MiB of memory that a mission can have; absent: not known.'),
+      diskMb: z.int().min(0).max(1e9).nullish().describe('MiB of disk that a mission can have; absent: not known.'),
       places: z.int().min(0).max(1_000).nullish().describe('Maximum number of concurrent missions.'),
     })
     .describe('The offer of a runtime in its request for a run.'),

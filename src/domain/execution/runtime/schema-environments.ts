@@ -1,6 +1,7 @@
 // The environment of a step in the graph.
 import { builder } from '#graph/builder.ts';
 import { weightOf } from '#graph/weight.ts';
+import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { templateText } from '../../projects/sandbox-templates/bounds.ts';
 import { NetworkMode, TemplateBase } from '../../projects/sandbox-templates/schema-parts.ts';
 import { ServiceType } from '../../projects/sandbox-templates/schema-services.ts';
@@ -79,10 +80,12 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
       type: StepNetwork,
       description: 'The network policy while agents and scripts work.',
     }),
-    memoryMb: t.exposeInt('memoryMb', {
+    instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The size of the sandbox.' }),
+    cpus: t.exposeFloat('cpus', {
       nullable: true,
-      description: 'Memory limit, MiB; null means that of the instance type.',
+      description: 'Number of CPUs that it may take; null means all of the runtime.',
     }),
+    memoryMb: t.exposeInt('memoryMb', { description: 'The memory that it may take, MiB.' }),
     diskMb: t.exposeInt('diskMb', {
       nullable: true,
       description: 'Limit of disk space, MiB; null means the limit of the runtime.',

@@ -3,7 +3,7 @@
 import { type ModelProvider, type ModelVendor, vendors } from '../integrations/model.ts';
 import { namedModel } from '../integrations/operations.ts';
 import { builtinSandboxTemplate } from '../sandbox-templates/builtin.ts';
-import type { AgentRole, HarnessId, InstanceTypeId } from './model.ts';
+import type { AgentRole, HarnessId } from './model.ts';
 
 export { builtinSandboxTemplate };
 
@@ -215,21 +215,3 @@ export const waysOf = ({ harness, model }: Pick<BuiltinAgent, 'harness' | 'model
         { harness: 'opencode' as const, model: 'gpt-5.5' },
         { harness: 'codex' as const, model: 'gpt-5.5' },
       ];
-
-export interface InstanceType {
-  id: InstanceTypeId;
-  label: string;
-  vcpu: number;
-  /** Memory in MiB. */
-  memory: number;
-  /** Disk space in GB. */
-  disk: number;
-}
-
-export const instanceTypes: readonly InstanceType[] = [
-  { id: 'lite', label: 'Lite', vcpu: 0.0625, memory: 256, disk: 2 },
-  { id: 'basic', label: 'Basic', vcpu: 0.25, memory: 1_024, disk: 4 },
-  { id: 'standard-1', label: 'Standard 1', vcpu: 0.5, memory: 4_096, disk: 8 },
-  { id: 'standard-2', label: 'Standard 2', vcpu: 1, memory: 6_144, disk: 12 },
-  { id: 'standard-4', label: 'Standard 4', vcpu: 4, memory: 12_288, disk: 20 },
-];

@@ -9,8 +9,6 @@ export const agentRoles = ['planner', 'builder', 'reviewer', 'qa', 'researcher']
 export type AgentRole = (typeof agentRoles)[number];
 export const harnessIds = ['claude-code', 'codex', 'opencode', 'acp', 'shell'] as const;
 export type HarnessId = (typeof harnessIds)[number];
-export const instanceTypeIds = ['lite', 'basic', 'standard-1', 'standard-2', 'standard-4'] as const;
-export type InstanceTypeId = (typeof instanceTypeIds)[number];
 /** The model's reasoning effort; null means the default of the harness. */
 export const efforts = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof efforts)[number];

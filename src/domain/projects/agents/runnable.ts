@@ -89,6 +89,11 @@ export const isOffered = (harness: string, vendor: string, orgId: string, since:
   `exists (select from runtime_harnesses h where ${isRunnableBy('h', harness, vendor, orgId)}
     and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since})`;
 
+/** A condition: a runtime that has room for missions of the instance type is connected for the organization. `since`: a placeholder. */
+export const hasRoom = (type: string, orgId: string, since: string): string =>
+  `exists (select from runtime_harnesses h where (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since}
+    and (h.instance_types is null or ${type} = any(h.instance_types)))`;
+
 /**
  * An expression: the newest notice of a runtime that is connected for the organization, prefixed with the runtime's name; null means
  * none.

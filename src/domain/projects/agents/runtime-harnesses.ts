@@ -4,6 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { type Room, typesWithin } from '../instance-types/sizes.ts';
 import { type ModelProvider, type ModelVendor, providerNeeded } from './catalog.ts';
 import type { HarnessId } from './model.ts';
 import { isOffered, isRunnable, isRunnableBy, wantedPairs } from './runnable.ts';
@@ -16,19 +17,19 @@ const runtimesShown = 100;
 
 // An unchanged row is written at most once per `writeIntervalMs`, however often its runtime claims.
 const recordHarnessesSql = `insert into runtime_harnesses
-    (credential_id, runtime, harness, org_id, seen_at, version, isolation, places, vendors, notice)
-  select $1, $2, offered.harness, $3, $5, offered.version, $8, $9, $10, $11
+    (credential_id, runtime, harness, org_id, seen_at, version, isolation, places, vendors, notice, instance_types)
+  select $1, $2, offered.harness, $3, $5, offered.version, $8, $9, $10, $11, $12
   from (select distinct on (harness) harness, version from unnest($4::text[], $7::text[]) o (harness, version) order by 1, 2) offered
   where not exists (select from runtime_harnesses h where h.credential_id = $1 and h.runtime = $2
     and h.harness = offered.harness and h.seen_at > $6
-    and (h.version, h.isolation, h.places, h.vendors, h.notice)
-      is not distinct from (offered.version, $8::text, $9::int, $10::text[], $11::text))
+    and (h.version, h.isolation, h.places, h.vendors, h.notice, h.instance_types)
+      is not distinct from (offered.version, $8::text, $9::int, $10::text[], $11::text, $12::text[]))
   on conflict (credential_id, runtime, harness) do update set version = excluded.version, isolation = excluded.isolation,
-    places = excluded.places, vendors = excluded.vendors, notice = excluded.notice,
+    places = excluded.places, vendors = excluded.vendors, notice = excluded.notice, instance_types = excluded.instance_types,
     seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
 
 /** A runtime's description of itself in a claim. */
-export interface RuntimeOffer {
+export interface RuntimeOffer extends Room {
   runtime: string;
   harnesses: readonly HarnessId[];
   /** Versions of the harness programs. */
@@ -49,7 +50,8 @@ export async function recordHarnesses(caller: Caller, offer: RuntimeOffer): Prom
   const versionOf = new Map(versions.map(({ harness, version }) => [harness, version]));
   const ownVersions = harnesses.map((harness) => versionOf.get(harness) ?? null);
   const values = [caller.credentialId, runtime, caller.orgId, harnesses, at, at - writeIntervalMs, ownVersions];
-  await sql(recordHarnessesSql, [...values, isolation ?? null, places ?? null, modelVendors ?? null, notice ?? null]);
+  const described = [isolation ?? null, places ?? null, modelVendors ?? null, notice ?? null, typesWithin(offer)];
+  await sql(recordHarnessesSql, [...values, ...described]);
 }
 
 /** Whether an agent can be executed: its harness is offered, and a model for it is available. */

@@ -3,13 +3,15 @@ import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
+import { InstanceType } from '../instance-types/schema.ts';
+import { instanceTypes } from '../instance-types/sizes.ts';
 import type { CatalogTemplate } from '../sandbox-templates/builtin.ts';
 import { packageRegistries } from '../sandbox-templates/registries.ts';
 import { PackageRegistryType } from '../sandbox-templates/schema-parts.ts';
 import type * as catalog from './catalog.ts';
 import { modelVendors } from './catalog.ts';
 import type { HarnessDemand } from './harness-demand.ts';
-import { agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
+import { agentRoles, efforts, harnessIds } from './model.ts';
 import type { Runtime } from './runtime-harnesses.ts';
 
 export const AgentRole = wordSet('AgentRole', agentRoles, 'Role of an agent in a mission.', {
@@ -20,7 +22,6 @@ export const AgentRole = wordSet('AgentRole', agentRoles, 'Role of an agent in a
   researcher: 'Gathers what the others need to know.',
 });
 export const Harness = wordSet('Harness', harnessIds, 'The program that drives the model.');
-export const InstanceType = wordSet('InstanceType', instanceTypeIds, 'Size of a sandbox.');
 export const Effort = wordSet('AgentEffort', efforts, 'Limit on the model’s reasoning effort.', {
   low: 'Fastest and cheapest.',
   medium: 'A balance of speed and care.',
@@ -88,7 +89,7 @@ const CatalogSandboxTemplate = builder.objectRef<CatalogTemplate>('CatalogSandbo
     dockerfile: t.exposeString('dockerfile', { description: 'The Dockerfile of the image.' }),
   }),
 });
-const CatalogInstanceType = builder.objectRef<catalog.InstanceType>('CatalogInstanceType').implement({
+const CatalogInstanceType = builder.objectRef<(typeof instanceTypes)[number]>('CatalogInstanceType').implement({
   description: 'A sandbox size.',
   fields: (t) => ({
     id: t.expose('id', { type: InstanceType.type, description: 'Value for `instanceType` of a sandbox.' }),
@@ -124,7 +125,7 @@ export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').im
     }),
     instanceTypes: t.field({
       type: [CatalogInstanceType],
-      resolve: ({ instanceTypes }) => [...instanceTypes],
+      resolve: () => [...instanceTypes],
       description: 'All sandbox sizes, smallest first.',
     }),
   }),

@@ -4,6 +4,7 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { columnsOf, type Source } from '#foundation/postgres/reads.ts';
 import { Organization } from '../../organization/organizations/model.ts';
+import type { InstanceTypeId } from '../instance-types/model.ts';
 import type { NetworkPolicy, Service, TemplateBase, Variable } from './settings.ts';
 
 export class SandboxTemplate extends table('sandbox_templates', {
@@ -20,6 +21,7 @@ export class SandboxTemplate extends table('sandbox_templates', {
   services: column<Service[]>(),
   setupNetwork: column<NetworkPolicy>(),
   agentNetwork: column<NetworkPolicy>(),
+  instanceType: column<InstanceTypeId | null>(),
   memoryMb: column<number | null>(),
   diskMb: column<number | null>(),
   processes: column<number | null>(),

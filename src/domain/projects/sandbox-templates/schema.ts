@@ -7,6 +7,7 @@ import { pageArguments, pageOf } from '#graph/page.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages } from '#limits.ts';
+import { InstanceType } from '../instance-types/schema.ts';
 import { templateCounts, templateLimits, templateText } from './bounds.ts';
 import { SandboxTemplate } from './model.ts';
 import * as operations from './operations.ts';
@@ -51,6 +52,12 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
     agentNetwork: t.expose('agentNetwork', {
       type: NetworkPolicyType,
       description: 'The network policy while agents and scripts work.',
+    }),
+    instanceType: t.expose('instanceType', {
+      type: InstanceType.type,
+      nullable: true,
+      description:
+        'The size of missions whose start does not choose one; null means the memory of `standard-1` and no other limit.',
     }),
     memoryMb: t.exposeInt('memoryMb', {
       nullable: true,
@@ -124,6 +131,12 @@ const members = {
   services: services.optional(),
   setupNetwork: networkPolicy.optional().describe('The network policy while the environment is prepared.'),
   agentNetwork: networkPolicy.optional().describe('The network policy while agents and scripts work.'),
+  instanceType: InstanceType.zod
+    .nullable()
+    .optional()
+    .describe(
+      'The size of missions whose start does not choose one. Limits of memory and disk replace those of the type.',
+    ),
   memoryMb: bounded(templateLimits.memoryMb, 'Memory of a mission in MiB'),
   diskMb: bounded(templateLimits.diskMb, 'Disk space of a mission in MiB'),
   processes: bounded(templateLimits.processes, 'Processes of a mission'),

@@ -1,5 +1,6 @@
 // Settings of a sandbox template, which describes the environment that agents work in, and the built-in template.
 import { conflict } from '#foundation/problem.ts';
+import type { InstanceTypeId } from '../instance-types/model.ts';
 import { templateCounts } from './bounds.ts';
 import { builtinSandboxTemplate } from './builtin.ts';
 import { hostRule, namesHost } from './names.ts';
@@ -47,6 +48,8 @@ export interface TemplateSettings {
   services: Service[];
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
+  /** Null: missions get no limit of CPUs and disk, and the memory of `standard-1`. */
+  instanceType: InstanceTypeId | null;
   memoryMb: number | null;
   diskMb: number | null;
   processes: number | null;
@@ -68,6 +71,7 @@ export const standardTemplate: TemplateSettings = {
   services: [],
   setupNetwork: { mode: 'packages', hosts: [] },
   agentNetwork: { mode: 'packages', hosts: [] },
+  instanceType: null,
   memoryMb: null,
   diskMb: null,
   processes: null,

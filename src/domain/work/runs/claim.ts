@@ -9,6 +9,7 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
 import { hasAgentFor, isRunnable } from '../../projects/agents/runnable.ts';
+import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
 import { Run } from './model.ts';
 import { heldStates, isInState, moveRunsSql, type RunState, waitsForRuntime } from './states.ts';
 
@@ -20,6 +21,7 @@ const claimRunSql = `with waiting as (
     select id from runs r where ${waitsForRuntime('r')} and (lease_until is null or lease_until <= $1)
       and (recurring_id is not null or prompt is not null) and ($2::text is null or org_id = $2)
       and claims < ${lease.claims}
+      and ($8::text[] is null or r.instance_type is null or r.instance_type = any($8))
       and case when next_harness is not null then ${isRunnable('r.next_harness', 'r.next_vendor', 'r.org_id', offer)}
         else ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end
     order by created_at, id limit 1 for update skip locked
@@ -41,6 +43,8 @@ export interface LeaseRequest {
   harnesses: readonly HarnessId[];
   /** The vendors whose models the runtime has credentials for; absent means all. */
   modelVendors?: readonly string[] | null | undefined;
+  /** The instance types that the runtime has room for; null: all. */
+  types: readonly InstanceTypeId[] | null;
   leaseId: Id<'lease'>;
   leaseUntil: number;
   /** Whether the lease may exist already: the claim may be repeated, also concurrently. */
@@ -54,7 +58,7 @@ export interface LeaseRequest {
 export async function claimLongestWaitingRun(
   trx: Transaction,
   { orgId }: Caller,
-  { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable }: LeaseRequest,
+  { runtime, harnesses, modelVendors, types, leaseId, leaseUntil, isRepeatable }: LeaseRequest,
 ): Promise<Run | undefined> {
   if (isRepeatable) {
     // The second of two equal claims waits for the first and returns its run.
@@ -62,7 +66,7 @@ export async function claimLongestWaitingRun(
     const [renewed] = await sql<Pick<Run, 'id'>>(renewLeaseSql, [leaseId, leaseUntil], trx);
     if (renewed) return Run.query(trx).findById(renewed.id);
   }
-  const values = [now(), orgId, harnesses, leaseId, runtime, leaseUntil, modelVendors ?? null];
+  const values = [now(), orgId, harnesses, leaseId, runtime, leaseUntil, modelVendors ?? null, types];
   const [claimed] = await sql<Pick<Run, 'id'>>(claimRunSql, values, trx);
   return claimed && Run.query(trx).findById(claimed.id);
 }

@@ -30,6 +30,13 @@ export const appendError = async (runId: Run['id'], words: string, trx?: Transac
   await sql(appendErrorSql, [runId, words, now()], trx);
 };
 
+export const recordInstanceType = async (
+  trx: Transaction,
+  { id, instanceType }: Pick<Run, 'id' | 'instanceType'>,
+): Promise<void> => {
+  await Run.patch(trx, { id }, { instanceType });
+};
+
 /** Records a failure; the run fails once its runtime finishes it. */
 export const recordFailure = async (trx: Transaction, runId: Run['id'], failure: string): Promise<void> => {
   await Run.patch(trx, { id: runId }, { failure });

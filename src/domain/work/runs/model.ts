@@ -4,6 +4,7 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import type { NamedCondition } from '#foundation/postgres/reads.ts';
 import type { Agent, AgentRole, HarnessId } from '../../projects/agents/model.ts';
+import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
 import type { ModelProvider } from '../../projects/integrations/model.ts';
 import { Issue } from '../../projects/issues/model.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -101,6 +102,8 @@ export class Run extends table('runs', {
   interruptedAt: column<number | null>(),
   /** Budget in US dollars; null means that only the plan of the organization limits the mission. */
   budgetUsd: column<number | null>(),
+  /** As its start says or, from its first claim on, its sandbox template; null means not chosen. */
+  instanceType: column<InstanceTypeId | null>(),
   /** Limit that the next model call of the run does not fit into; null while the run does not wait for money. */
   parkedBy: column<ParkingLimit | null>(),
   /** Sentence for people: amounts and limit. */

@@ -5,6 +5,7 @@ import { type Context, toMany, toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
+import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { parkingLimits, type Run } from './model.ts';
 import { type OpenQuestion, openQuestions, type RunNeed, runNeeds } from './needs.ts';
 import { type Starter, startersOf } from './operations.ts';
@@ -79,6 +80,13 @@ builder.objectFields(RunType, (t) => ({
     nullable: true,
     graphOnly: true,
     description: 'The limit that its next model call does not fit into; null means it does not wait for money.',
+  }),
+  instanceType: t.expose('instanceType', {
+    type: InstanceType.type,
+    nullable: true,
+    graphOnly: true,
+    description:
+      'The instance type that its start or, from its first claim on, its sandbox template has chosen; null: none.',
   }),
   parkedReason: t.exposeString('parkedReason', {
     nullable: true,

@@ -7,8 +7,9 @@ import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { lease, maxWaitMs, silenceMs } from '#limits.ts';
 import { harnessIds } from '../../projects/agents/model.ts';
-import { harnessesFor, isModelKnown, isNoAgent, isOffered, noticeOf } from '../../projects/agents/runnable.ts';
+import { harnessesFor, hasRoom, isModelKnown, isNoAgent, isOffered, noticeOf } from '../../projects/agents/runnable.ts';
 import { connectedSince } from '../../projects/agents/runtime-harnesses.ts';
+import { noRoomSql } from '../../projects/instance-types/sizes.ts';
 import { idOfNamedModel, isNamedModel } from '../../projects/integrations/operations.ts';
 import { announceFailed, cancelRuns } from './finish.ts';
 import type { Run } from './model.ts';
@@ -121,11 +122,13 @@ const explainWaitsSql =
       from offer group by org_id, agent_id, next_harness, next_vendor
     ),
     explained as (
-      select r.id as run_id, explanation.reason from runs r join explanation
+      select r.id as run_id, reason.text as reason from runs r join explanation
         on r.org_id = explanation.org_id and r.agent_id is not distinct from explanation.agent_id
           and r.next_harness is not distinct from explanation.next_harness
           and r.next_vendor is not distinct from explanation.next_vendor
-      where ${waits} and r.reason is distinct from explanation.reason for no key update of r skip locked
+        cross join lateral (select case when r.instance_type is null or ${hasRoom('r.instance_type', 'r.org_id', '$1::bigint')}
+          then explanation.reason else ${noRoomSql('r.instance_type')} end as text) reason
+      where ${waits} and r.reason is distinct from reason.text for no key update of r skip locked
     )
     update runs r set reason = explained.reason, updated_at = $3 from explained where r.id = explained.run_id`);
 

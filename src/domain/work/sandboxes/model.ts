@@ -6,7 +6,8 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { type NamedCondition, type Source, snake } from '#foundation/postgres/reads.ts';
 import { silenceMs } from '#limits.ts';
-import type { AgentRole, HarnessId, InstanceTypeId } from '../../projects/agents/model.ts';
+import type { AgentRole, HarnessId } from '../../projects/agents/model.ts';
+import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 
 /** A running sandbox ends once, in one of the last three statuses. `stale` is a running sandbox that has stopped sending heartbeats. */

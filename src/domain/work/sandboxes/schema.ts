@@ -1,5 +1,4 @@
 // Sandboxes on every surface (docs/contract.md#sandboxes).
-
 import { isoTime } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
@@ -9,7 +8,8 @@ import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { pages, previewSizes, text } from '#limits.ts';
-import { AgentRole, Harness, InstanceType } from '../../projects/agents/schema-catalog.ts';
+import { AgentRole, Harness } from '../../projects/agents/schema-catalog.ts';
+import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
 import { readLog } from './log.ts';
 import { Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';

@@ -28,6 +28,8 @@ export interface NewMission {
   /** Whether a person has to approve the plan; absent means the orchestrator's setting. */
   planApproval?: boolean | null | undefined;
   budgetUsd?: number | null | undefined;
+  /** Absent means that of the sandbox template. */
+  instanceType?: Run['instanceType'] | undefined;
 }
 
 /**
@@ -81,7 +83,7 @@ export async function writeMission(
 export async function writeMissionFor(
   trx: Transaction,
   { orgId, billingActorUserId }: Pick<Run, 'orgId' | 'billingActorUserId'>,
-  { projectId, prompt, agentId = null, planApproval = null, budgetUsd = null }: NewMission,
+  { projectId, prompt, agentId = null, planApproval = null, budgetUsd = null, instanceType = null }: NewMission,
   issue: IssueOfRun | null,
 ): Promise<WaitingRun> {
   const at = now();
@@ -111,6 +113,7 @@ export async function writeMissionFor(
     agentId,
     planApproval,
     budgetUsd,
+    instanceType,
   };
   return (await createRuns(trx, [run], at))[0]!;
 }

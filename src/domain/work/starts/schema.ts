@@ -4,6 +4,7 @@ import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
+import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { mission } from '../runs/bounds.ts';
 import { RunType } from '../runs/schema.ts';
 import * as operations from './operations.ts';
@@ -46,6 +47,11 @@ builder.mutationField('startMission', (t) =>
         description:
           'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit it.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
+      }),
+      instanceType: t.arg({
+        type: InstanceType.type,
+        description:
+          'The CPUs, memory and disk that it gets. It waits until a runtime has room for them. Absent: as its sandbox template says.',
       }),
     },
     resolve: (_, args, { caller }) => operations.startMission(caller, args),

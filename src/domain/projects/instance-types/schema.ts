@@ -1,0 +1,5 @@
+// The names of instance types in the graph.
+import { wordSet } from '#graph/scalars.ts';
+import { instanceTypeIds } from './model.ts';
+
+export const InstanceType = wordSet('InstanceType', instanceTypeIds, 'Size of a sandbox.');

@@ -1,0 +1,75 @@
+// Instance types: the CPUs, memory and disk of a mission.
+
+import type { InstanceTypeId } from './model.ts';
+
+export interface InstanceType {
+  id: InstanceTypeId;
+  label: string;
+  vcpu: number;
+  /** Memory in MiB. */
+  memory: number;
+  /** Disk space in GB. */
+  disk: number;
+}
+
+export const instanceTypes: readonly InstanceType[] = [
+  { id: 'lite', label: 'Lite', vcpu: 0.0625, memory: 256, disk: 2 },
+  { id: 'basic', label: 'Basic', vcpu: 0.25, memory: 1_024, disk: 4 },
+  { id: 'standard-1', label: 'Standard 1', vcpu: 0.5, memory: 4_096, disk: 8 },
+  { id: 'standard-2', label: 'Standard 2', vcpu: 1, memory: 6_144, disk: 12 },
+  { id: 'standard-4', label: 'Standard 4', vcpu: 4, memory: 12_288, disk: 20 },
+];
+
+/** Recorded for a mission without a choice, which gets the memory of this type and no limit of CPUs and disk. */
+const defaultInstanceType: InstanceTypeId = 'standard-1';
+
+const sizeOf = (type: InstanceTypeId) => instanceTypes.find(({ id }) => id === type)!;
+
+/** CPUs, memory and disk that a runtime has for one mission. Absent: it does not say. */
+export interface Room {
+  cpus?: number | null | undefined;
+  memoryMb?: number | null | undefined;
+  diskMb?: number | null | undefined;
+}
+
+/** The types that fit; null: all, because the runtime does not say. */
+export function typesWithin({ cpus, memoryMb, diskMb }: Room): InstanceTypeId[] | null {
+  if (cpus == null && memoryMb == null && diskMb == null) return null;
+  const fits = (room: number | null | undefined, wanted: number) => room == null || room >= wanted;
+  return instanceTypes
+    .filter((type) => fits(cpus, type.vcpu) && fits(memoryMb, type.memory) && fits(diskMb, type.disk * 1_024))
+    .map(({ id }) => id);
+}
+
+export interface MissionSize {
+  instanceType: InstanceTypeId;
+  /** Null: as many as the runtime has. */
+  cpus: number | null;
+  memoryMb: number;
+  /** Null: as much as the runtime allows. */
+  diskMb: number | null;
+}
+
+/** The size of a mission: of the chosen type, with the limits of its sandbox template in place of the type's. */
+export function sizeOfMission(
+  chosen: InstanceTypeId | null,
+  { memoryMb, diskMb }: { memoryMb: number | null; diskMb: number | null },
+): MissionSize {
+  const type = sizeOf(chosen ?? defaultInstanceType);
+  return {
+    instanceType: type.id,
+    cpus: chosen ? type.vcpu : null,
+    memoryMb: memoryMb ?? type.memory,
+    diskMb: diskMb ?? (chosen ? type.disk * 1_024 : null),
+  };
+}
+
+/** Why a run waits that no connected runtime has room for. */
+export const noRoomFor = (type: InstanceTypeId): string => {
+  const { vcpu, memory, disk } = sizeOf(type);
+  return `No connected runtime has room for the instance type ${type}: ${vcpu} CPUs, ${memory} MiB of memory and ${disk} GiB of disk.`;
+};
+
+/** SQL: why a run of the type, a column, waits that no connected runtime has room for. */
+export const noRoomSql = (column: string): string =>
+  `case ${column} ${instanceTypes.map(({ id }) => `when '${id}' then '${noRoomFor(id)}'`).join(' ')} end`;

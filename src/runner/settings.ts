@@ -1,0 +1,20 @@
+// Reads the settings of the runner: an invalid one ends it with its name.
+
+/** `on` or `off`. */
+export function isOn(name: string, usual: boolean): boolean {
+  const value = process.env[name];
+  if (value && !['on', 'off'].includes(value)) quit(`${name}: must be on or off.`);
+  return value ? value === 'on' : usual;
+}
+
+/** A positive integer. */
+export function setting(name: string, usual: number): number {
+  const value = Number(process.env[name] ?? usual);
+  // The maximum delay of a timer, milliseconds.
+  return Number.isInteger(value) && value > 0 && value < 2 ** 31 ? value : quit(`${name}: must be a positive integer.`);
+}
+
+export function quit(why: string): never {
+  console.error(why);
+  process.exit(1);
+}
