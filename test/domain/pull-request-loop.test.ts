@@ -7,6 +7,8 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
+import { answerEvent } from '#domain/work/inbound/answer.ts';
+import { answerWaits } from '#domain/work/runs/answers.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
@@ -376,9 +378,13 @@ describe('The source host', () => {
   it('that refuses the reaction leaves the reason on the delivery; the mission goes on', async () => {
     await opened();
     github.disturb('reactions/create-for-pull-request-review-comment', { status: 403, body: { message: 'No access' } });
-    expect((await lineComment('This is local time.')).reason).toMatch(
-      /^It goes to run_\w+, .* No reaction was added: /,
-    );
+    expect(await lineComment('This is local time.')).toMatchObject({
+      ...{
+        status: 'started',
+        reason: expect.stringMatching(/^It goes to run_\w+, the mission of the pull request\.$/),
+      },
+      answerProblems: [expect.stringMatching(/^No reaction was added: GitHub rejected access /)],
+    });
     await pass();
     expect(await runs()).toHaveLength(2);
   });
@@ -480,8 +486,94 @@ it('A label leads to a merged pull request: a check and a review are answered on
   expect(issue.comments[0]!.body).toMatch(
     new RegExp(`^Work: completed[\\s\\S]*/pull/2[\\s\\S]*/runs/${reviewed.runId}`),
   );
+  expect(repository().pulls[0]!.comments).toMatchObject([{ body: expect.stringContaining('Work: completed, merged') }]);
   await world.knex('projects').update({ autoMerge: false });
   await world.knex('recurring_missions').delete();
+});
+
+describe('An event that starts a mission elsewhere than on its own issue', () => {
+  const rule = { kind: 'comment', mention: 'agent', from: 'writers' };
+  beforeEach(async () => {
+    await world.knex('projects').update({ tracker: 'builtin' });
+    await world.field('mutation ($input: CreateScheduledTaskRequest!) { createAutomation(input: $input) { id } }', {
+      token: owner.token,
+      variables: { input: { projectId, name: 'Work', prompt: 'Help.', triggers: [], eventTriggers: [rule] } },
+    });
+  });
+  afterEach(async () => {
+    await world.knex('recurring_missions').delete();
+    await world.knex('projects').update({ tracker: 'github' });
+  });
+  const asked = async (pull = false): Promise<Json> => {
+    const { number, html_url, title } = github.open('acme/shop', { title: 'Dates are wrong' });
+    const issue = { number, html_url, title, ...(pull && { pull_request: {} }) };
+    const said = { id: ++events, html_url: address(), body: '@agent why?', user: person('ada') };
+    return deliver('issue_comment', { action: 'created', comment: said, issue, sender: person('ada') });
+  };
+  const comments = () => repository().issues.flatMap((issue) => issue.comments.map(({ body }) => body));
+  const waits = async (awaitsApproval: boolean) => {
+    await world.knex('runs').update({ awaitsApproval });
+    await Promise.all([answerWaits(), answerWaits()]);
+    await world.delivered();
+  };
+
+  it('is answered there by one comment, which follows the mission to its end', async () => {
+    expect(await asked()).toMatchObject({ status: 'started', answerProblems: [] });
+    const held = await claim();
+    const page = `${world.url}/console/o/acme/runs/${held.runId}`;
+    const mark = `<!-- run: ${held.runId} -->`;
+    expect(comments()).toEqual([`Work: started\n\n${page}\n\n${mark}`]);
+    await waits(true);
+    expect(comments()).toEqual([`Work: waits for the approval of its plan\n\n${page}\n\n${mark}`]);
+    await waits(false);
+    expect(comments()[0]).toContain('Work: started');
+    await finish(held);
+    expect(comments()).toEqual([`Work: completed\n\nCost: 0.00 USD\n\n${page}\n\n${mark}`]);
+    expect(repository().reactions).toEqual([expect.stringMatching(/^issues\/comments\/\d+$/)]);
+  });
+
+  it('is answered at a pull request too, also when the mission is canceled; the answer starts nothing', async () => {
+    await asked(true);
+    const [{ id }] = await runs();
+    await world.rest('POST', `/runs/${id}/cancel`, { token: owner.token });
+    await world.delivered();
+    expect(comments()).toEqual([expect.stringMatching(/^Work: canceled/)]);
+    const own = { id: ++events, html_url: address(), body: `@agent ${comments()[0]}`, user: person('acme-bot') };
+    const { number, html_url, title } = repository().issues[0]!;
+    const issue = { number, html_url, title };
+    const answer = { action: 'created', comment: own, issue, sender: person('acme-bot') };
+    expect(await deliver('issue_comment', answer)).toMatchObject({ status: 'ignored' });
+    expect(await runs()).toHaveLength(1);
+  });
+
+  it('starts its mission although the host refuses the comment or limits its rate; the reason is on the delivery until it succeeds', async () => {
+    github.disturb('issues/create-comment', { status: 403, body: { message: 'Resource not accessible' } });
+    const { id, ...refused } = await asked();
+    expect(refused).toMatchObject({
+      status: 'started',
+      answerProblems: [expect.stringMatching(/^No comment was added: GitHub rejected access .*not accessible/)],
+    });
+    github.disturb('issues/list-comments', {
+      status: 429,
+      headers: { 'retry-after': '60' },
+      body: { message: 'Slow' },
+    });
+    await waits(true);
+    expect((await deliveryOf(id)).answerProblems).toEqual([
+      'No comment was added: GitHub limits the rate of requests.',
+    ]);
+    await answerEvent({ runId: (await runs())[0].id });
+    expect(comments()).toHaveLength(1);
+    expect((await deliveryOf(id)).answerProblems).toEqual([]);
+  });
+
+  it('is answered once although the answer of the host is lost', async () => {
+    github.disturb('issues/create-comment', 'lose the answer');
+    await asked();
+    const [{ id }] = await runs();
+    await Promise.all([answerEvent({ runId: id }), answerEvent({ runId: id })]);
+    expect(comments()).toHaveLength(1);
+  });
 });
 
 describe('The bounds of a project', () => {

@@ -204,11 +204,22 @@ export async function openGitHub(token: string) {
       return { status: 201, body: issue };
     }
     if (id === 'issues/update-comment') {
-      const comment = issues.flatMap(({ comments }) => comments)[Number(path.comment_id) - 1];
-      return comment ? { status: 200, body: withId(issues, Object.assign(comment, asked.body)) } : notFound;
+      const all = [...issues, ...repository.pulls];
+      const comment = all.flatMap(({ comments }): Comment[] => comments)[Number(path.comment_id) - 1];
+      return comment ? { status: 200, body: withId(all, Object.assign(comment, asked.body)) } : notFound;
     }
     const pull = repository.pulls.find(({ number }) => number === Number(path.issue_number));
-    if (id === 'issues/list-comments' && pull) return { status: 200, body: pull.comments.filter((one) => !one.path) };
+    if (id === 'issues/list-comments' && pull) {
+      const said = pull.comments.filter((one) => !one.path);
+      return { status: 200, body: said.map((one) => withId([...issues, ...repository.pulls], one)) };
+    }
+    if (id === 'issues/create-comment' && pull) {
+      const { body } = asked.body as Comment;
+      const html_url = `${pull.html_url}#issuecomment-${pull.comments.length + 1}`;
+      const own = { body, html_url, created_at: isoTime(present()), user: { login: 'acme-bot', type: 'User' } };
+      pull.comments.push(own);
+      return { status: 201, body: withId([...issues, ...repository.pulls], own) };
+    }
     const issue = issues.find(({ number }) => number === Number(path.issue_number));
     if (!issue) return notFound;
     if (id === 'issues/list-comments') {
@@ -271,7 +282,7 @@ function checkHeaders({ headers, body }: Asked, operation: string, violate: Viol
 }
 
 /** Ids of comments count over all issues of a repository. */
-const withId = (issues: readonly GitHubIssue[], comment: Comment) => ({
+const withId = (issues: readonly { comments: Comment[] }[], comment: Comment) => ({
   ...comment,
   id: issues.flatMap(({ comments }) => comments).indexOf(comment) + 1,
 });

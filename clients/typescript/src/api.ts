@@ -1293,6 +1293,8 @@ export interface InboundDelivery {
   reason: string | null;
   /** The effects on scheduled tasks and automations. */
   outcomes: InboundOutcome[];
+  /** Why the source host shows no reaction or comment yet; the mission goes on. Empty without a problem. */
+  answerProblems: string[];
   /** The delivery that a person repeated with this one; null otherwise. */
   redeliveryOf: string | null;
   /** When it arrived. */

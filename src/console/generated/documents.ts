@@ -1802,7 +1802,7 @@ export type DeleteInboundHookMutationVariables = Exact<{
 
 export type DeleteInboundHookMutation = { deleteInboundHook: { id: string } };
 
-export type DeliveryRowFragment = { id: string, hookId: string, externalId: string, event: string, title: string | null, status: InboundDeliveryStatus, reason: string | null, redeliveryOf: string | null, receivedAt: number, outcomes: Array<{ recurringId: string, name: string, result: InboundOutcomeResult, reason: string | null, runId: string | null }> };
+export type DeliveryRowFragment = { id: string, hookId: string, externalId: string, event: string, title: string | null, status: InboundDeliveryStatus, reason: string | null, answerProblems: Array<string>, redeliveryOf: string | null, receivedAt: number, outcomes: Array<{ recurringId: string, name: string, result: InboundOutcomeResult, reason: string | null, runId: string | null }> };
 
 export type InboundDeliveriesQueryVariables = Exact<{
   hookId: Scalars['String']['input'];
@@ -2856,7 +2856,7 @@ export const deleteInboundHook: Operation<DeleteInboundHookMutation, DeleteInbou
 };
 
 export const inboundDeliveries: Operation<InboundDeliveriesQuery, InboundDeliveriesQueryVariables> = {
-  text: 'query InboundDeliveries($hookId:String!$status:InboundDeliveryStatus$cursor:String$limit:Int){inboundDeliveries(hookId:$hookId status:$status cursor:$cursor limit:$limit){data{...DeliveryRow}nextCursor}}fragment DeliveryRow on InboundDelivery{id hookId externalId event title status reason redeliveryOf receivedAt outcomes{recurringId name result reason runId}}',
+  text: 'query InboundDeliveries($hookId:String!$status:InboundDeliveryStatus$cursor:String$limit:Int){inboundDeliveries(hookId:$hookId status:$status cursor:$cursor limit:$limit){data{...DeliveryRow}nextCursor}}fragment DeliveryRow on InboundDelivery{id hookId externalId event title status reason answerProblems redeliveryOf receivedAt outcomes{recurringId name result reason runId}}',
 };
 
 export const inboundDelivery: Operation<InboundDeliveryQuery, InboundDeliveryQueryVariables> = {

@@ -93,6 +93,11 @@ function Delivery({ delivery, read }: Properties) {
         )}
       </div>
       <Outcome delivery={delivery} />
+      {delivery.answerProblems.map((words) => (
+        <p class="small outcome-words" key={words}>
+          {words}
+        </p>
+      ))}
       <details class="delivery" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary class="small">
           Show the event<span class="unseen"> {title ?? event}</span>

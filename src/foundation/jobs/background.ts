@@ -13,6 +13,7 @@ import { database, isDatabaseAway, outermost, sql, type Transaction } from '../p
 export const queues = {
   mail: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
   'finish issue': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
+  'answer event': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
   'commit status': { retries: 8, delayMs: seconds(15), timeoutMs: minutes(2) },
   reaction: { retries: 5, delayMs: seconds(5), timeoutMs: minutes(2) },
   'a2a push': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },

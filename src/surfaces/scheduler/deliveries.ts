@@ -2,6 +2,7 @@
 
 import { writeExport } from '#domain/lifecycle/closure/export.ts';
 import { deliverPush } from '#domain/work/a2a/push.ts';
+import { answerEvent } from '#domain/work/inbound/answer.ts';
 import { processDelivery } from '#domain/work/inbound/process.ts';
 import { reactToEvent } from '#domain/work/inbound/reaction.ts';
 import { reportStatus } from '#domain/work/runs/commit-status.ts';
@@ -13,6 +14,7 @@ export const deliveries = {
   mail: deliverMail,
   'finish issue': finishIssue,
   'a2a push': deliverPush,
+  'answer event': answerEvent,
   'commit status': reportStatus,
   'inbound event': processDelivery,
   reaction: reactToEvent,

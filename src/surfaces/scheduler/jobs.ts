@@ -20,6 +20,7 @@ import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
 import { expireEnvironments } from '#domain/work/environments/operations.ts';
 import { sweepDeliveries } from '#domain/work/inbound/deliveries.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
+import { answerWaits } from '#domain/work/runs/answers.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import {
   cancelRunsOfDeletedAgents,
@@ -53,6 +54,7 @@ export const jobs: readonly Job[] = [
   { name: 'erase closed organizations', intervalMs: hours(1), run: eraseClosedOrganizations },
   { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits },
   { name: 'continue the missions of pull requests', intervalMs: seconds(2), run: continuePullRequests },
+  { name: 'answer events whose missions wait', intervalMs: seconds(2), run: answerWaits },
   { name: 'follow pull requests', intervalMs: seconds(10), run: followPullRequests },
   { name: 'cancel runs of deleted agents', intervalMs: minutes(1), run: cancelRunsOfDeletedAgents },
   { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },

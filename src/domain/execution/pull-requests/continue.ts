@@ -69,8 +69,11 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
       const id = await continueFrom(savepoint, run, { prompt }, (mission, issue) =>
         writeMissionFor(savepoint, { orgId: run.orgId, billingActorUserId: actor }, mission, issue),
       );
-      await workOnPullRequest(savepoint, id, run);
-      // The comment on the issue leads to the new run.
+      const originDeliveryId = remarks.findLast(({ deliveryId }) => deliveryId !== null)?.deliveryId;
+      const origin = originDeliveryId && { originDeliveryId, originNumber: run.prNumber };
+      await workOnPullRequest(savepoint, id, { ...run, ...origin });
+      // The comments on the issue and the pull request lead to the new run.
+      await enqueue(savepoint, 'answer event', { runId: id });
       if (run.issueId !== null) await enqueue(savepoint, 'finish issue', { runId: id });
     });
     return true;

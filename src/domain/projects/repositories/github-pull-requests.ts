@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isoTime } from '#foundation/clock.ts';
 import { connectVendor } from '../vendors/connection.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
+import { isOfMission } from '../vendors/github-comments.ts';
 import { type PullRequest, type PullRequests, statusContext } from './repository.ts';
 
 const Listed = z.object({
@@ -60,7 +61,7 @@ export const pullRequests: PullRequests = {
     );
     return (await Promise.all(lists))
       .flat()
-      .filter(({ body, user }) => body && user?.type === 'User')
+      .filter(({ body, user }) => body && user?.type === 'User' && !isOfMission(body))
       .sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at))
       .map(({ html_url: url, body, user, path, line }) => ({
         url,

@@ -6,6 +6,7 @@ import { badGateway } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import { connectVendor, unexpectedAnswer } from '../vendors/connection.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath, tokenOf } from '../vendors/github.ts';
+import { writeComment } from '../vendors/github-comments.ts';
 import { pullRequests } from './github-pull-requests.ts';
 import { fileTooLarge, type Repository } from './repository.ts';
 
@@ -65,6 +66,11 @@ export const githubHost: Repository = {
     const connection = await connectVendor(project, project.tracker === 'github' ? 'tracker' : 'scm', 'github');
     const path = `${repositoryPath(project)}/${target}/reactions`;
     await fetchGitHub(connection, path, z.unknown(), { method: 'POST', json: { content: 'eyes' } });
+  },
+
+  async comment(project, number, comment) {
+    const connection = await connectVendor(project, 'scm', 'github');
+    await writeComment(connection, { ...project, number }, comment);
   },
 
   pullRequests,

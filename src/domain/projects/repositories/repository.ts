@@ -86,6 +86,8 @@ export interface Repository {
   mayWrite?(project: Row<Project>, login: string): Promise<boolean>;
   /** Shows that an event was seen: a reaction to an issue or a comment, named as in `Remark`. A repeated call changes nothing. */
   react?(project: Row<Project>, target: string): Promise<void>;
+  /** Writes the one comment of a run on an issue or pull request, in place of an earlier one. */
+  comment?(project: Row<Project>, number: number, comment: { runId: string; text: string }): Promise<void>;
   /** The pull requests; absent for a host without any. */
   pullRequests?: PullRequests;
 }

@@ -8,26 +8,14 @@ import { conflict, invalid } from '#foundation/problem.ts';
 import type { Project } from '../projects/model.ts';
 import { connectVendor, type VendorConnection } from '../vendors/connection.ts';
 import { fetchGitHub, repositoryPath } from '../vendors/github.ts';
+import { findMarked, marked, pageSize, WrittenText, writeComment } from '../vendors/github-comments.ts';
 import type { Tracker } from './tracker.ts';
 
-/** Entries per page of a list, and the number of pages searched. */
-const pageSize = 100;
-const maxPages = 5;
-
-const Entry = z.object({
-  body: z.string().nullish(),
-  html_url: z.url({ protocol: /^https?$/ }),
-  created_at: z.iso.datetime({ offset: true }),
-});
-const CommentEntry = Entry.extend({ id: z.int() });
-const IssueEntry = Entry.extend({ number: z.int(), pull_request: z.unknown().optional() });
+const IssueEntry = WrittenText.extend({ number: z.int(), pull_request: z.unknown().optional() });
 
 const Person = z.object({ login: z.string() }).nullish();
 const WrittenIssue = IssueEntry.extend({ title: z.string() });
 const WrittenComment = z.object({ body: z.string().nullish(), user: Person });
-
-const markOf = (runId: string): string => `<!-- run: ${runId} -->`;
-const marked = (text: string, runId: string): string => `${text}\n\n${markOf(runId)}`;
 
 export const githubTracker: Tracker = {
   createIssue: (project, { runId, title, body, labels }) =>
@@ -62,25 +50,17 @@ export const githubTracker: Tracker = {
     };
   },
 
-  finishIssue: (project, issueId, { runId, closes, comment }) =>
-    once(`comment ${runId}`, async () => {
-      const [, scmOwner, scmRepo, number] = /^([^/#]+)\/([^/#]+)#(\d+)$/.exec(issueId) ?? [];
-      if (!scmOwner || !scmRepo) throw conflict(`${issueId} is not an issue on GitHub.`);
-      const path = `${repositoryPath({ scmOwner, scmRepo })}/issues/${number}`;
-      const connection = await connectVendor(project, 'tracker', 'github');
-      const body = marked(comment, runId);
-      const said = await findMarked(connection, `${path}/comments`, {}, CommentEntry, runId);
-      if (!said) await fetchGitHub(connection, `${path}/comments`, CommentEntry, { method: 'POST', json: { body } });
-      else if (said.body !== body) {
-        const own = `${repositoryPath({ scmOwner, scmRepo })}/issues/comments/${said.id}`;
-        await fetchGitHub(connection, own, CommentEntry, { method: 'PATCH', json: { body } });
-      }
-      if (!closes) return;
-      await fetchGitHub(connection, path, IssueEntry, {
-        method: 'PATCH',
-        json: { state: 'closed', state_reason: 'completed' },
-      });
-    }),
+  async finishIssue(project, issueId, { runId, closes, comment: text }) {
+    const [, scmOwner, scmRepo, number] = /^([^/#]+)\/([^/#]+)#(\d+)$/.exec(issueId) ?? [];
+    if (!scmOwner || !scmRepo || !number) throw conflict(`${issueId} is not an issue on GitHub.`);
+    const connection = await connectVendor(project, 'tracker', 'github');
+    await writeComment(connection, { scmOwner, scmRepo, number }, { runId, text });
+    if (!closes) return;
+    await fetchGitHub(connection, `${repositoryPath({ scmOwner, scmRepo })}/issues/${number}`, IssueEntry, {
+      method: 'PATCH',
+      json: { state: 'closed', state_reason: 'completed' },
+    });
+  },
 };
 
 const asIssue = ({ scmOwner, scmRepo }: Row<Project>, { number, html_url: url }: z.infer<typeof IssueEntry>) => ({
@@ -117,22 +97,4 @@ function issueOfRun(
     counts: (entry) => !entry.pull_request,
     isPast: (entry) => Date.parse(entry.created_at) < oldest,
   });
-}
-
-async function findMarked<E extends z.infer<typeof Entry>>(
-  connection: VendorConnection,
-  path: string,
-  query: Record<string, string>,
-  shape: z.ZodType<E>,
-  runId: string,
-  { counts = () => true, isPast = () => false }: { counts?(entry: E): boolean; isPast?(entry: E): boolean } = {},
-): Promise<E | undefined> {
-  const mark = markOf(runId);
-  for (let page = 1; page <= maxPages; page++) {
-    const asked = new URLSearchParams({ ...query, per_page: String(pageSize), page: String(page) });
-    const entries = await fetchGitHub(connection, `${path}?${asked}`, z.array(shape));
-    const found = entries.find((entry) => counts(entry) && entry.body?.includes(mark));
-    if (found || entries.length < pageSize || isPast(entries.at(-1)!)) return found;
-  }
-  return undefined;
 }

@@ -47,6 +47,7 @@ export async function redeliver(caller: Caller, hookId: string, deliveryId: stri
     status: 'received',
     reason: null,
     outcomes: [],
+    answerProblems: null,
     redeliveryOf: before.id,
     receivedAt: at,
     processedAt: null,

@@ -19,6 +19,8 @@ export interface DeliveryOutcome {
   runId: Id<'run'> | null;
 }
 
+export type AnswerKind = 'reaction' | 'comment';
+
 export class InboundDelivery extends table('inbound_deliveries', {
   id: column<Id<'inboundDelivery'>>(),
   orgId: column<Id<'organization'>>(),
@@ -36,6 +38,8 @@ export class InboundDelivery extends table('inbound_deliveries', {
   /** Why no mission was started, why it is tried again, or which run it continues; null otherwise. */
   reason: column<string | null>(),
   outcomes: column<DeliveryOutcome[]>(),
+  /** Why the source host shows no reaction or comment, by kind; null without a problem. */
+  answerProblems: column<Partial<Record<AnswerKind, string>> | null>(),
   /** The delivery that a person repeated with this one. */
   redeliveryOf: column<Id<'inboundDelivery'> | null>(),
   receivedAt: column<number>(),
@@ -43,7 +47,7 @@ export class InboundDelivery extends table('inbound_deliveries', {
   createdAt: column<number>(),
 }) {
   static override noun = 'delivery';
-  static override jsonAttributes = ['headers', 'outcomes'];
+  static override jsonAttributes = ['headers', 'outcomes', 'answerProblems'];
   static visibleTo = orgWide;
 
   static {

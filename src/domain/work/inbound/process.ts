@@ -10,6 +10,8 @@ import { InboundHook } from '../inbound-hooks/model.ts';
 import { readMissions } from '../recurring/dispatch.ts';
 import { listMissionsWithEvents, startForEvent } from '../recurring/events.ts';
 import { RecurringMission } from '../recurring/model.ts';
+import { enqueueAnswer } from '../runs/answers.ts';
+import { recordOrigin } from '../runs/decisions.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import type { WaitingRun } from '../runs/model.ts';
 import { type Approver, admitEvent, type Ready } from './admission.ts';
@@ -177,8 +179,12 @@ async function startOne(
       [recurringId, key, started.id],
       trx,
     );
-    // Answers the event with a comment that leads to the run.
-    if (issue) await enqueue(trx, 'finish issue', { runId: started.id });
+    const originNumber = issue ? null : event.number;
+    if (issue || originNumber !== null) {
+      const origin = { originDeliveryId: delivery.id, originNumber };
+      await recordOrigin(trx, started.id, origin);
+      await enqueueAnswer(trx, { id: started.id, ...origin });
+    }
     return { ...outcome('started', null, started.id), run: started };
   }
   await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);

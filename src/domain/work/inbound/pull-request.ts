@@ -61,7 +61,13 @@ export async function hearRemark(
     const said: string[] = [];
     if (!refusal && remark.text !== '') {
       const author = event.author?.login ?? '';
-      await noteRemark(trx, run.id, { key: remark.key, author, text: remark.text, actorUserId: approvedBy });
+      await noteRemark(trx, run.id, {
+        key: remark.key,
+        author,
+        text: remark.text,
+        actorUserId: approvedBy,
+        deliveryId: id,
+      });
       said.push(`It goes to ${run.id}, the mission of the pull request.`);
       if (event.reactsTo) await enqueue(trx, 'reaction', { deliveryId: id });
     }

@@ -48,6 +48,7 @@ export async function receiveEvent(
     status: 'received' as const,
     reason: null,
     outcomes: [],
+    answerProblems: null,
     redeliveryOf: null,
     receivedAt: at,
     processedAt: null,

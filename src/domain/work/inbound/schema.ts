@@ -65,6 +65,11 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
         'Why the event has started nothing, or which run an event about a pull request continues; null otherwise.',
     }),
     outcomes: t.expose('outcomes', { type: [Outcome], description: 'The effects on scheduled tasks and automations.' }),
+    answerProblems: t.stringList({
+      description:
+        'Why the source host shows no reaction or comment yet; the mission goes on. Empty without a problem.',
+      resolve: ({ answerProblems }) => Object.values(answerProblems ?? {}),
+    }),
     redeliveryOf: t.exposeString('redeliveryOf', {
       nullable: true,
       description: 'The delivery that a person repeated with this one; null otherwise.',

@@ -143,7 +143,13 @@ async function ofWriters(project: Row<Project>, comments: readonly ReviewComment
 async function noteConflict(project: Row<Project>, { id, projectId, prNumber }: OpenPullRequest, headSha: string) {
   if (boundReached(project, await historyOf({ projectId, prNumber })) !== null) return;
   const text = 'The branch conflicts with its base branch: merge the base branch into it and resolve the conflicts.';
-  await noteRemark(undefined, id, { key: `conflict ${headSha}`, author: '', text, actorUserId: null });
+  await noteRemark(undefined, id, {
+    key: `conflict ${headSha}`,
+    author: '',
+    text,
+    actorUserId: null,
+    deliveryId: null,
+  });
 }
 
 /** Comments reach the agent while the run is open; later ones arrive as events (../inbound/pull-request.ts). */
@@ -168,5 +174,6 @@ const record = (run: OpenPullRequest, { state }: PullRequest): Promise<void> =>
     );
     if (moved === 0) return;
     await enqueue(trx, 'finish issue', { runId: run.id });
+    await enqueue(trx, 'answer event', { runId: run.id });
     await announce(trx, run.id);
   });

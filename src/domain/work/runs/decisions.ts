@@ -3,6 +3,7 @@
 import { now } from '#foundation/clock.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import type { Origin } from './answers.ts';
 import { type AgentChoice, type ParkingLimit, Run } from './model.ts';
 
 /** @param endsWait Whether runtimes may claim a run that has waited for the choice. */
@@ -43,15 +44,21 @@ export const recordFailure = async (trx: Transaction, runId: Run['id'], failure:
 };
 
 type Continuation = Pick<Run, 'prompt' | 'team' | 'continuesStepId'>;
-type PullRequestOfRun = Pick<Run, 'branch' | 'baseBranch' | 'prNumber' | 'prUrl' | 'prState'>;
+type PullRequestOfRun = Pick<Run, 'branch' | 'baseBranch' | 'prNumber' | 'prUrl' | 'prState'> & Origin;
+
+/** Records the event that has started the run. */
+export const recordOrigin = async (trx: Transaction, runId: Run['id'], origin: Origin): Promise<void> => {
+  await Run.patch(trx, { id: runId }, origin);
+};
 
 /** Makes the new run work on an existing pull request. */
 export const workOnPullRequest = async (
   trx: Transaction,
   runId: Run['id'],
-  { branch, baseBranch, prNumber, prUrl, prState }: PullRequestOfRun,
+  { branch, baseBranch, prNumber, prUrl, prState, originDeliveryId, originNumber }: PullRequestOfRun,
 ): Promise<void> => {
-  await Run.patch(trx, { id: runId }, { branch, baseBranch, prNumber, prUrl, prState, prCheckAt: now() });
+  const origin = { originDeliveryId, originNumber };
+  await Run.patch(trx, { id: runId }, { branch, baseBranch, prNumber, prUrl, prState, prCheckAt: now(), ...origin });
 };
 
 /** Makes the new run continue another one from the checkpoint of a step, with the same agents. */

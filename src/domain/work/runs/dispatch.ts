@@ -3,9 +3,10 @@
 // dies, another takes the run over after the lease has expired. A tracker creates one issue per run, however often it is called.
 import { hostname } from 'node:os';
 import { minutes, now, seconds } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { announcing } from '#foundation/postgres/changes.ts';
-import { sql } from '#foundation/postgres/database.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { toProblem } from '#foundation/problem.ts';
 import type { AskedIssue } from '../../projects/issues/operations.ts';
@@ -131,7 +132,10 @@ async function recordFailure({ run, project }: Delivery, error: unknown): Promis
   const at = now();
   if (attempts >= dispatching.attempts || (!body.retryable && !isInternal)) {
     const reason = `The tracker (${tracker}) did not take the issue: ${body.description}`;
-    await sql(failDispatchSql, [id, attempts, body.description, reason, at]);
+    await transaction(async (trx) => {
+      await sql(failDispatchSql, [id, attempts, body.description, reason, at], trx);
+      await enqueue(trx, 'answer event', { runId: id });
+    });
   } else {
     // Uses the delay requested by the tracker: a rate limit of an hour would outlast all attempts.
     const asked = seconds(Number(headers['retry-after'] ?? 0));

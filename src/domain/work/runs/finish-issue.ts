@@ -2,13 +2,13 @@
 // The issue is closed when the run is completed and its pull request, where it has one, is merged. The runs of a pull request share the
 // comment.
 
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/trackers/choose.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { appendError } from './decisions.ts';
 import { Run } from './model.ts';
+import { openQuestions } from './needs.ts';
 import { isOpen } from './states.ts';
 
 /**
@@ -16,10 +16,12 @@ import { isOpen } from './states.ts';
  * @throws an error after which another attempt may succeed
  */
 export async function finishIssue({ runId }: { runId: string }): Promise<void> {
-  const finished = await Run.find({ id: runId });
-  if (!finished) return;
-  const { first, newest: run } = await runsOfPullRequest(finished);
-  if (!run.issueId || run.status === 'skipped' || run.status === 'canceled') return;
+  const reported = await runsToReport(runId);
+  if (!reported) return;
+  const { first, newest: run } = reported;
+  if (!run.issueId || run.status === 'skipped') return;
+  // Only the comment that answers an event is there before the end.
+  if (run.status === 'canceled' && run.originDeliveryId === null) return;
   const project = await Project.find({ id: run.projectId });
   if (!project) return;
   const { issueId, status } = run;
@@ -29,7 +31,7 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
     await trackerOf(project).finishIssue(project, issueId, {
       runId: first.id,
       closes,
-      comment: commentOf({ ...run, missionTitle: first.missionTitle }, await consolePage(run.orgId, `/runs/${run.id}`)),
+      comment: await commentOf(run, first.missionTitle),
     });
   } catch (error) {
     if (!isFinal(error)) throw error;
@@ -39,26 +41,41 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
 }
 
 /** The runs of a pull request share one comment, which has the outcome of the newest. */
-async function runsOfPullRequest(run: Row<Run>): Promise<{ first: Row<Run>; newest: Row<Run> }> {
+export async function runsToReport(runId: string): Promise<{ all: Run[]; first: Run; newest: Run } | null> {
+  const run = await Run.query().findById(runId);
+  if (!run) return null;
   const { projectId, prNumber, issueId } = run;
-  const all = prNumber === null ? [] : await Run.findAll({ projectId, prNumber, issueId });
+  const all = prNumber === null ? [run] : await Run.query().where({ projectId, prNumber, issueId });
   const sorted = all
     .filter(({ status }) => status !== 'canceled')
     .sort((one, other) => one.createdAt - other.createdAt);
-  return { first: sorted[0] ?? run, newest: sorted.at(-1) ?? run };
+  return { all, first: sorted[0] ?? run, newest: sorted.at(-1) ?? run };
 }
 
-function commentOf(
-  { missionTitle, status, missionCostUsd, missionCostIncomplete, ...run }: Row<Run>,
-  page: string,
-): string {
-  if (isOpen({ status })) return `${missionTitle ?? 'Mission'}: started\n\n${page}`;
-  const why = status === 'failed' ? (run.reason ?? run.lastError) : null;
+/** The state of a run for people at the tracker and the source host. */
+export async function commentOf(run: Run, title: string | null): Promise<string> {
+  const { id, orgId, status, missionCostUsd, missionCostIncomplete } = run;
+  const name = title ?? 'Mission';
+  const page = await consolePage(orgId, `/runs/${id}`);
+  if (isOpen(run)) return [...(await needOf(run, name)), page].join('\n\n');
+  const why = status === 'failed' || status === 'canceled' ? (run.reason ?? run.lastError) : null;
   return [
-    `${missionTitle ?? 'Mission'}: ${status}`,
+    `${name}: ${status}${run.prState === 'merged' ? ', merged' : ''}`,
     ...(why ? [why] : []),
     ...(run.prUrl ? [run.prUrl] : []),
     `Cost: ${missionCostUsd.toFixed(2)} USD${missionCostIncomplete ? ' or more' : ''}`,
     page,
   ].join('\n\n');
+}
+
+/** Maximum characters of a question in a comment. */
+const shownQuestion = 1_000;
+
+async function needOf({ id, awaitsApproval, parkedReason }: Run, name: string): Promise<string[]> {
+  if (awaitsApproval) return [`${name}: waits for the approval of its plan`];
+  if (parkedReason !== null) return [`${name}: waits for money`, parkedReason];
+  const [question] = await openQuestions([id]);
+  if (!question) return [`${name}: started`];
+  const quoted = question.text.slice(0, shownQuestion).toWellFormed().replaceAll(/^/gm, '> ');
+  return [`${name}: waits for ${question.tool === null ? 'an answer' : 'a decision'}`, quoted];
 }

@@ -9,6 +9,7 @@ import { announce } from '#foundation/postgres/changes.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
 import { endSandboxesOf } from '../sandboxes/end.ts';
+import { enqueueAnswer } from './answers.ts';
 import { findReported, leaseIsLost, serviceReach } from './lock.ts';
 import { Run } from './model.ts';
 import { heldStates, moveRuns, openStates, type RunState } from './states.ts';
@@ -66,6 +67,7 @@ async function finishRun(
   });
   await endStepsOf(trx, [id], status, error);
   await enqueue(trx, 'finish issue', { runId: id });
+  if (finished.originNumber !== null) await enqueue(trx, 'answer event', { runId: id });
   if (finished.headSha !== null) await enqueue(trx, 'commit status', { runId: id });
   await announce(trx, id, ...sandboxIds);
   return true;
@@ -128,7 +130,10 @@ export async function cancelRuns(
   const changes = { reason, finishedAt: now(), leaseUntil: null, awaitsApproval: false, interruptedAt: null };
   const canceled = await moveRuns(trx, 'canceled', where, changes, from);
   const ids = canceled.map(({ id }) => id);
-  for (const { id, headSha } of canceled) if (headSha !== null) await enqueue(trx, 'commit status', { runId: id });
+  for (const run of canceled) {
+    if (run.headSha !== null) await enqueue(trx, 'commit status', { runId: run.id });
+    await enqueueAnswer(trx, run);
+  }
   await endStepsOf(trx, ids, 'canceled');
   const end = { status: 'destroyed', terminationReason: 'canceled' } as const;
   await announce(trx, ...ids, ...(await endSandboxesOf(trx, 'runId', ids, end)));
@@ -142,6 +147,7 @@ export async function announceFailed(trx: Transaction, failed: readonly Failed[]
   for (const { id, issueId } of failed) {
     if (issueId) await enqueue(trx, 'finish issue', { runId: id });
     await enqueue(trx, 'commit status', { runId: id });
+    await enqueue(trx, 'answer event', { runId: id });
   }
   await endStepsOf(
     trx,

@@ -140,6 +140,12 @@ export class Run extends table('runs', {
   declare issueText: string | null;
   /** The commit of the branch that the reviewer has approved; null means none. */
   declare approvedSha: string | null;
+  /** The issue or pull request whose comment leads to the run; null where the issue of the tracker has that comment. */
+  declare originNumber: number | null;
+  /** The delivery that has started the run; null for others. */
+  declare originDeliveryId: Id<'inboundDelivery'> | null;
+  /** Whether the answer to the event says that the run waits for a person. */
+  declare originWaits: boolean;
   /** When the source host is next checked for an open pull request. */
   declare prCheckAt: number | null;
   /** The process that creates the issue, then the runtime. */

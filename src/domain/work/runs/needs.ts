@@ -17,7 +17,8 @@ export const unansweredSql = (run: string) => `${questionsSql(run)} and not exis
         or m.kind = 'message' and f.action is null and m.created_at >= f.at
           and (f.tool_use_id is null or m.acknowledged_at is null)))`;
 
-const needsPersonSql = (run: string) => `${isInState(openStates, run)}
+/** The condition that the open run with this alias waits for a person. */
+export const needsPersonSql = (run: string) => `${isInState(openStates, run)}
   and (${run}.awaits_approval
     or ${isInState(['running'], run)} and (${run}.parked_at is not null or exists (${unansweredSql(run)})))`;
 

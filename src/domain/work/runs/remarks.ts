@@ -20,19 +20,21 @@ export interface NewRemark {
   text: string;
   /** The person who is billed; null means the person of the mission. */
   actorUserId: Id<'person'> | null;
+  /** The delivery that has reported it; null for a conflict. */
+  deliveryId: Id<'inboundDelivery'> | null;
 }
 
 /** Stores a remark; a repeated one changes nothing. */
 export const noteRemark = async (
   trx: Transaction | undefined,
   runId: string,
-  { key, author, text, actorUserId }: NewRemark,
+  { key, author, text, actorUserId, deliveryId }: NewRemark,
 ): Promise<void> => {
   const stored = text.slice(0, mostCharacters).replaceAll('\0', '').toWellFormed();
   await sql(
-    `insert into pull_request_remarks (run_id, key, author, text, actor_user_id, created_at)
-      values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
-    [runId, key.slice(0, 500), author, stored, actorUserId, now()],
+    `insert into pull_request_remarks (run_id, key, author, text, actor_user_id, delivery_id, created_at)
+      values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+    [runId, key.slice(0, 500), author, stored, actorUserId, deliveryId, now()],
     trx,
   );
 };
@@ -91,7 +93,7 @@ export const runsWithRemarks = async (): Promise<string[]> => {
 /** Locks the waiting remarks of a run, oldest first; none while another process has them. */
 export const lockRemarks = (trx: Transaction, runId: string): Promise<StoredRemark[]> =>
   sql<StoredRemark>(
-    `select id, key, author, text, actor_user_id, created_at from pull_request_remarks
+    `select id, key, author, text, actor_user_id, delivery_id, created_at from pull_request_remarks
       where run_id = $1 and taken_at is null order by id for update skip locked`,
     [runId],
     trx,

@@ -90,10 +90,10 @@ export async function moveRuns(
   where: Key<Run>,
   changes: Patch<Run>,
   from: readonly RunState[] = statesBefore(next),
-): Promise<Pick<Run, 'id' | 'leaseId' | 'headSha'>[]> {
+): Promise<Pick<Run, 'id' | 'leaseId' | 'headSha' | 'originDeliveryId' | 'originNumber'>[]> {
   return Run.query(trx)
     .where(where)
     .whereRaw(isInState(from))
     .patch({ ...(changes as object), status: statusOfState(next), updatedAt: now() })
-    .returning(['id', 'leaseId', 'headSha']);
+    .returning(['id', 'leaseId', 'headSha', 'originDeliveryId', 'originNumber']);
 }

@@ -39,6 +39,8 @@ export interface InboundEvent {
   assignee: string | null;
   /** Text in which agents may be mentioned; for an edited comment, without the mentions that it already had. */
   words: string;
+  /** Number of the issue or pull request, which gets a comment when the event starts a mission; null for others. */
+  number: number | null;
   /** The issue or comment that gets a reaction when the event starts a mission, such as `issues/12`; null for others. */
   reactsTo: string | null;
   /** What a person or a check says about a pull request, which may be a mission's; null for other events. */
@@ -58,6 +60,3 @@ export interface UnusedEvent {
   title?: string;
 }
 export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent => 'kind' in event;
-
-/** The invisible mark in texts that missions write (../../projects/trackers): nothing of a mission starts another one. */
-export const isOfMission = (text: string | null | undefined): boolean => /<!-- run: run_\w+ -->/.test(text ?? '');

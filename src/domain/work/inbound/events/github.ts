@@ -3,7 +3,8 @@ import type { ZodType, z } from 'zod';
 import { statusContext } from '../../../projects/repositories/repository.ts';
 import { textOfIssue } from '../../../projects/trackers/issue-text.ts';
 import type { FoundIssue } from '../../../projects/trackers/tracker.ts';
-import { type InboundEvent, isOfMission, type Remark, type UnusedEvent } from './event.ts';
+import { isOfMission } from '../../../projects/vendors/github-comments.ts';
+import type { InboundEvent, Remark, UnusedEvent } from './event.ts';
 import {
   CheckRun,
   CommentEvent,
@@ -43,7 +44,7 @@ const authorOf = ({ login, type }: z.infer<typeof User>) => ({
   login,
   isBot: type === 'Bot' || login.endsWith('[bot]'),
 });
-const none = { label: null, assignee: null, words: '', branch: null, remark: null, reactsTo: null };
+const none = { label: null, assignee: null, words: '', branch: null, remark: null, number: null, reactsTo: null };
 const failures: ReadonlySet<string> = new Set(['failure', 'timed_out', 'startup_failure', 'error']);
 
 const readers: Readonly<Record<string, Read>> = {
@@ -58,6 +59,7 @@ const readers: Readonly<Record<string, Read>> = {
       title: `${issue.title} (#${issue.number})`,
       author: authorOf(sender),
       issue: about,
+      number: issue.number,
       reactsTo: `issues/${issue.number}`,
       label: action === 'labeled' ? (label?.name ?? null) : null,
       assignee: action === 'assigned' ? (assignee?.login ?? null) : null,
@@ -86,6 +88,7 @@ const readers: Readonly<Record<string, Read>> = {
       author: authorOf(sender),
       issue: null,
       // An issue and a pull request share their numbers and reactions.
+      number: pull_request.number,
       reactsTo: `issues/${pull_request.number}`,
       branch: pull_request.head?.ref ?? null,
       label: action === 'labeled' ? (label?.name ?? null) : null,
@@ -161,6 +164,7 @@ function readComment(
     title: `Comment on ${issue.title} (#${issue.number})`,
     author: authorOf(sender),
     issue: isOfPullRequest ? null : whole,
+    number: issue.number,
     reactsTo: review ? review.reactsTo : `issues/comments/${comment.id}`,
     remark:
       isOfPullRequest && issue.state !== 'closed'

@@ -13,6 +13,7 @@ export const readWebhookEvent = (event: string, payload: unknown): InboundEvent 
   words: '',
   branch: null,
   remark: null,
+  number: null,
   reactsTo: null,
   text: `Event ${event}:\n\n${JSON.stringify(payload, null, 1).slice(0, 12_000).toWellFormed()}`,
   key: null,

@@ -1,0 +1,75 @@
+// The one comment of a run on an issue or pull request at GitHub. GitHub has no idempotency key: an invisible mark in the text shows
+// whether an issue or comment exists already.
+import { z } from 'zod';
+import type { VendorConnection } from './connection.ts';
+import { fetchGitHub, repositoryPath } from './github.ts';
+
+/** Entries per page of a list, and the number of pages searched. */
+export const pageSize = 100;
+const maxPages = 5;
+
+export const WrittenText = z.object({
+  body: z.string().nullish(),
+  html_url: z.url({ protocol: /^https?$/ }),
+  created_at: z.iso.datetime({ offset: true }),
+});
+const CommentEntry = WrittenText.extend({ id: z.int() });
+
+const markOf = (runId: string): string => `<!-- run: ${runId} -->`;
+/** Whether a mission wrote the text: it starts no other one. */
+export const isOfMission = (text: string | null | undefined): boolean => /<!-- run: run_\w+ -->/.test(text ?? '');
+export const marked = (text: string, runId: string): string => `${text}\n\n${markOf(runId)}`;
+
+interface CommentedIssue {
+  scmOwner: string;
+  scmRepo: string;
+  number: number | string;
+}
+
+/** Writes the comment, or changes it when the text differs. */
+export const writeComment = (
+  connection: VendorConnection,
+  { number, ...repository }: CommentedIssue,
+  { runId, text }: { runId: string; text: string },
+): Promise<void> => {
+  const path = `${repositoryPath(repository)}/issues/${number}/comments`;
+  return inTurn(`${path} ${runId}`, async () => {
+    const body = marked(text, runId);
+    const said = await findMarked(connection, path, {}, CommentEntry, runId);
+    if (!said) await fetchGitHub(connection, path, CommentEntry, { method: 'POST', json: { body } });
+    else if (said.body !== body) {
+      const own = `${repositoryPath(repository)}/issues/comments/${said.id}`;
+      await fetchGitHub(connection, own, CommentEntry, { method: 'PATCH', json: { body } });
+    }
+  });
+};
+
+const underWay = new Map<string, Promise<void>>();
+
+/** Calls with one key follow each other, so that a later one finds the comment of the earlier one. */
+function inTurn(key: string, work: () => Promise<void>): Promise<void> {
+  const before = underWay.get(key)?.catch(() => {}) ?? Promise.resolve();
+  const begun = before.then(work).finally(() => {
+    if (underWay.get(key) === begun) underWay.delete(key);
+  });
+  underWay.set(key, begun);
+  return begun;
+}
+
+export async function findMarked<E extends z.infer<typeof WrittenText>>(
+  connection: VendorConnection,
+  path: string,
+  query: Record<string, string>,
+  shape: z.ZodType<E>,
+  runId: string,
+  { counts = () => true, isPast = () => false }: { counts?(entry: E): boolean; isPast?(entry: E): boolean } = {},
+): Promise<E | undefined> {
+  const mark = markOf(runId);
+  for (let page = 1; page <= maxPages; page++) {
+    const asked = new URLSearchParams({ ...query, per_page: String(pageSize), page: String(page) });
+    const entries = await fetchGitHub(connection, `${path}?${asked}`, z.array(shape));
+    const found = entries.find((entry) => counts(entry) && entry.body?.includes(mark));
+    if (found || entries.length < pageSize || isPast(entries.at(-1)!)) return found;
+  }
+  return undefined;
+}

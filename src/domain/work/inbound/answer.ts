@@ -1,0 +1,45 @@
+// Answers an event where it came from: one comment on the issue or pull request leads to the mission, and is kept up to date until the
+// pull request is merged.
+import { sql } from '#foundation/postgres/database.ts';
+import { toProblem } from '#foundation/problem.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { hostOf } from '../../projects/repositories/choose.ts';
+import { isFinal } from '../../projects/vendors/connection.ts';
+import { commentOf, runsToReport } from '../runs/finish-issue.ts';
+import type { AnswerKind } from './model.ts';
+
+/** @throws an error after which another attempt may succeed */
+export async function answerEvent({ runId }: { runId: string }): Promise<void> {
+  const reported = await runsToReport(runId);
+  const project = reported && (await Project.find({ id: reported.first.projectId }));
+  if (!project) return;
+  const { all, first, newest } = reported;
+  const origins = new Map(all.map(({ originNumber, originDeliveryId }) => [originNumber, originDeliveryId]));
+  const text = await commentOf(newest, first.missionTitle);
+  for (const [number, deliveryId] of origins) {
+    if (number === null || deliveryId === null) continue;
+    await notingProblem(deliveryId, 'comment', async () => {
+      const { host } = await hostOf(project);
+      await host.comment?.(project, number, { runId: first.id, text });
+    });
+  }
+  // The state may have changed while the host was asked: the last comment has the last state.
+  const after = await runsToReport(runId);
+  if (after && (await commentOf(after.newest, first.missionTitle)) !== text) await answerEvent({ runId });
+}
+
+const noteSql = `update inbound_deliveries set answer_problems = case when $3::text is null then answer_problems - $2::text
+    else coalesce(answer_problems, '{}') || jsonb_build_object($2::text, $3::text) end
+  where id = $1 and answer_problems ->> $2::text is distinct from $3`;
+
+/** Calls the host. A refusal stays on the delivery until a later call succeeds. @throws an error after which it may succeed */
+export async function notingProblem(deliveryId: string, kind: AnswerKind, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+    await sql(noteSql, [deliveryId, kind, null]);
+  } catch (error) {
+    const { body, status } = toProblem(error);
+    if (status !== 500) await sql(noteSql, [deliveryId, kind, `No ${kind} was added: ${body.description}`]);
+    if (!isFinal(error)) throw error;
+  }
+}
