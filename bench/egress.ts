@@ -35,7 +35,7 @@ async function server(key: string, cert: string): Promise<number> {
   return (host.address() as AddressInfo).port;
 }
 
-/** The port of a cell that leads to the socket of the proxy. @returns it */
+/** Opens the port of a cell that leads to the socket of the proxy. @returns the port */
 async function inside(socket: string): Promise<number> {
   const bridge = createTcpServer((from) => void from.pipe(connect(socket)).pipe(from));
   await listenFor(bridge, null);

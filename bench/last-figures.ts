@@ -17,7 +17,7 @@ export const saveFigures = (ratios: Ratios): void =>
 
 /**
  * A line for each comparison that has become worse. Only CPU counts, because requests per second depend on other load of the machine;
- * and of several contenders their median counts, because a single one may have changed itself.
+ * and of several contenders the median counts, because a single contender may have changed itself.
  */
 export function regressions(last: Ratios, ratios: Ratios): string[] {
   return Object.entries(ratios).flatMap(([name, now]) => {

@@ -10,7 +10,7 @@ const source = path.join(root, 'src/console');
 const output = path.join(dist, 'console');
 const manifest = path.join(output, 'manifest.json');
 
-/** Returns false if there was nothing to do. Concurrent builds are safe: the manifest is written last, and in one step. */
+/** Returns false if the build was up to date. Concurrent builds are safe: the manifest is written last, and in one step. */
 export async function buildConsole({ always = false } = {}): Promise<boolean> {
   if (!always && isFresh(manifest, path.dirname(source))) return false;
   // Vite is imported here only, because loading it takes longer than finding that there is nothing to do.

@@ -38,7 +38,7 @@ export const bundle = (input: Record<string, string>, dir = output): Promise<Rol
     },
   });
 
-/** Returns false if there was nothing to do. */
+/** Returns false if the build was up to date. */
 export async function buildService({ always = false } = {}): Promise<boolean> {
   if (!always && isFresh(path.join(output, 'main.js'), path.join(root, 'src'))) return false;
   const results = await Promise.all([

@@ -26,7 +26,7 @@ const [captions, types] = [
   ['image/png', 'text/plain', 'text/plain'],
 ];
 
-// Three per sandbox. Sandboxes older than 60 days get none, because the artifacts would be about to expire.
+// Number of artifacts per sandbox. Sandboxes older than 60 days get none, because the artifacts would be about to expire.
 const insertArtifactsSql = `with inserted as (
   insert into artifacts (id, org_id, project_id, session_id, sandbox_id, role, kind, content_type, size_bytes, caption, criterion,
     criterion_passed, content_key, created_at, expires_at)

@@ -12,7 +12,7 @@ export const paint = (style: Style, text: string, stream: NodeJS.WriteStream = p
 
 /** Control characters of a record must not reach the terminal. */
 export const plain = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression removes control characters
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 
 /** Whole control sequences (ECMA-48): CSI, strings up to their end, other escapes; and single control characters. */

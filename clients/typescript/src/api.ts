@@ -3,31 +3,31 @@
 
 /** An agent that missions run with: a role, a harness and a model under one name. */
 export interface Agent {
-  /** Starts with `agn_`. */
+  /** The id, which starts with `agn_`. */
   id: string;
   /** The organization; for a built-in agent, that of the caller. */
   orgId: string;
   /** The name, unique among the organization’s own agents. */
   name: string;
-  /** The part it plays in a mission. */
+  /** The role of the agent in a mission. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
-  /** The program that drives its model. */
+  /** The program that drives the agent’s model. */
   harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** One of the models of the harness, as the catalog lists them. */
   model: string;
   /** Reasoning effort of the model; null means the harness decides. */
   effort: 'low' | 'medium' | 'high' | null;
-  /** Id of its sandbox template; `standard`: the project’s template is used. */
+  /** Id of the agent’s sandbox template; `standard`: the project’s template is used. */
   sandboxTemplateId: string;
   /** Instructions in addition to the issue. */
   userPrompt: string | null;
-  /** Repositories with skills that it may use. */
+  /** Repositories with skills that the agent may use. */
   skillRepos: string[];
   /** Whether the agent is part of the service: every organization has it, and nobody can change or delete it. */
   isBuiltin: boolean;
-  /** When it was created; for a built-in agent, a fixed time. */
+  /** When the agent was created; for a built-in agent, a fixed time. */
   createdAt: number;
-  /** When it was last changed. */
+  /** When the agent was last changed. */
   updatedAt: number;
 }
 /** The parts of an agent. */
@@ -59,7 +59,7 @@ export interface CatalogHarness {
   id: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** Name for people; programs use the id. */
   label: string;
-  /** Whether missions may be given to agents that use it. */
+  /** Whether missions may be given to agents with this harness. */
   executable: boolean;
   /** The models that an agent with this harness can use. */
   models: CatalogModel[];
@@ -77,17 +77,17 @@ export interface CatalogAgent {
   key: string;
   /** Name for people; programs use the id. */
   name: string;
-  /** The part it plays in a mission. */
+  /** The role of the agent in a mission. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
-  /** The program that drives its model. */
+  /** The program that drives the agent’s model. */
   harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
-  /** The id of its model. */
+  /** The id of the agent’s model. */
   model: string;
-  /** Instructions it gets in addition to the issue. */
+  /** Instructions that the agent gets in addition to the issue. */
   userPrompt: string;
   /** Repositories with skills, each `<owner>/<repo>`. */
   skillRepos: string[];
-  /** The key of its sandbox template. */
+  /** The key of the agent’s sandbox template. */
   sandboxTemplateKey: string;
 }
 /** A container image for sandboxes. */
@@ -144,7 +144,7 @@ export interface AllowHostRequest {
   host: string;
   /** The port that was asked for; 80 and 443 allow both. */
   port: number;
-  /** The phase in which it was blocked. */
+  /** The phase in which the host was blocked. */
   phase: 'setup' | 'agent';
 }
 /** The parameters of `answerElicitation`. */
@@ -160,7 +160,7 @@ export interface AnswerElicitationRequest {
   approve?: boolean | null;
   /** The sandbox whose agent asked; required when several questions wait. */
   sandboxId?: string | null;
-  /** The position of the question among the fragments of the sandbox; required when several questions wait. Without it an answer is for the question that waits now, which may differ from the one that you have read. */
+  /** The position of the question among the fragments of the sandbox; required when several questions wait. Without the position an answer is for the question that waits now, which may differ from the one that you have read. */
   seq?: number | null;
 }
 /** The parameters of `approveInboundDelivery`. */
@@ -177,7 +177,7 @@ export interface ApprovePlanParameters {
 }
 /** Proof of work that an agent has submitted. */
 export interface Artifact {
-  /** Starts with `art_`. */
+  /** The id, which starts with `art_`. */
   id: string;
   /** The id of the project; starts with `prj_`. */
   projectId: string;
@@ -187,7 +187,7 @@ export interface Artifact {
   sessionId: string | null;
   /** The sandbox that the artifact was created in; null when unknown. */
   sandboxId: string | null;
-  /** The role of the agent that submitted it. */
+  /** The role of the agent that submitted the artifact. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** Kind of content. */
   kind: 'screenshot' | 'video' | 'trace' | 'log' | 'report' | 'file';
@@ -197,7 +197,7 @@ export interface Artifact {
   sizeBytes: number;
   /** Description for display; null without one. */
   caption: string | null;
-  /** The acceptance criterion that it is evidence for, as the runtime reported it; null when it reported none. */
+  /** The acceptance criterion that the artifact is evidence for, as the runtime reported it; null when it reported none. */
   criterion: string | null;
   /** Whether that criterion is met, as the runtime reported it; null when it reported none. */
   criterionPassed: boolean | null;
@@ -243,7 +243,7 @@ export interface ArtifactsParameters {
 export interface Automation {
   /** The id, which is unique and never changes. */
   id: string;
-  /** The organization it belongs to. */
+  /** The organization of the recurring mission. */
   orgId: string;
   /** The project in whose repository the missions work. */
   projectId: string;
@@ -251,7 +251,7 @@ export interface Automation {
   name: string;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt: string;
-  /** Its template; null without one. */
+  /** The template of the recurring mission; null without one. */
   templateKey: string | null;
   /** 1 to 10; each occurrence of any of them starts a mission. */
   triggers: Trigger[];
@@ -259,15 +259,15 @@ export interface Automation {
   labels: string[];
   /** Whether an occurrence is skipped while an earlier run is dispatching or running. */
   skipIfPreviousOpen: boolean;
-  /** Whether the schedule is active; "run now" works either way. */
+  /** Whether the schedule is active; "run now" works for an inactive one too. */
   enabled: boolean;
-  /** The next occurrence; null while it is disabled. */
+  /** The next occurrence; null while the recurring mission is disabled. */
   nextRunAt: number | null;
   /** When a mission last started; a skipped run does not count. Null before the first. */
   lastRunAt: number | null;
-  /** When it was created. */
+  /** When the recurring mission was created. */
   createdAt: number;
-  /** When a person last changed it. */
+  /** When a person last changed the recurring mission. */
   updatedAt: number;
 }
 /** A trigger of a recurring mission: each occurrence of its schedule starts one. */
@@ -307,11 +307,11 @@ export interface AutomationRun {
   id: string;
   /** The automation of this run. */
   automationId: string;
-  /** The project in whose repository it works. */
+  /** The project in whose repository the run works. */
   projectId: string;
-  /** When it was due; the first occurrence when several missed ones became one run. */
+  /** When the run was due; the first occurrence when several missed ones became one run. */
   scheduledFor: number;
-  /** Whether the schedule or a person started it. */
+  /** Whether the schedule or a person started the run. */
   kind: 'scheduled' | 'manual';
   /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
@@ -319,11 +319,11 @@ export interface AutomationRun {
   issueId: string | null;
   /** The page of the issue; null until the tracker has created it. */
   issueUrl: string | null;
-  /** Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for. */
+  /** Why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait. */
   reason: string | null;
   /** The last error of the tracker or of a runtime; null when there was none. */
   lastError: string | null;
-  /** When it was due and its record was written. */
+  /** When the run was due and its record was written. */
   createdAt: number;
   /** When the run last changed. */
   updatedAt: number;
@@ -376,7 +376,7 @@ export interface BillingOffer {
   kind: 'pack' | 'team';
   /** Name for people, in English. */
   name: string;
-  /** Whole credits. */
+  /** Number of whole credits. */
   credits: number;
   /** Price of one pack, US dollars. */
   priceUsd: number;
@@ -385,19 +385,19 @@ export interface BillingOffer {
 }
 /** A paid purchase of an organization. */
 export interface BillingOrder {
-  /** Starts with `ord_`. */
+  /** The id, which starts with `ord_`. */
   id: string;
   /** The purchased offer. */
   offer: 'pack' | 'team';
-  /** Whole credits. */
+  /** Number of whole credits. */
   credits: number;
   /** Amount paid, US dollars. */
   amountUsd: number;
-  /** Whether it was withdrawn. */
+  /** Whether the order is paid or was withdrawn. */
   status: 'paid' | 'withdrawn';
-  /** When it was paid. */
+  /** When the order was paid. */
   createdAt: number;
-  /** The end of the withdrawal period; null when it cannot be withdrawn. */
+  /** The end of the withdrawal period; null when the order cannot be withdrawn. */
   withdrawableUntil: number | null;
 }
 /** Number of projects of the organization, and its limit. */
@@ -416,7 +416,7 @@ export interface BillingPurchaseState {
   /** Whether the provider takes test money only. */
   testMoney: boolean;
 }
-/** The plan and the credits of an organization, and what it may do with them. */
+/** The plan and the credits of an organization, and the actions that they allow. */
 export interface BillingSummary {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
@@ -479,20 +479,20 @@ export interface BillingUsage {
 }
 /** An open request for credits. */
 export interface OpenCreditRequest {
-  /** Starts with `crq_`. */
+  /** The id, which starts with `crq_`. */
   id: string;
-  /** When its first message was sent. */
+  /** When the first message of the request was sent. */
   createdAt: number;
-  /** Oldest first. */
+  /** The messages, oldest first. */
   messages: CreditMessage[];
 }
 /** One message of a request for credits. */
 export interface CreditMessage {
   /** 1 to 2,000 characters. */
   message: string;
-  /** The id of the person who sent it; starts with `usr_`. */
+  /** The id of the person who sent the message; starts with `usr_`. */
   userId: string;
-  /** When it was sent. */
+  /** When the message was sent. */
   at: number;
 }
 /** The subscription of an organization to a team plan. */
@@ -512,7 +512,7 @@ export interface TeamSubscription {
 export interface PlanAdvice {
   /** The plan. */
   plan: 'team-5' | 'team-20';
-  /** A sentence for people. */
+  /** The suggestion in a sentence for people. */
   reason: string;
 }
 /** The trial credits of an organization. */
@@ -521,14 +521,14 @@ export interface BillingTrialState {
   granted: number;
   /** Remaining trial credits, to a millionth; 0 once they have expired. */
   remaining: number;
-  /** When they expire; null means never. */
+  /** When the trial credits expire; null means never. */
   endsAt: number | null;
 }
 /** The most that the missions of an organization, a project or a person may cost in a day or month. */
 export interface Budget {
-  /** Starts with `bud_`. */
+  /** The id, which starts with `bud_`. */
   id: string;
-  /** The organization it belongs to. */
+  /** The organization of the budget. */
   orgId: string;
   /** The missions that the budget is for. */
   subject: 'organization' | 'project' | 'person';
@@ -538,7 +538,7 @@ export interface Budget {
   userId: string | null;
   /** Name of the project or person; null with the subject `organization`. */
   subjectName: string | null;
-  /** The period of its amount. */
+  /** The period that the amount is for. */
   period: 'day' | 'month';
   /** The amount in US dollars for each period. */
   amountUsd: number;
@@ -548,9 +548,9 @@ export interface Budget {
   periodStart: number;
   /** When the next period begins. */
   periodEnd: number;
-  /** When it was created. */
+  /** When the budget was created. */
   createdAt: number;
-  /** When it was last changed. */
+  /** When the budget was last changed. */
   updatedAt: number;
 }
 /** One page of a list of Budget records. */
@@ -589,14 +589,14 @@ export interface CheckoutSessionParameters {
 }
 /** A new checkout session. */
 export interface CheckoutSessionResponse {
-  /** Starts with `chk_`. */
+  /** The id, which starts with `chk_`. */
   checkoutId: string;
   /** The page of the payment provider, for a person. */
   url: string;
 }
 /** A checkout session. */
 export interface CheckoutSessionStatus {
-  /** Starts with `chk_`. */
+  /** The id, which starts with `chk_`. */
   checkoutId: string;
   /** State of the checkout session; `complete` once it is paid. */
   status: 'open' | 'complete' | 'expired';
@@ -611,16 +611,16 @@ export interface CheckoutSessionStatus {
 export interface CheckoutTeamPlan {
   /** The id of the plan. */
   plan: 'team-5' | 'team-20';
-  /** Its name, for people. */
+  /** Name of the plan, for people. */
   name: string;
 }
-/** The workspace after a step, with uncommitted files, except those that git ignores. Kept as long as its artifact. */
+/** The workspace after a step, with uncommitted files, except those that git ignores. The checkpoint is kept as long as its artifact. */
 export interface Checkpoint {
   /** A commit of all files, which is not on the branch of the run. */
   commitSha: string;
-  /** When the checkpoint was taken: at the end of the step, or while it runs. */
+  /** When the checkpoint was taken: at the end of the step, or while the step runs. */
   createdAt: number;
-  /** The artifact that holds it: a git bundle. */
+  /** The artifact that holds the checkpoint: a git bundle. */
   artifactId: string;
 }
 /** Something that ended with the organization. */
@@ -683,9 +683,9 @@ export interface Connection {
   sentBytes: number;
   /** Bytes received from the host. */
   receivedBytes: number;
-  /** When it was first reported. */
+  /** When the connection was first reported. */
   createdAt: number;
-  /** When it was last reported. */
+  /** When the connection was last reported. */
   updatedAt: number;
 }
 /** The connections of a run. */
@@ -702,18 +702,18 @@ export interface ContinueRunParameters {
 export interface ContinueRunRequest {
   /** The next task: 1 to 20000 characters. */
   prompt: string;
-  /** The step whose checkpoint it begins from; absent means the newest checkpoint of the run. */
+  /** The step whose checkpoint the new run begins from; absent means the newest checkpoint of the run. */
   stepId?: string | null;
-  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit it. */
+  /** Budget of the mission, which ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit the mission. */
   budgetUsd?: number | null;
 }
 /** A new agent of the organization. */
 export interface CreateAgentRequest {
   /** 1 to 120 characters; unique in the organization. */
   name: string;
-  /** The part it plays in a mission. */
+  /** The role of the agent in a mission. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
-  /** The program that drives its model. */
+  /** The program that drives the agent’s model. */
   harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** One of the models of the harness. */
   model: string;
@@ -743,7 +743,7 @@ export interface CreateBudgetRequest {
   projectId?: string | null;
   /** A member; required with the subject `person`. */
   userId?: string | null;
-  /** The period of its amount. */
+  /** The period that the amount is for. */
   period: 'day' | 'month';
   /** US dollars in each period: 0.01 to 1000000, rounded to a hundredth of a cent. */
   amountUsd: number;
@@ -758,7 +758,7 @@ export interface CreateCheckoutSessionRequest {
   quantity?: number;
   /** Required for the offer `team`, and for no other. */
   teamPlan?: 'team-5' | 'team-20';
-  /** True: the credits can be spent at once, and what is spent is not refunded. Otherwise they can be spent when the 14 days of withdrawal are over. */
+  /** True means that the credits can be spent at once, and that spent ones are not refunded. Otherwise credits can be spent when the 14 days of withdrawal are over. */
   startNowConsent?: boolean;
 }
 /** A message to the owners of the organization. */
@@ -772,9 +772,9 @@ export interface CreateCreditRequest {
 export interface CreateInboundHookRequest {
   /** 1 to 120 characters. */
   name: string;
-  /** The system whose events it understands. */
+  /** The system whose events the hook understands. */
   vendor: 'github' | 'webhook';
-  /** How the sender signs. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
+  /** The way in which the sender signs events. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
   signature?: 'github' | 'standard' | 'header';
   /** The header with the signature; required with the signature `header`. */
   signatureHeader?: string | null;
@@ -879,12 +879,12 @@ export interface CreateSandboxTemplateRequest {
     }[];
     /** Arguments in place of those of the image; null means those of the image. */
     command?: string[] | null;
-    /** Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running. */
+    /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
     healthCheck?: string | null;
   }[];
   /** The network policy while the environment is prepared. */
   setupNetwork?: {
-    /** Set of hosts that it allows. */
+    /** Set of hosts that the policy allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
      * Hosts that a policy `custom` or `packages` adds: at most 100.
@@ -897,7 +897,7 @@ export interface CreateSandboxTemplateRequest {
   };
   /** The network policy while agents and scripts work. */
   agentNetwork?: {
-    /** Set of hosts that it allows. */
+    /** Set of hosts that the policy allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
      * Hosts that a policy `custom` or `packages` adds: at most 100.
@@ -953,7 +953,7 @@ export interface CreateScheduledTaskRequest {
   triggers: {
     /** Always `schedule`. */
     kind: 'schedule';
-    /** When it is due. */
+    /** The times at which missions start. */
     schedule: {
       /** Interval between occurrences. */
       interval: 'daily' | 'weekly' | 'monthly';
@@ -980,7 +980,7 @@ export interface CreateScheduledTaskRequest {
 }
 /** A new secret or variable. */
 export interface CreateSecretRequest {
-  /** The missions that get it. */
+  /** The missions that get the secret or variable. */
   scope: 'organization' | 'project' | 'template';
   /** Required with the scope `project`. */
   projectId?: string | null;
@@ -990,7 +990,7 @@ export interface CreateSecretRequest {
   kind: 'variable' | 'secret';
   /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
   name: string;
-  /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
+  /** 1 to 16,384 characters, of a secret at least 8. The value cannot be read again. */
   value: string;
   /**
    * Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret.
@@ -1000,7 +1000,7 @@ export interface CreateSecretRequest {
    * Items: `host` or `*.host`, each with `:port` for that port alone.
    */
   hosts?: string[];
-  /** Whether the setup alone gets the secret; then it has no hosts. */
+  /** Whether the setup alone gets the secret; such a secret has no hosts. */
   setupOnly?: boolean;
 }
 /** A withdrawal from an order. */
@@ -1010,18 +1010,18 @@ export interface CreateWithdrawalRequest {
 }
 /** A new runtime token with its bearer value, which no other response contains. */
 export interface CreatedRuntimeToken {
-  /** Starts with `svc_`; not a secret. */
+  /** The id, which starts with `svc_`; not a secret. */
   id: string;
   /** A label for people. */
   name: string;
   /** The bearer value, `srv_…`. Only its digest is stored, so it cannot be returned again. */
   token: string;
-  /** When it was created. */
+  /** When the token was created. */
   createdAt: number;
 }
 /** The request for credits that holds the message. */
 export interface CreditRequestResponse {
-  /** Starts with `crq_`. */
+  /** The id, which starts with `crq_`. */
   id: string;
   /** Always `open`. */
   status: 'open';
@@ -1152,7 +1152,7 @@ export interface DestroyEnvironmentParameters {
 }
 /** Confirms that the environment is to be destroyed. */
 export interface DestroyEnvironmentResponse {
-  /** Confirms the request, also when it was already destroyed. */
+  /** Confirms the request, also when the environment was already destroyed. */
   ok: true;
   /** The id of the environment; starts with `env_`. */
   environmentId: string;
@@ -1161,7 +1161,7 @@ export interface DestroyEnvironmentResponse {
 export interface DisconnectIntegrationParameters {
   /** An integration of the organization. */
   integrationId: string;
-  /** Whether projects that use it may lose it as their tracker or source host. */
+  /** Whether projects that use the connector may lose it as their tracker or source host. */
   detachProjects?: boolean;
 }
 /** Confirms that the call succeeded. */
@@ -1185,11 +1185,11 @@ export interface EnterpriseOffer {
 }
 /** A deployment that shows a change before it is merged. */
 export interface Environment {
-  /** Starts with `env_`. */
+  /** The id, which starts with `env_`. */
   environmentId: string;
-  /** The project whose change it runs. */
+  /** The project whose change the environment runs. */
   projectId: string;
-  /** The issue whose change it shows. */
+  /** The issue whose change the environment shows. */
   issueId: string | null;
   /** The pull request of the change. */
   prNumber: number | null;
@@ -1275,13 +1275,13 @@ export interface InboundDeliveriesParameters {
 }
 /** An event that arrived at a hook, kept for 30 days. */
 export interface InboundDelivery {
-  /** Starts with `dlv_`. */
+  /** The id, which starts with `dlv_`. */
   id: string;
-  /** The organization it belongs to. */
+  /** The organization of the delivery. */
   orgId: string;
   /** The hook. */
   hookId: string;
-  /** The sender’s id of the event; it is processed once. */
+  /** The sender’s id of the event: deliveries with one id are processed once. */
   externalId: string;
   /** The sender’s name of the event, such as `issues.labeled`. */
   event: string;
@@ -1297,9 +1297,9 @@ export interface InboundDelivery {
   answerProblems: string[];
   /** The delivery that a person repeated with this one; null otherwise. */
   redeliveryOf: string | null;
-  /** When it arrived. */
+  /** When the event arrived. */
   receivedAt: number;
-  /** When it was processed; null before. */
+  /** When the event was processed; null before. */
   processedAt: number | null;
 }
 /** The effect of an event on one scheduled task or automation whose rule it fits. */
@@ -1308,7 +1308,7 @@ export interface InboundOutcome {
   recurringId: string;
   /** The name of the scheduled task or automation at that time. */
   name: string;
-  /** The effect. */
+  /** The effect of the event. */
   result: 'started' | 'waiting' | 'ignored' | 'later';
   /** Why no mission was started; null otherwise. */
   reason: string | null;
@@ -1331,29 +1331,29 @@ export interface InboundDeliveryParameters {
 }
 /** An address that another system sends signed events to. */
 export interface InboundHook {
-  /** Starts with `hok_`. */
+  /** The id, which starts with `hok_`. */
   id: string;
-  /** The organization it belongs to. */
+  /** The organization of the hook. */
   orgId: string;
   /** 1 to 120 characters. */
   name: string;
-  /** The system whose events it understands. */
+  /** The system whose events the hook understands. */
   vendor: 'github' | 'webhook';
-  /** How the sender signs. */
+  /** The way in which the sender signs events. */
   signature: 'github' | 'standard' | 'header';
   /** The header with the signature; null unless `signature` is `header`. */
   signatureHeader: string | null;
   /** The URL for the sender’s settings. */
   address: string;
-  /** Whether its events start missions; those of a disabled hook are kept and start nothing. */
+  /** Whether events of the hook start missions; those of a disabled hook are kept and start nothing. */
   enabled: boolean;
-  /** The person who created it; null for a program, and once the account is deleted. */
+  /** The person who created the hook; null for a program, and once the account is deleted. */
   createdByUserId: string | null;
   /** When the last event with a valid signature arrived; null before the first. */
   lastDeliveryAt: number | null;
-  /** When it was created. */
+  /** When the hook was created. */
   createdAt: number;
-  /** When it was last changed. */
+  /** When the hook was last changed. */
   updatedAt: number;
 }
 /** One page of a list of InboundHook records. */
@@ -1383,7 +1383,7 @@ export interface InboundHooksParameters {
 }
 /** A tracker, a source host or a language model that projects connect to. */
 export interface Integration {
-  /** Starts with `int_`. */
+  /** The id, which starts with `int_`. */
   id: string;
   /** The id of the organization; starts with `org_`. */
   orgId: string;
@@ -1395,9 +1395,9 @@ export interface Integration {
   externalOrgId: string | null;
   /** Name for people; programs use the id. */
   displayName: string;
-  /** When it was connected. */
+  /** When the integration was connected. */
   createdAt: number;
-  /** When its credentials were last replaced. */
+  /** When the credentials were last replaced. */
   updatedAt: number;
   /** Number of projects that use the integration. */
   dependentProjectCount: number;
@@ -1414,21 +1414,21 @@ export interface InterruptRunParameters {
 }
 /** An invitation to join the organization, sent to an email address. */
 export interface Invite {
-  /** Starts with `inv_`. */
+  /** The id, which starts with `inv_`. */
   id: string;
-  /** Only the account with this address can accept. */
+  /** The email address: only its account can accept the invite. */
   email: string;
   /** The role of the person after accepting. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
   /** The organization that the person is invited to. */
   orgId: string;
-  /** Only a pending invite can be accepted or revoked. */
+  /** Status of the invite: only a pending one can be accepted or revoked. */
   status: 'pending' | 'accepted' | 'revoked' | 'expired';
   /** The person who created the invite; null when no person did, or the account was deleted. */
   invitedByUserId: string | null;
-  /** Seven days after creation, in seconds; after that the invite cannot be accepted. */
+  /** End of the invite, seven days after its creation, in seconds; an expired one cannot be accepted. */
   expiresAtSec: number;
-  /** When it was created. */
+  /** When the invite was created. */
   createdAt: number;
 }
 /** All invites of the organization, whatever their status. */
@@ -1438,7 +1438,7 @@ export interface InviteList {
 }
 /** An issue of the tracker that is built in. */
 export interface Issue {
-  /** Starts with `iss_`. */
+  /** The id, which starts with `iss_`. */
   id: string;
   /** The id of the project; starts with `prj_`. */
   projectId: string;
@@ -1452,13 +1452,13 @@ export interface Issue {
   body: string;
   /** Labels of the scheduled task or automation. */
   labels: string[];
-  /** Whether work on it is finished. */
+  /** Whether work on the issue is finished. */
   state: 'open' | 'closed';
-  /** The run that it was created for. */
+  /** The run that the issue was created for. */
   runId: string | null;
-  /** When it was created. */
+  /** When the issue was created. */
   createdAt: number;
-  /** When it was last changed. */
+  /** When the issue was last changed. */
   updatedAt: number;
 }
 /** One page of a list of Issue records. */
@@ -1498,7 +1498,7 @@ export interface KillSandboxResponse {
 }
 /** One change of the credits that an organization owns. */
 export interface LedgerEntry {
-  /** Starts with `crt_`. */
+  /** The id, which starts with `crt_`. */
   id: string;
   /** Reason for the change. */
   kind: 'grant' | 'purchase' | 'spend' | 'refund' | 'withdrawal' | 'expiry';
@@ -1506,13 +1506,13 @@ export interface LedgerEntry {
   credits: number;
   /** The amount owned by the organization after this entry, to a millionth of a credit. */
   balanceAfter: number;
-  /** The mission that it is about; null for none. */
+  /** The mission that caused the change; null for none. */
   runId: string | null;
-  /** The order that it is about; null for none. */
+  /** The order that caused the change; null for none. */
   orderId: string | null;
-  /** A sentence for people; null without one. */
+  /** Explanation of the change for people; null without one. */
   note: string | null;
-  /** When it was booked. */
+  /** When the change was booked. */
   createdAt: number;
 }
 /** A page of the ledger. */
@@ -1539,7 +1539,7 @@ export interface Notice {
   title: string;
   /** The details, and what to do. */
   body: string;
-  /** The page of the console on which to do it; null when there is none. */
+  /** The page of the console for the necessary action; null when there is none. */
   actionUrl: string | null;
   /** When the cause began; for the cost cap the UTC day, for credits and failing runs the latest change. */
   createdAt: number;
@@ -1592,14 +1592,14 @@ export interface PlanLimits {
 }
 /** The orders of an organization. */
 export interface ListOrdersResponse {
-  /** The newest 200, newest first. */
+  /** The newest 200 orders, newest first. */
   orders: BillingOrder[];
 }
 /** A tool that a person has approved. */
 export interface McpApprovedTool {
   /** The server’s name for the tool. */
   name: string;
-  /** Whether a person vouches that it changes nothing. */
+  /** Whether a person vouches that the tool changes nothing. */
   attestedReadOnly: boolean;
 }
 /** The binding of a declared server to its project: which roles may use which of its tools. */
@@ -1611,7 +1611,7 @@ export interface McpBinding {
   /** The action that a person must take; null when none is needed. */
   statusDetail: string | null;
   /**
-   * The roles whose agents may use it.
+   * The roles whose agents may use the server.
    *
    * Items: Role of an agent in a mission.
    */
@@ -1630,12 +1630,12 @@ export interface McpBinding {
   toolSnapshot: McpTool[];
   /** The tools that agents may use; no others are offered. */
   approvedTools: McpApprovedTool[];
-  /** When the tools were last read; null means never. */
+  /** When the tools were last read from the server; null means never. */
   toolsRefreshedAt: number | null;
   effectiveToolCounts: McpToolCounts;
-  /** When it was bound. */
+  /** When the binding was bound. */
   createdAt: number;
-  /** When a person last changed it. */
+  /** When a person last changed the binding. */
   updatedAt: number;
 }
 /** A tool as its server described it last. The hints are the server’s own claims. */
@@ -1669,9 +1669,9 @@ export interface McpBindingList {
 }
 /** A bound server, in short. */
 export interface McpBindingListItem {
-  /** The project that it is bound to. */
+  /** The project that the server is bound to. */
   projectId: string;
-  /** The name of that project. */
+  /** The name of the project that the server is bound to. */
   projectName: string;
   /** Name of the server in the config file. */
   serverName: string;
@@ -1682,7 +1682,7 @@ export interface McpBindingListItem {
   /** The action that a person must take; null when none is needed. */
   statusDetail: string | null;
   /**
-   * The roles whose agents may use it.
+   * The roles whose agents may use the server.
    *
    * Items: Role of an agent in a mission.
    */
@@ -1691,7 +1691,7 @@ export interface McpBindingListItem {
   authKind: 'none' | 'bearer' | 'headers' | 'oauth';
   /** Names of the credentials that the binding has. */
   credentialFields: string[];
-  /** When a person last changed it. */
+  /** When a person last changed the binding. */
   updatedAt: number;
 }
 /** A server as the config file declares it. Values of headers and variables are never shown. */
@@ -1706,13 +1706,13 @@ export interface McpDeclared {
   path: string | null;
   /** The command of the server; null for an http server. */
   command: string | null;
-  /** Arguments; what looks like a secret is hidden. */
+  /** Arguments of the command; text that looks like a secret is hidden. */
   displayArgs: string[];
-  /** Names of the headers that are sent to it. */
+  /** Names of the headers that are sent to the server. */
   headerNames: string[];
   /** Names of environment variables. */
   envNames: string[];
-  /** Names of the secrets that it needs. */
+  /** Names of the secrets that the server needs. */
   secretRefs: string[];
   isolation: McpIsolation;
 }
@@ -1762,7 +1762,7 @@ export interface McpReviewedTool {
    * Items: A claim of a server about its own tool.
    */
   claims: ('reads_only' | 'destroys' | 'reaches_outside')[];
-  /** Its definition as JSON, the first 8,000 characters; null unless named. */
+  /** The definition of the tool as JSON, the first 8,000 characters; null unless named. */
   definition: string | null;
   /** The definition that was approved; null unless named, and when it was not kept. */
   reviewedDefinition: string | null;
@@ -1849,15 +1849,15 @@ export interface MissionStep {
   seq: number;
   /** The part of the agent. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
-  /** Which attempt of the builder it belongs to, from 1; 0 for the planner. */
+  /** The attempt of the builder that the step belongs to, from 1; 0 for the planner. */
   round: number;
   /** Status of the step. */
   status: 'waiting' | 'running' | 'completed' | 'failed' | 'canceled';
   /** The name of the agent when the run began. */
   agentName: string;
-  /** The program that drives its model. */
+  /** The program that drives the model of the step. */
   harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
-  /** The id of its model. */
+  /** The id of the step’s model. */
   model: string;
   /** The sandbox of the step; null before it starts. */
   sandboxId: string | null;
@@ -1881,25 +1881,25 @@ export interface MissionStep {
   cacheWriteTokens: number;
   /** Output tokens, including those of reasoning. */
   outputTokens: number;
-  /** When it became the next step. */
+  /** When the step became the next one of the run. */
   createdAt: number;
-  /** When a runtime began it; null before. */
+  /** When a runtime began the step; null before. */
   startedAt: number | null;
-  /** When it ended; null before. */
+  /** When the step ended; null before. */
   finishedAt: number | null;
   /** The newest checkpoint; null before the first, for scripts, and once it has expired. */
   checkpoint: Checkpoint | null;
 }
 /** The models that the orchestrator can use, by vendor. */
 export interface ModelsByVendor {
-  /** The first is the default of the vendor. */
+  /** Models of the vendor, of which the first is its default. */
   anthropic: CatalogModel[];
-  /** The first is the default of the vendor. */
+  /** Models of the vendor, of which the first is its default. */
   openai: CatalogModel[];
 }
 /** The hosts that a phase of a mission may connect to. Addresses that are not public are never allowed. */
 export interface NetworkPolicy {
-  /** Set of hosts that it allows. */
+  /** Set of hosts that the policy allows. */
   mode: 'none' | 'packages' | 'custom' | 'open';
   /** Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, each with `:port` for that port alone. */
   hosts: string[];
@@ -1910,7 +1910,7 @@ export interface NoticeDismissal {
   orgId: string;
   /** The id of the notice, derived from its cause. */
   noticeId: string;
-  /** When it was first dismissed. */
+  /** When the notice was first dismissed. */
   dismissedAt: number;
 }
 /** Decides which agents work on an issue, within the daily cost cap of the organization. */
@@ -1921,11 +1921,11 @@ export interface Orchestrator {
   name: string;
   /** Description for display. */
   blurb: string;
-  /** The id of its language model. */
+  /** The id of the orchestrator’s language model. */
   model: string;
   /** The vendor of the model. */
   vendor: 'anthropic' | 'openai';
-  /** The integration that holds the credentials of its model; null when none is assigned. */
+  /** The integration that holds the credentials of the model; null when none is assigned. */
   llmConnectorId: string | null;
   /** Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of models, for at most three seconds; a positive answer is cached for five minutes, a negative one for one minute. */
   assignedCredentialUsableForInference: boolean;
@@ -1953,24 +1953,24 @@ export interface Orchestrator {
 export interface OrgClosure {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
-  /** When it was closed. */
+  /** When the organization was closed. */
   closedAt: number;
-  /** The role of the person who closed it. */
+  /** The role of the person who closed the organization. */
   basis: 'owner' | 'service';
   /** The settlements so far. Credits are settled once the costs of canceled missions are booked. */
   settlements: ClosureSettlement[];
 }
 /** The owner of projects, credentials and credits. */
 export interface Organization {
-  /** Starts with `org_`. */
+  /** The id, which starts with `org_`. */
   id: string;
   /** 1 to 120 characters; not unique. */
   name: string;
   /** A unique name, which is part of console addresses. */
   slug: string;
-  /** The person who created it and became its first owner. */
+  /** The person who created the organization and became its first owner. */
   createdByUserId: string;
-  /** When it was created. */
+  /** When the organization was created. */
   createdAt: number;
   /** Not used yet: always false, since a person chooses every name. */
   namePending: boolean;
@@ -1984,9 +1984,9 @@ export interface OrganizationClosureParameters {
 export interface OrganizationExport {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
-  /** Whether it can be downloaded. */
+  /** Whether the export can be downloaded. */
   status: 'preparing' | 'ready' | 'failed';
-  /** When it was requested. */
+  /** When the export was requested. */
   requestedAt: number;
   /** Address for the download, valid without a credential; null unless the export is ready. */
   url: string | null;
@@ -2012,7 +2012,7 @@ export interface OrganizationParameters {
 }
 /** How the runtime of a run prepared an environment for its agents. */
 export interface Preparation {
-  /** Starts with `pre_`. */
+  /** The id, which starts with `pre_`. */
   id: string;
   /** The id of the run. */
   runId: string;
@@ -2020,19 +2020,19 @@ export interface Preparation {
   templateId: string;
   /** The runtime’s own id of the prepared environment. */
   key: string;
-  /** The commit it was prepared at; null without one. */
+  /** The commit that the environment was prepared at; null without one. */
   commit: string | null;
   /** Status of the preparation. */
   status: 'preparing' | 'ready' | 'failed';
-  /** The last lines of its log; null while there are none. */
+  /** The last lines of the setup’s log; null while there are none. */
   lastLines: string | null;
-  /** Duration in seconds: 0 when the environment was there already, null until it is known. */
+  /** Duration in seconds: 0 when the environment was there already, null until the duration is known. */
   seconds: number | null;
   /** Bytes on the disk of the runtime; null when unknown. */
   bytes: number | null;
-  /** When it was first reported. */
+  /** When the preparation was first reported. */
   createdAt: number;
-  /** When it was last reported. */
+  /** When the preparation was last reported. */
   updatedAt: number;
 }
 /** The preparations of a run. */
@@ -2075,7 +2075,7 @@ export interface PreviewEventTriggerParameters {
 }
 /** A tracker, a repository and a language model that missions work with. */
 export interface Project {
-  /** Starts with `prj_`. */
+  /** The id, which starts with `prj_`. */
   id: string;
   /** The id of the organization; starts with `org_`. */
   orgId: string;
@@ -2107,10 +2107,10 @@ export interface Project {
   issueCode: string | null;
   /** The sandbox template for agents whose own template is `standard`; null means `standard`. */
   defaultSandboxTemplateId: string | null;
-  /** When it was created. */
+  /** When the project was created. */
   createdAt: number;
   /**
-   * The kinds of connector it still lacks; absent when it lacks none.
+   * The kinds of connector that the project lacks; absent when it lacks none.
    *
    * Items: Purpose of a connector.
    */
@@ -2205,12 +2205,12 @@ export interface PutMcpBindingRequest {
   approvedTools?: {
     /** The server’s name for the tool. */
     name: string;
-    /** Whether a person attests that it changes nothing. Roles other than `builder` get only such tools. */
+    /** Whether a person attests that the tool changes nothing. Roles other than `builder` get only such tools. */
     attestedReadOnly?: boolean;
     /** Whether a person decides about each call, with its arguments. Absent means unchanged, and false for a new tool. */
     alwaysAsk?: boolean;
   }[];
-  /** Values of the declared secrets by name; never returned. Null deletes one, an absent one is kept. */
+  /** Values of the declared secrets by name, which are never returned. Null deletes a value, and absent values are kept. */
   credentials?: {
     [k: string]: string | null | undefined;
   };
@@ -2220,7 +2220,7 @@ export interface PutMcpBindingRequest {
    * @maxItems 20
    */
   allowedEgressHosts?: string[];
-  /** Whether missions can use it; true when absent in the request that binds it. */
+  /** Whether missions can use the server; true when absent in the request that binds the server. */
   enabled?: boolean;
 }
 /** The parameters of `redeliverInboundDelivery`. */
@@ -2292,17 +2292,17 @@ export interface RotateIntegrationParameters {
 export interface Run {
   /** The id, which is unique and never changes. */
   id: string;
-  /** The organization it belongs to. */
+  /** The organization of the run. */
   orgId: string;
-  /** The scheduled task of the run; null for a run without one, and once it is deleted. */
+  /** The scheduled task of the run; null for a run without one, and once the recurring mission is deleted. */
   scheduledTaskId: string | null;
-  /** The automation of the run; null for a run without one, and once it is deleted. */
+  /** The automation of the run; null for a run without one, and once the recurring mission is deleted. */
   automationId: string | null;
-  /** The project in whose repository it works. */
+  /** The project in whose repository the run works. */
   projectId: string;
-  /** When it was due; the first occurrence when several missed ones became one run. */
+  /** When the run was due; the first occurrence when several missed ones became one run. */
   scheduledFor: number;
-  /** Whether the schedule or a person started it. */
+  /** Whether the schedule or a person started the run. */
   kind: 'scheduled' | 'manual';
   /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
@@ -2310,11 +2310,11 @@ export interface Run {
   issueId: string | null;
   /** The page of the issue; null until the tracker has created it. */
   issueUrl: string | null;
-  /** Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for. */
+  /** Why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait. */
   reason: string | null;
   /** The last error of the tracker or of a runtime; null when there was none. */
   lastError: string | null;
-  /** When it was due and its record was written. */
+  /** When the run was due and its record was written. */
   createdAt: number;
   /** When the run last changed. */
   updatedAt: number;
@@ -2326,31 +2326,31 @@ export interface Run {
   missionCostUsd: number;
   /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
   missionTitle: string | null;
-  /** The task that it was started with; null for a run of a scheduled task or an automation. */
+  /** The task that the run was started with; null for a run of a scheduled task or an automation. */
   prompt: string | null;
-  /** The only agent that may work on it; null means one that a connected runtime offers. */
+  /** The only agent that may work on the run; null means one that a connected runtime offers. */
   agentId: string | null;
   /** Whether the plan waits for a person to approve it. */
   awaitsApproval: boolean;
-  /** When a person interrupted its agent; null while it is not interrupted. */
+  /** When a person interrupted the agent of the run; null while no interruption is in effect. */
   interruptedAt: number | null;
-  /** Budget of the mission: it ends at this cost in US dollars; null means that only the credits limit it. */
+  /** Budget of the mission, which ends at this cost in US dollars; null means that only the credits limit the mission. */
   budgetUsd: number | null;
   /** Whether costs are known to be missing from the sum. */
   missionCostIncomplete: boolean;
-  /** When a runtime first claimed it; null before. */
+  /** When a runtime first claimed the run; null before. */
   startedAt: number | null;
-  /** When it was completed, failed or was canceled; null before. */
+  /** When the run was completed, failed or was canceled; null before. */
   finishedAt: number | null;
-  /** The branch that its runtime has pushed; null before. */
+  /** The branch that the runtime of the run has pushed; null before. */
   branch: string | null;
   /** The newest commit of the pushed branch. */
   headSha: string | null;
-  /** The number of its pull request; null without one. */
+  /** The number of the run’s pull request; null without one. */
   prNumber: number | null;
-  /** The page of its pull request; null without one. */
+  /** The page of the run’s pull request; null without one. */
   prUrl: string | null;
-  /** The state of its pull request, checked from time to time; null without one. */
+  /** The state of the run’s pull request, checked from time to time; null without one. */
   prState: 'open' | 'merged' | 'closed' | null;
   /** The changes of the run’s commits in the repository; null while the run is open, and when it had no repository, like a script. */
   outcome: RunOutcome | null;
@@ -2367,7 +2367,7 @@ export interface RunOutcome {
   insertions: number | null;
   /** Lines that the commits remove; null when the runtime did not count. */
   deletions: number | null;
-  /** Branch of the changes; null without any. */
+  /** Branch of the changes; null without changes. */
   branch: string | null;
   /** The newest of the commits. */
   headSha: string | null;
@@ -2415,13 +2415,13 @@ export interface RunMessage {
   sandboxId: string | null;
   /** The position of the question; null unless this is an answer. */
   fragmentSeq: number | null;
-  /** The decision about the call of a tool; null unless this answers a question about one. */
+  /** The decision about the call of a tool; null unless this answers a question about a call. */
   approved: boolean | null;
-  /** When it was sent. */
+  /** When the message was sent, or the decision made. */
   createdAt: number;
-  /** When it was delivered to the runtime of the agent; null before, and for kinds other than messages and answers. */
+  /** When the message was delivered to the runtime of the agent; null before, and for kinds other than messages and answers. */
   deliveredAt: number | null;
-  /** When the agent took it up; null before. */
+  /** When the agent took the message up; null before. */
   acknowledgedAt: number | null;
 }
 /** The parameters of `runMessages`. */
@@ -2429,7 +2429,7 @@ export interface RunMessagesParameters {
   /** The id of the run. */
   runId: string;
 }
-/** The run that was started by hand. */
+/** The run that was started manually. */
 export interface RunNowResponse {
   /** Always true. */
   ok: true;
@@ -2506,19 +2506,19 @@ export interface Runtime {
   name: string;
   /** The runtime token that the runtime authenticates with; null for a runtime of the operator, which serves everybody. */
   tokenId: string | null;
-  /** The harnesses that it can execute. */
+  /** The harnesses that the runtime can execute. */
   harnesses: RuntimeHarness[];
   /** How missions are isolated from each other, such as `cell`, `container` or `none`; null when not reported. */
   isolation: string | null;
   /** Maximum number of concurrent missions; null when not reported. */
   places: number | null;
-  /** Vendors for whose models it has credentials of its own, besides those that the organization has connected; null when not reported. */
+  /** Vendors for whose models the runtime has credentials of its own, besides those that the organization has connected; null when not reported. */
   modelVendors: ('anthropic' | 'openai')[] | null;
   /** Why a harness is not offered yet, such as an installation under way; null when not reported. */
   notice: string | null;
   /** Time of the last claim or heartbeat, to the half minute. */
   lastSeenAt: number;
-  /** Whether that was within two minutes. */
+  /** Whether the last claim or heartbeat was within two minutes. */
   isConnected: boolean;
 }
 /** A harness that a runtime can execute. */
@@ -2530,11 +2530,11 @@ export interface RuntimeHarness {
 }
 /** A token with which runtimes take the runs of this organization, without its bearer value. */
 export interface RuntimeToken {
-  /** Starts with `svc_`; not a secret. */
+  /** The id, which starts with `svc_`; not a secret. */
   id: string;
-  /** A label for people; several may have the same. */
+  /** A label for people; several tokens may have the same. */
   name: string;
-  /** When it was created. It does not expire. */
+  /** When the token was created. A runtime token does not expire. */
   createdAt: number;
   /** The last use, accurate to the minute; null when it was never used. */
   lastUsedAt: number | null;
@@ -2548,12 +2548,12 @@ export interface RuntimeTokens {
 }
 /** The runtimes that work for an organization. */
 export interface Runtimes {
-  /** The latest first, at most 100. */
+  /** The runtimes, the one seen last first: at most 100. */
   data: Runtime[];
 }
 /** The container that an agent works in. */
 export interface Sandbox {
-  /** Starts with `sbx_`. */
+  /** The id, which starts with `sbx_`. */
   sandboxId: string;
   /** The issue that is worked on. */
   issueId: string | null;
@@ -2563,15 +2563,15 @@ export interface Sandbox {
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** The program that drives the model. */
   harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
-  /** Reported version; null when unknown. */
+  /** The version that the harness reported; null when unknown. */
   harnessVersion: string | null;
-  /** The run of a recurring mission it belongs to. */
+  /** The run that the sandbox belongs to. */
   runId: string | null;
   /** Status of the sandbox; `stale` when it is running but has stopped sending heartbeats. */
   status: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
   /** Reason of the end, such as `killed`. */
   terminationReason: string | null;
-  /** The machine that it runs on. */
+  /** The machine that the sandbox runs on. */
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
   /** When the runtime registered it. */
   createdAt: number;
@@ -2579,7 +2579,7 @@ export interface Sandbox {
   timeoutAt: number | null;
   /** Time of the last heartbeat. */
   lastHeartbeatAt: number;
-  /** When it ended; null while it runs. */
+  /** When the sandbox ended; null while it runs. */
   destroyedAt: number | null;
   /** CPU use of the last sample in percent; null before the first sample. */
   lastCpuPct: number | null;
@@ -2595,7 +2595,7 @@ export interface Sandbox {
 /** A sandbox with its metrics, sessions and fragments. */
 export interface SandboxDetail {
   sandbox: Sandbox;
-  /** Metrics of its whole lifetime, oldest first, in at most 240 points. */
+  /** Metrics of the whole lifetime of the sandbox, oldest first, in at most 240 points. */
   metrics: SandboxMetric[];
   /** Oldest first. */
   sessions: SandboxSession[];
@@ -2621,13 +2621,13 @@ export interface SandboxSession {
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** An id, unique within the sandbox and role. */
   sessionId: string;
-  /** When it began. */
+  /** When the session began. */
   ts: string;
-  /** Outcome; null while it is open. */
+  /** Outcome of the session; null while it is open. */
   outcome: string | null;
   /** Name of the log; null while the log is empty. */
   logKey: string | null;
-  /** Name of the system log; null while empty. */
+  /** Name of the system log; null while the log is empty. */
   systemKey: string | null;
   /** Model costs so far, US dollars. */
   totalCostUsd: number;
@@ -2636,7 +2636,7 @@ export interface SandboxSession {
 export interface SandboxLiveFragment {
   /** Determines which of the other fields are set. */
   kind: 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'prompt' | 'plan';
-  /** When it happened. */
+  /** When the fragment was created. */
   t: number;
   /** The text; null for an action. */
   body: string | null;
@@ -2704,7 +2704,7 @@ export interface SandboxParameters {
 }
 /** The environment that agents work in: what a sandbox is created from, holds and may connect to. */
 export interface SandboxTemplate {
-  /** Starts with `sbt_`; `standard` for the built-in template. */
+  /** The id, which starts with `sbt_`; `standard` for the built-in template. */
   id: string;
   /** The organization; for the built-in template, that of the caller. */
   orgId: string;
@@ -2740,18 +2740,18 @@ export interface SandboxTemplate {
   stepModelCalls: number | null;
   /** Maximum tokens of a step, read and written, cached ones included; null means no bound. */
   stepTokens: number | null;
-  /** Whether it is part of the service: every organization has it, and nobody can change or delete it. */
+  /** Whether the template is part of the service: every organization has it, and nobody can change or delete it. */
   isBuiltin: boolean;
-  /** When it was created; for the built-in template, a fixed time. */
+  /** When the template was created; for the built-in template, a fixed time. */
   createdAt: number;
-  /** When it was last changed. */
+  /** When the template was last changed. */
   updatedAt: number;
 }
 /** A variable of the environment of setup and agents. It is no secret. */
 export interface TemplateVariable {
   /** Name of the environment variable. */
   name: string;
-  /** The value, which everybody can read who can read the template. */
+  /** The value, which is visible to everybody who can read the template. */
   value: string;
 }
 /** A container beside each mission, such as a database: the mission reaches it at `localhost`. */
@@ -2764,7 +2764,7 @@ export interface TemplateService {
   variables: TemplateVariable[];
   /** Arguments in place of those of the image; null means those of the image. */
   command: string[] | null;
-  /** Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running. */
+  /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
   healthCheck: string | null;
 }
 /** One page of a list of SandboxTemplate records. */
@@ -2814,11 +2814,11 @@ export interface SandboxesParameters {
   /** The `nextCursor` of the previous page. */
   cursor?: string;
 }
-/** A recurring mission that a person keeps: it starts on a schedule or by hand. */
+/** A recurring mission that a person keeps: it starts on a schedule or manually. */
 export interface ScheduledTask {
   /** The id, which is unique and never changes. */
   id: string;
-  /** The organization it belongs to. */
+  /** The organization of the recurring mission. */
   orgId: string;
   /** The project in whose repository the missions work. */
   projectId: string;
@@ -2826,7 +2826,7 @@ export interface ScheduledTask {
   name: string;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt: string;
-  /** Its template; null without one. */
+  /** The template of the recurring mission; null without one. */
   templateKey: string | null;
   /** 1 to 10; each occurrence of any of them starts a mission. */
   triggers: Trigger[];
@@ -2834,15 +2834,15 @@ export interface ScheduledTask {
   labels: string[];
   /** Whether an occurrence is skipped while an earlier run is dispatching or running. */
   skipIfPreviousOpen: boolean;
-  /** Whether the schedule is active; "run now" works either way. */
+  /** Whether the schedule is active; "run now" works for an inactive one too. */
   enabled: boolean;
-  /** The next occurrence; null while it is disabled. */
+  /** The next occurrence; null while the recurring mission is disabled. */
   nextRunAt: number | null;
   /** When a mission last started; a skipped run does not count. Null before the first. */
   lastRunAt: number | null;
-  /** When it was created. */
+  /** When the recurring mission was created. */
   createdAt: number;
-  /** When a person last changed it. */
+  /** When a person last changed the recurring mission. */
   updatedAt: number;
   /** The person who created it. */
   createdByUserId: string;
@@ -2863,13 +2863,13 @@ export interface ScheduledTaskParameters {
 export interface ScheduledTaskRun {
   /** The id, which is unique and never changes. */
   id: string;
-  /** The scheduled task that it is a run of. */
+  /** The scheduled task of the run. */
   scheduledTaskId: string;
-  /** The project in whose repository it works. */
+  /** The project in whose repository the run works. */
   projectId: string;
-  /** When it was due; the first occurrence when several missed ones became one run. */
+  /** When the run was due; the first occurrence when several missed ones became one run. */
   scheduledFor: number;
-  /** Whether the schedule or a person started it. */
+  /** Whether the schedule or a person started the run. */
   kind: 'scheduled' | 'manual';
   /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
@@ -2877,11 +2877,11 @@ export interface ScheduledTaskRun {
   issueId: string | null;
   /** The page of the issue; null until the tracker has created it. */
   issueUrl: string | null;
-  /** Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for. */
+  /** Why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait. */
   reason: string | null;
   /** The last error of the tracker or of a runtime; null when there was none. */
   lastError: string | null;
-  /** When it was due and its record was written. */
+  /** When the run was due and its record was written. */
   createdAt: number;
   /** When the run last changed. */
   updatedAt: number;
@@ -2895,7 +2895,7 @@ export interface ScheduledTaskRun {
   missionTitle: string | null;
   /** The person whom the mission is billed to: who started it manually, else who last changed the task or its schedule. */
   billingActorUserId: string | null;
-  /** Whether costs are known to be missing from the sum. */
+  /** Whether costs are known to be missing from the cost of the run. */
   missionCostIncomplete: boolean;
 }
 /** One page of a list of ScheduledTaskRun records. */
@@ -2967,11 +2967,11 @@ export interface ScopeEntry {
 }
 /** A secret or variable of the environment of agents. Its value can be written and not read. */
 export interface Secret {
-  /** Starts with `sec_`. */
+  /** The id, which starts with `sec_`. */
   id: string;
-  /** The organization it belongs to. */
+  /** The organization of the secret or variable. */
   orgId: string;
-  /** The missions that get it. */
+  /** The missions that get the secret or variable. */
   scope: 'organization' | 'project' | 'template';
   /** The project, if the scope is `project`; null otherwise. */
   projectId: string | null;
@@ -2983,13 +2983,13 @@ export interface Secret {
   name: string;
   /** The hosts whose requests get the value of a secret. */
   hosts: string[];
-  /** Whether the setup alone gets it. */
+  /** Whether the setup alone gets the secret or variable. */
   setupOnly: boolean;
-  /** When a runtime last got it for a step; null before. */
+  /** When a runtime last got the secret or variable for a step; null before. */
   lastUsedAt: number | null;
-  /** When it was created. */
+  /** When the secret or variable was created. */
   createdAt: number;
-  /** When it was last changed. */
+  /** When the secret or variable was last changed. */
   updatedAt: number;
 }
 /** One page of a list of Secret records. */
@@ -3086,7 +3086,7 @@ export interface SetRunBudgetParameters {
 }
 /** The body of `PUT /runs/{runId}/budget`. */
 export interface SetRunBudgetRequest {
-  /** US dollars: 0.01 to 10000, and at least what it has cost. */
+  /** US dollars: 0.01 to 10000, and at least the present cost of the run. */
   budgetUsd: number;
 }
 /** The first mission of the organization. */
@@ -3199,7 +3199,7 @@ export interface SlugAvailabilityResponse {
   slug: string;
   /** Whether no organization has the slug. */
   available: boolean;
-  /** The nearest free slug, when this one is taken. */
+  /** The nearest free slug; null when the checked one is free. */
   suggestion: string | null;
 }
 /** The parameters of `slugPreview`. */
@@ -3221,22 +3221,22 @@ export interface StartMcpOAuthParameters {
 }
 /** The path of the console to which the person returns after signing in to the server. */
 export interface StartMcpOAuthRequest {
-  /** The path of the console that the person returns to. */
+  /** The path of the console that the person returns to afterwards. */
   returnTo?: string;
 }
 /** The body of `POST /runs`. */
 export interface StartMissionRequest {
-  /** The project in whose repository it works. */
+  /** The project in whose repository the mission works. */
   projectId: string;
   /** The task for the agent: 1 to 20000 characters. */
   prompt: string;
-  /** The only agent that may work on it. Absent means any that has a model; 409 without one. One with the harness `shell`, such as `agn_builtin_shell`, runs the prompt as a POSIX shell script. */
+  /** The only agent that may work on the mission. Absent means any agent that has a model; 409 without one. An agent with the harness `shell`, such as `agn_builtin_shell`, runs the prompt as a POSIX shell script. */
   agentId?: string | null;
   /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent means one is created. */
   issue?: string | null;
-  /** Whether a person must approve its plan, if it has one. Absent means the setting of the orchestrator. */
+  /** Whether a person must approve the plan of the mission, if it has one. Absent means the setting of the orchestrator. */
   planApproval?: boolean | null;
-  /** Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit it. */
+  /** Budget of the mission, which ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit the mission. */
   budgetUsd?: number | null;
   /** The CPUs, memory and disk that it gets. It waits until a runtime has room for them. Absent: as its sandbox template says. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
@@ -3247,7 +3247,7 @@ export interface SubscriptionResponse {
 }
 /** The next occurrence of a scheduled task or an automation. */
 export interface UpcomingOccurrence {
-  /** When it is due; in the past while its run is being written. */
+  /** When the occurrence is due; in the past while its run is being written. */
   at: number;
   /** The name of the scheduled task or automation. */
   name: string;
@@ -3279,9 +3279,9 @@ export interface UpdateAgentParameters {
 export interface UpdateAgentRequest {
   /** 1 to 120 characters; unique in the organization. */
   name?: string;
-  /** The part it plays in a mission. */
+  /** The role of the agent in a mission. */
   role?: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
-  /** The program that drives its model. */
+  /** The program that drives the agent’s model. */
   harness?: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** One of the models of the harness. */
   model?: string;
@@ -3334,7 +3334,7 @@ export interface UpdateInboundHookParameters {
 export interface UpdateInboundHookRequest {
   /** 1 to 120 characters. */
   name?: string;
-  /** Whether its events start missions; those of a disabled hook are kept and start nothing. */
+  /** Whether events of the hook start missions; those of a disabled hook are kept and start nothing. */
   enabled?: boolean;
 }
 /** The parameters of `updateMembership`. */
@@ -3471,12 +3471,12 @@ export interface UpdateSandboxTemplateRequest {
     }[];
     /** Arguments in place of those of the image; null means those of the image. */
     command?: string[] | null;
-    /** Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running. */
+    /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
     healthCheck?: string | null;
   }[];
   /** The network policy while the environment is prepared. */
   setupNetwork?: {
-    /** Set of hosts that it allows. */
+    /** Set of hosts that the policy allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
      * Hosts that a policy `custom` or `packages` adds: at most 100.
@@ -3489,7 +3489,7 @@ export interface UpdateSandboxTemplateRequest {
   };
   /** The network policy while agents and scripts work. */
   agentNetwork?: {
-    /** Set of hosts that it allows. */
+    /** Set of hosts that the policy allows. */
     mode: 'none' | 'packages' | 'custom' | 'open';
     /**
      * Hosts that a policy `custom` or `packages` adds: at most 100.
@@ -3550,7 +3550,7 @@ export interface UpdateScheduledTaskRequest {
   triggers?: {
     /** Always `schedule`. */
     kind: 'schedule';
-    /** When it is due. */
+    /** The times at which missions start. */
     schedule: {
       /** Interval between occurrences. */
       interval: 'daily' | 'weekly' | 'monthly';
@@ -3582,7 +3582,7 @@ export interface UpdateSecretParameters {
 }
 /** Omitted fields keep their value. */
 export interface UpdateSecretRequest {
-  /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
+  /** 1 to 16,384 characters, of a secret at least 8. The value cannot be read again. */
   value?: string;
   /**
    * Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret.
@@ -3592,7 +3592,7 @@ export interface UpdateSecretRequest {
    * Items: `host` or `*.host`, each with `:port` for that port alone.
    */
   hosts?: string[];
-  /** Whether the setup alone gets the secret; then it has no hosts. */
+  /** Whether the setup alone gets the secret; such a secret has no hosts. */
   setupOnly?: boolean;
 }
 /** The parameters of `updateSetupGroup`. */
@@ -3645,7 +3645,7 @@ export interface WithdrawOrderParameters {
 export interface WithdrawalResponse {
   /** The id of the order; starts with `ord_`. */
   orderId: string;
-  /** When it was withdrawn. */
+  /** When the order was withdrawn. */
   submittedAt: number;
   /** Whole credits taken back, rounded down; the ledger has the exact amount. */
   creditsReversed: number;
@@ -3840,7 +3840,7 @@ export interface Operations {
   inboundDeliveries: { input: InboundDeliveriesParameters; output: InboundDeliveryPage };
   /** A delivery by its id. Requires the scope `integrations:read`. */
   inboundDelivery: { input: InboundDeliveryParameters; output: InboundDelivery };
-  /** The orchestrator of the organization, its daily cost cap and what today has cost. Requires the scope `orchestrator:read`. */
+  /** The orchestrator of the organization, its daily cost cap and the cost of today. Requires the scope `orchestrator:read`. */
   orchestrator: { input: {}; output: Orchestrator };
   /** Changes the orchestrator. Omitted members stay unchanged; null restores the default. Requires the scope `orchestrator:write`. */
   updateOrchestrator: { input: UpdateOrchestratorRequest; output: Orchestrator };
@@ -3870,7 +3870,7 @@ export interface Operations {
   artifacts: { input: ArtifactsParameters; output: ArtifactPage };
   /** An artifact by its id; `url` leads to its content. Requires the scope `artifacts:read`. */
   artifact: { input: ArtifactParameters; output: Artifact };
-  /** The runs of the organization, newest first; filtered by project, status, what started them, agent, time, and whether they wait for a person. Requires the scope `missions:read`. */
+  /** The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person. Requires the scope `missions:read`. */
   runs: { input: RunsParameters; output: RunPage };
   /** Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue is created later. Requires the scope `missions:run`. */
   startMission: { input: StartMissionRequest; output: Run };

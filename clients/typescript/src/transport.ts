@@ -17,7 +17,7 @@ export interface TransportSettings {
   fetch?: typeof fetch;
   /** Waits that many milliseconds; tests can replace it. */
   sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
-  /** Epoch milliseconds. */
+  /** The present time in epoch milliseconds. */
   now?: () => number;
 }
 

@@ -78,7 +78,7 @@ export type AgentRole =
 export type AppendFragmentsRequest = {
   /** 1 to 50 fragments. */
   fragments: Array<AppendFragmentsRequestFragments>;
-  /** The lease of its run. */
+  /** The lease of the run that the sandbox belongs to. */
   leaseId: Scalars['String']['input'];
   /** The `sandboxId` that `registerSandbox` has returned. */
   sandboxId: Scalars['String']['input'];
@@ -124,9 +124,9 @@ export type AppendFragmentsRequestFragmentsItems = {
 export type AppendLogRequest = {
   /** The text of the piece. */
   content: Scalars['String']['input'];
-  /** The lease of its run. */
+  /** The lease of the run that the sandbox belongs to. */
   leaseId: Scalars['String']['input'];
-  /** The log of the session that it belongs to. */
+  /** The log of the session that the piece belongs to. */
   part: SandboxLogPart;
   /** The origin of a span of a prompt; `repo-contributed` when absent. */
   promptScope?: InputMaybe<Scalars['PromptScope']['input']>;
@@ -223,25 +223,25 @@ export type CreateArtifactUploadRequest = {
 export type Desired =
   /** Continue. */
   | 'run'
-  /** End it at once: it was canceled, killed, or has expired. */
+  /** End the work at once: it was canceled, killed, or has expired. */
   | 'stop';
 
 /** Outcome of a run or a sandbox. */
 export type Ending =
   /** The agent finished its work. */
   | 'completed'
-  /** It ended before the work was finished. */
+  /** The run or sandbox ended before the work was finished. */
   | 'failed';
 
 /** The next status of a preview environment. */
 export type EnvironmentMove =
-  /** It can be reached at its address. */
+  /** The environment can be reached at its address. */
   | 'active'
-  /** It has been taken down. */
+  /** The environment has been taken down. */
   | 'destroyed'
   /** Taking it down has started. */
   | 'destroying'
-  /** It could not be started, or could not be taken down. */
+  /** The environment could not be started, or could not be taken down. */
   | 'failed';
 
 /** The end of a run. */
@@ -260,7 +260,7 @@ export type FinishRunRequest = {
 
 /** The end of a sandbox. */
 export type FinishSandboxRequest = {
-  /** The lease of its run. */
+  /** The lease of the run that the sandbox belongs to. */
   leaseId: Scalars['String']['input'];
   /** The `sandboxId` that `registerSandbox` has returned. */
   sandboxId: Scalars['String']['input'];
@@ -294,7 +294,7 @@ export type FinishStepRequest = {
 export type HandBackRunRequest = {
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** Why it cannot continue: 1 to 400 characters. */
+  /** Why the runtime cannot continue the run: 1 to 400 characters. */
   reason: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
@@ -302,9 +302,9 @@ export type HandBackRunRequest = {
 
 /** Everything that a runtime works on. Omitted runs get no heartbeat. */
 export type HeartbeatRequest = {
-  /** Ids of the preview environments that it serves, at most 100. */
+  /** Ids of the preview environments that the runtime serves, at most 100. */
   environments?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** At most 50 runs that it works on. */
+  /** At most 50 runs that the runtime works on. */
   runs?: InputMaybe<Array<HeartbeatRequestRuns>>;
   /** At most 50 sandboxes that are running. */
   sandboxes?: InputMaybe<Array<HeartbeatRequestSandboxes>>;
@@ -312,7 +312,7 @@ export type HeartbeatRequest = {
 
 /** A run that the runtime works on. */
 export type HeartbeatRequestRuns = {
-  /** Ids of messages that its agent has taken up; they are not delivered again. */
+  /** Ids of messages that the agent of the run has taken up, which are not delivered again. */
   acknowledged?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Current activity; absent means unchanged. */
   activity?: InputMaybe<Scalars['String']['input']>;
@@ -326,7 +326,7 @@ export type HeartbeatRequestRuns = {
 
 /** A sandbox that is running. */
 export type HeartbeatRequestSandboxes = {
-  /** The lease of its run. */
+  /** The lease of the run that the sandbox belongs to. */
   leaseId: Scalars['String']['input'];
   /** At most 120 samples; one that is repeated is kept once. */
   metrics?: InputMaybe<Array<HeartbeatRequestSandboxesMetrics>>;
@@ -344,7 +344,7 @@ export type HeartbeatRequestSandboxesMetrics = {
   memTotalMb: Scalars['Float']['input'];
   /** Memory in use, megabytes. */
   memUsedMb: Scalars['Float']['input'];
-  /** When it was measured: within the last 28 days. */
+  /** When the sample was measured: within the last 28 days. */
   t: Scalars['EpochMs']['input'];
 };
 
@@ -401,7 +401,7 @@ export type PreparationStatus =
   | 'failed'
   /** The setup runs. */
   | 'preparing'
-  /** Agents work in it. */
+  /** Agents work in the environment. */
   | 'ready';
 
 /** An artifact whose content has been uploaded. */
@@ -412,11 +412,11 @@ export type RegisterArtifactRequest = {
   contentKey: Scalars['String']['input'];
   /** The media type of the bytes, such as image/png. */
   contentType: Scalars['String']['input'];
-  /** The acceptance criterion that it is evidence for. */
+  /** The acceptance criterion that the artifact is evidence for. */
   criterion?: InputMaybe<Scalars['String']['input']>;
   /** Whether that criterion is met. */
   criterionPassed?: InputMaybe<Scalars['Boolean']['input']>;
-  /** The kind of its content. */
+  /** The kind of the content. */
   kind: ArtifactKind;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
@@ -424,7 +424,7 @@ export type RegisterArtifactRequest = {
   role: AgentRole;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** The sandbox that it was created in. */
+  /** The sandbox that the artifact was created in. */
   sandboxId?: InputMaybe<Scalars['String']['input']>;
   /** The runtime’s own id of the session. */
   sessionId?: InputMaybe<Scalars['String']['input']>;
@@ -450,7 +450,7 @@ export type RegisterEnvironmentRequest = {
 
 /** A sandbox that the runtime has started for a run. */
 export type RegisterSandboxRequest = {
-  /** The harness that runs in it. */
+  /** The harness that runs in the sandbox. */
   harness: Scalars['Harness']['input'];
   /** The version that the harness reports. */
   harnessVersion?: InputMaybe<Scalars['String']['input']>;
@@ -470,7 +470,7 @@ export type RegisterSandboxRequest = {
 
 /** A branch that the runtime of a run has pushed. */
 export type ReportBranchRequest = {
-  /** The branch that it is to be merged into. */
+  /** The branch that the pushed one is to be merged into. */
   baseBranch: Scalars['String']['input'];
   /** Body of the pull request: the changes and their reasons. */
   body?: InputMaybe<Scalars['String']['input']>;
@@ -546,11 +546,11 @@ export type ReportCostRequest = {
   incomplete?: InputMaybe<Scalars['Boolean']['input']>;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** The role of the session that it is added to; sent with `sessionId`. */
+  /** The role of the session that the cost is added to; sent with `sessionId`. */
   role?: InputMaybe<AgentRole>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** The sandbox that caused it. */
+  /** The sandbox that caused the cost. */
   sandboxId?: InputMaybe<Scalars['String']['input']>;
   /** The runtime’s own id of the session. */
   sessionId?: InputMaybe<Scalars['String']['input']>;
@@ -604,11 +604,11 @@ export type ReportModelRejectedRequest = {
 export type ReportPreparationRequest = {
   /** Size on the disk. */
   bytes?: InputMaybe<Scalars['SafeInt']['input']>;
-  /** The commit that it is prepared at; absent without a repository. */
+  /** The commit that the environment is prepared at; absent without a repository. */
   commit?: InputMaybe<Scalars['String']['input']>;
   /** The runtime’s own id of the prepared environment: the same for the same template, commit and lock files. */
   key: Scalars['String']['input'];
-  /** The last lines of its log. */
+  /** The last lines of the setup’s log. */
   lastLines?: InputMaybe<Scalars['String']['input']>;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
@@ -624,7 +624,7 @@ export type ReportPreparationRequest = {
 
 /** A session of a harness in a sandbox: its start, or its outcome. */
 export type ReportSessionRequest = {
-  /** The lease of its run. */
+  /** The lease of the run that the sandbox belongs to. */
   leaseId: Scalars['String']['input'];
   /** Outcome of the session; absent while it is open. */
   outcome?: InputMaybe<Scalars['String']['input']>;
@@ -654,11 +654,11 @@ export type ReportUsageRequest = {
   model: Scalars['String']['input'];
   /** Output tokens, including those of reasoning. */
   outputTokens: Scalars['Int']['input'];
-  /** The role of the session that it is added to; sent with `sessionId`. */
+  /** The role of the session that the cost is added to; sent with `sessionId`. */
   role?: InputMaybe<AgentRole>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** The sandbox that caused it. */
+  /** The sandbox that caused the cost. */
   sandboxId?: InputMaybe<Scalars['String']['input']>;
   /** The runtime’s own id of the session. */
   sessionId?: InputMaybe<Scalars['String']['input']>;
@@ -670,7 +670,7 @@ export type ReportUsageRequest = {
 
 /** The answer of the vendor to a model call. */
 export type ReportUsageRequestAnswer = {
-  /** The HTTP status; 0: no answer came. */
+  /** The HTTP status; 0 means that no answer came. */
   status: Scalars['Int']['input'];
   /** The vendor that was asked. */
   vendor: ModelVendor;
@@ -698,7 +698,7 @@ export type RunDesired =
   | 'interrupt'
   /** Continue; after `interrupt`, resume the session. */
   | 'run'
-  /** End it at once: it was canceled, has expired, or has reached its budget. */
+  /** End the run at once: it was canceled, has expired, or has reached its budget. */
   | 'stop';
 
 /** Kind of a fragment of an agent’s work. */

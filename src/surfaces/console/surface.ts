@@ -1,4 +1,4 @@
-// The console: pages for people. Lists all of its paths; errors are also pages.
+// The console: pages for people. This file lists all paths of the console; errors are also pages.
 import { callbackPath, clientPath } from '#domain/execution/mcp-servers/authorization.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';

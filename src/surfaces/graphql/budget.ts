@@ -38,7 +38,7 @@ export interface RequestBudget {
 }
 
 export interface BudgetSettings {
-  /** The operations of the request; each has counted one point of the rate already. */
+  /** Number of operations of the request, each of which has counted one point of the rate already. */
   operations: number;
   executions: Capacity;
   /** Counts points against the caller's rate; throws 429. */

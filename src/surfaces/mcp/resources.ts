@@ -113,7 +113,7 @@ async function readArtifactContent(
   uri: string,
   { artifactId }: Names,
 ): Promise<Contents> {
-  // This call admits the caller.
+  // The call of the tool admits the caller.
   const { contentType: mimeType, sizeBytes, url } = await call('get_artifact', { artifactId });
   if (sizeBytes > bytes.mcpContent) {
     throw invalid(`The content has ${sizeBytes} bytes; the maximum is ${bytes.mcpContent}. Download it from ${url}`);

@@ -56,7 +56,7 @@ function toolOf(schema: GraphQLSchema, kind: OperationTypeNode, declared: ToolEx
       // As on every surface, authorization (403) comes before validation (400).
       admit(caller, scope);
       const { value, nextCursor } = await operation(caller, requestId, tool.read(values));
-      // REST sends it in a `Link` header.
+      // REST sends the cursor in a `Link` header.
       return nextCursor === null ? value : { ...(value as Json), nextCursor };
     },
   };

@@ -86,7 +86,7 @@ async function printNew(client: Client, session: Session, printed: Map<string, n
   printed.set(key, bytes);
 }
 
-/** The log from that byte on. Cursors lead from the newest piece to the oldest. */
+/** The log from a byte on. Cursors lead from the newest piece to the oldest. */
 async function readFrom(client: Client, session: Session, from: number): Promise<{ content: string; bytes: number }> {
   const pieces: Buffer[] = [];
   let total: number | null = null;

@@ -14,19 +14,19 @@ import * as operations from './operations.ts';
 
 const CheckpointType = builder.modelType(Checkpoint, 'Checkpoint').implement({
   description:
-    'The workspace after a step, with uncommitted files, except those that git ignores. Kept as long as its artifact.',
+    'The workspace after a step, with uncommitted files, except those that git ignores. The checkpoint is kept as long as its artifact.',
   fields: (t) => ({
     commitSha: t.exposeString('commitSha', {
       description: 'A commit of all files, which is not on the branch of the run.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'EpochMs',
-      description: 'When the checkpoint was taken: at the end of the step, or while it runs.',
+      description: 'When the checkpoint was taken: at the end of the step, or while the step runs.',
     }),
-    artifactId: t.exposeString('artifactId', { description: 'The artifact that holds it: a git bundle.' }),
+    artifactId: t.exposeString('artifactId', { description: 'The artifact that holds the checkpoint: a git bundle.' }),
     artifact: t.belongsTo('artifact', {
       link: 'artifacts:read',
-      description: 'The artifact that holds it: a git bundle.',
+      description: 'The artifact that holds the checkpoint: a git bundle.',
     }),
   }),
 });
@@ -47,7 +47,7 @@ builder.objectField(MissionStepType, 'checkpoint', (t) =>
 builder.objectField(RunType, 'continuesStep', (t) =>
   t.byId(MissionStepType, 'continuesStepId', {
     link: 'missions:read',
-    description: 'The step of another run whose checkpoint it began from; null for a run that continues none.',
+    description: 'The step of another run whose checkpoint this run began from; null for a run that continues none.',
   }),
 );
 
@@ -69,12 +69,13 @@ builder.mutationField('continueRun', (t) =>
         validate: { schema: boundedText(text.prompt) },
       }),
       stepId: t.arg.string({
-        description: 'The step whose checkpoint it begins from; absent means the newest checkpoint of the run.',
+        description:
+          'The step whose checkpoint the new run begins from; absent means the newest checkpoint of the run.',
         validate: { schema: boundedText(text.pathId) },
       }),
       budgetUsd: t.arg.float({
         description:
-          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit it.',
+          'Budget of the mission, which ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit the mission.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

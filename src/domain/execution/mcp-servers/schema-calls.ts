@@ -14,13 +14,13 @@ export const CallOutcome = wordSet('McpCallOutcome', callOutcomes, 'Outcome of a
 const CallType = builder.modelType(McpCall, 'McpCall').implement({
   description: 'One call of a tool of an MCP server, by a run.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `mcc_`.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `mcc_`.' }),
     runId: t.exposeString('runId', { description: 'The run that made the call.' }),
     serverName: t.exposeString('serverName', { description: 'The server that was called.' }),
     tool: t.exposeString('tool', { description: 'The server’s name for the tool that was called.' }),
     outcome: t.expose('outcome', { type: CallOutcome.type, description: 'Outcome of the call.' }),
-    durationMs: t.exposeInt('durationMs', { description: 'Milliseconds from its start to its end.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it began.' }),
+    durationMs: t.exposeInt('durationMs', { description: 'Duration of the call in milliseconds.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the call began.' }),
   }),
 });
 

@@ -45,10 +45,14 @@ export const DeclaredType = builder.objectRef<Declared>('McpDeclared').implement
       nullable: true,
       description: 'The command of the server; null for an http server.',
     }),
-    displayArgs: t.exposeStringList('displayArgs', { description: 'Arguments; what looks like a secret is hidden.' }),
-    headerNames: t.exposeStringList('headerNames', { description: 'Names of the headers that are sent to it.' }),
+    displayArgs: t.exposeStringList('displayArgs', {
+      description: 'Arguments of the command; text that looks like a secret is hidden.',
+    }),
+    headerNames: t.exposeStringList('headerNames', {
+      description: 'Names of the headers that are sent to the server.',
+    }),
     envNames: t.exposeStringList('envNames', { description: 'Names of environment variables.' }),
-    secretRefs: t.exposeStringList('secretRefs', { description: 'Names of the secrets that it needs.' }),
+    secretRefs: t.exposeStringList('secretRefs', { description: 'Names of the secrets that the server needs.' }),
     isolation: t.expose('isolation', { type: IsolationType, description: 'Permitted place, or reason for refusal.' }),
   }),
 });

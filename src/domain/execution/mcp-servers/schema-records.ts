@@ -51,7 +51,7 @@ const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').impl
   fields: (t) => ({
     name: t.exposeString('name', { description: 'The server’s name for the tool.' }),
     attestedReadOnly: t.exposeBoolean('attestedReadOnly', {
-      description: 'Whether a person vouches that it changes nothing.',
+      description: 'Whether a person vouches that the tool changes nothing.',
     }),
     alwaysAsk: t.boolean({
       graphOnly: true,
@@ -63,7 +63,7 @@ const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').impl
 
 const ConfigPathSource = wordSet('McpConfigPathSource', ['service.yml', 'project'], 'Source of the path.');
 const ConfigStatus = wordSet('McpConfigStatus', configStatuses, 'Whether the config file could be read.', {
-  ok: 'It was read.',
+  ok: 'The file was read.',
   missing: 'The repository has no such file.',
   invalid: 'The file has an error: see `configError`.',
   unreachable: 'The repository could not be read.',
@@ -80,9 +80,9 @@ const Transport = wordSet(
 const BindingStatus = wordSet('McpBindingStatus', bindingStatuses, 'Whether a bound server can be used.', {
   ready: 'Runs can use the approved tools.',
   needs_auth: 'A credential is missing or was rejected.',
-  needs_review: 'Its declaration or its tools have changed since they were approved.',
-  error: 'The config file does not declare it, or connecting to it failed.',
-  disabled: 'A person has turned it off.',
+  needs_review: 'The declaration or the tools of the server have changed since they were approved.',
+  error: 'The config file does not declare the server, or connecting to it failed.',
+  disabled: 'A person has turned the server off.',
 });
 const AuthKind = wordSet('McpAuthKind', authKinds, 'Authentication method of a bound server.', {
   none: 'No credential.',
@@ -115,7 +115,7 @@ const bindingFields = (t: FieldsOfBinding) => ({
     description: 'The action that a person must take; null when none is needed.',
     resolve: (one) => statusOfServer(one).statusDetail,
   }),
-  roles: t.expose('roles', { type: [AgentRole.type], description: 'The roles whose agents may use it.' }),
+  roles: t.expose('roles', { type: [AgentRole.type], description: 'The roles whose agents may use the server.' }),
   authKind: t.expose('authKind', {
     type: AuthKind.type,
     description: 'The authentication method, which follows from the declaration and the credentials.',
@@ -148,15 +148,15 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
     toolsRefreshedAt: t.expose('toolsRefreshedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When the tools were last read; null means never.',
+      description: 'When the tools were last read from the server; null means never.',
     }),
     effectiveToolCounts: t.field({
       type: ToolCounts,
       description: 'Number of tools that an agent of each role can use now.',
       resolve: (one) => one,
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was bound.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the binding was bound.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed the binding.' }),
   }),
 });
 
@@ -212,14 +212,14 @@ export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').impl
 const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').implement({
   description: 'A bound server, in short.',
   fields: (t) => ({
-    projectId: t.exposeString('projectId', { description: 'The project that it is bound to.' }),
-    projectName: t.exposeString('projectName', { description: 'The name of that project.' }),
+    projectId: t.exposeString('projectId', { description: 'The project that the server is bound to.' }),
+    projectName: t.exposeString('projectName', { description: 'The name of the project that the server is bound to.' }),
     serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
     ...bindingFields(t as unknown as FieldsOfBinding),
     credentialFields: t.exposeStringList('credentialFields', {
       description: 'Names of the credentials that the binding has.',
     }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed the binding.' }),
   }),
 });
 

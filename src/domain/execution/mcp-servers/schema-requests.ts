@@ -36,7 +36,9 @@ const approvedTool = z
     attestedReadOnly: z
       .boolean()
       .default(false)
-      .describe('Whether a person attests that it changes nothing. Roles other than `builder` get only such tools.'),
+      .describe(
+        'Whether a person attests that the tool changes nothing. Roles other than `builder` get only such tools.',
+      ),
     alwaysAsk: z
       .boolean()
       .optional()
@@ -79,7 +81,9 @@ export const PutMcpBindingRequest = request(
         ),
       credentials: credentials
         .optional()
-        .describe('Values of the declared secrets by name; never returned. Null deletes one, an absent one is kept.'),
+        .describe(
+          'Values of the declared secrets by name, which are never returned. Null deletes a value, and absent values are kept.',
+        ),
       allowedEgressHosts: z
         .array(hostname)
         .max(maxEntries.egressHosts)
@@ -88,7 +92,7 @@ export const PutMcpBindingRequest = request(
       enabled: z
         .boolean()
         .optional()
-        .describe('Whether missions can use it; true when absent in the request that binds it.'),
+        .describe('Whether missions can use the server; true when absent in the request that binds the server.'),
     })
     .meta({
       description: 'The binding of a declared server.',
@@ -101,10 +105,14 @@ const returnTo = boundedText({ min: 1, max: 2_000 })
   .refine((path) => !path.split(/[/?]/).includes('..'), 'must have no .. in it');
 export const StartMcpOAuthRequest = request(
   'StartMcpOAuthRequest',
-  z.object({ returnTo: returnTo.optional().describe('The path of the console that the person returns to.') }).meta({
-    description: 'The path of the console to which the person returns after signing in to the server.',
-    examples: [{ returnTo: '/console/o/acme/mcp' }],
-  }),
+  z
+    .object({
+      returnTo: returnTo.optional().describe('The path of the console that the person returns to afterwards.'),
+    })
+    .meta({
+      description: 'The path of the console to which the person returns after signing in to the server.',
+      examples: [{ returnTo: '/console/o/acme/mcp' }],
+    }),
 );
 
 export const CompleteMcpOAuthRequest = request(

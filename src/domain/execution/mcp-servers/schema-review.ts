@@ -12,14 +12,14 @@ const mostCharacters = 8_000;
 
 const ToolChange = wordSet('McpToolChange', toolChanges, 'Change of a tool since its last approval.', {
   new: 'Added since tools were last approved.',
-  changed: 'Its definition has changed.',
-  removed: 'The server no longer has it.',
+  changed: 'The definition of the tool has changed.',
+  removed: 'The server no longer has this tool.',
   none: 'Unchanged.',
 });
 const claims = {
-  reads_only: ['readOnlyHint', 'It changes nothing.'],
-  destroys: ['destructiveHint', 'It may destroy data.'],
-  reaches_outside: ['openWorldHint', 'It reaches systems outside of the server.'],
+  reads_only: ['readOnlyHint', 'The tool changes nothing.'],
+  destroys: ['destructiveHint', 'The tool may destroy data.'],
+  reaches_outside: ['openWorldHint', 'The tool reaches systems outside of the server.'],
 } as const;
 type Claim = keyof typeof claims;
 const claimNames = Object.keys(claims) as [Claim, ...Claim[]];
@@ -70,7 +70,10 @@ const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implemen
         resolve: ({ present, reviewed }) =>
           claimNames.filter((name) => (present ?? reviewed)?.annotations?.[claims[name][0]] === true),
       }),
-      definition: definition('present', 'Its definition as JSON, the first 8,000 characters; null unless named.'),
+      definition: definition(
+        'present',
+        'The definition of the tool as JSON, the first 8,000 characters; null unless named.',
+      ),
       reviewedDefinition: definition(
         'reviewed',
         'The definition that was approved; null unless named, and when it was not kept.',

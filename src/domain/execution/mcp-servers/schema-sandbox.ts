@@ -26,7 +26,7 @@ const RunCommand = builder.objectRef<RunMcpCommand>('RunMcpCommand').implement({
   fields: (t) => ({
     serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
     packages: t.exposeStringList('packages', {
-      description: 'npm packages to install, each `name@version`; empty: the server is a file of the repository.',
+      description: 'npm packages to install, each `name@version`; empty means the server is a file of the repository.',
     }),
     program: t.exposeString('program', {
       nullable: true,
@@ -38,7 +38,7 @@ const RunCommand = builder.objectRef<RunMcpCommand>('RunMcpCommand').implement({
     credentials: t.expose('credentials', {
       type: [Value],
       description:
-        'Values of the secrets that the binding has. The environment of the step has the values of the others.',
+        'Values of the secrets that the binding has. The environment of the step has the values of other secrets.',
     }),
     packageIntegrity: t.exposeString('packageIntegrity', {
       nullable: true,

@@ -23,8 +23,8 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
       description: `When the lease expires. Each heartbeat renews it for ${lease.lastsMs / 1_000} seconds; send one every ${lease.heartbeatMs / 1_000} seconds.`,
     }),
     orgId: t.exposeString('orgId', { description: 'The organization of the run.' }),
-    projectId: t.exposeString('projectId', { description: 'The project in whose repository it works.' }),
-    missionTitle: t.exposeString('missionTitle', { nullable: true, description: 'Its name when the run began.' }),
+    projectId: t.exposeString('projectId', { description: 'The project in whose repository the run works.' }),
+    missionTitle: t.exposeString('missionTitle', { nullable: true, description: 'The title when the run began.' }),
     prompt: t.exposeString('prompt', {
       complexity: weightOf(text.prompt.max),
       description: 'The task for the agent. The shell harness runs it as a script.',
@@ -71,7 +71,7 @@ const Desired = wordSet(
   'Desired',
   ['run', 'stop'],
   'The required action of a runtime: `run` continues, `stop` ends at once.',
-  { run: 'Continue.', stop: 'End it at once: it was canceled, killed, or has expired.' },
+  { run: 'Continue.', stop: 'End the work at once: it was canceled, killed, or has expired.' },
 );
 const desiredType = <K extends string>(name: string, id: K, noun: string) =>
   builder.objectRef<Record<K, string> & { desired: 'run' | 'stop' }>(name).implement({
@@ -88,7 +88,7 @@ const desiredType = <K extends string>(name: string, id: K, noun: string) =>
 const RunDesired = wordSet('RunDesired', desiredOfRun, 'Action that a runtime must take on a run.', {
   run: 'Continue; after `interrupt`, resume the session.',
   interrupt: 'Interrupt the turn of the agent, and keep its session until `run` or `stop`. Heartbeats continue.',
-  stop: 'End it at once: it was canceled, has expired, or has reached its budget.',
+  stop: 'End the run at once: it was canceled, has expired, or has reached its budget.',
 });
 const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatMessage').implement({
   description: 'A message of a person to the agent of a run.',
@@ -101,11 +101,12 @@ const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatM
     author: t.exposeString('author', { description: 'The name of the person who sent it.' }),
     questionId: t.exposeString('questionId', {
       nullable: true,
-      description: '`toolUseId` of the question that it answers; null for a message, and for a question without one.',
+      description:
+        '`toolUseId` of the question that the message answers; null for a message, and for a question without one.',
     }),
     approved: t.exposeBoolean('approved', {
       nullable: true,
-      description: 'The decision about a tool call, if it is one.',
+      description: 'The decision about a tool call; null for other messages.',
     }),
   }),
 });
@@ -129,8 +130,8 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
     modelRevision: t.exposeString('modelRevision', {
       nullable: true,
       description:
-        'If the value is not that of `runModels`, ask again and stop using credentials that are no longer listed. Null when ' +
-        'the run must stop, or no agent with a model works on it.',
+        'If the value differs from that of `runModels`, call `runModels` again and stop using credentials that it no longer lists. Null when the run must stop, or ' +
+        'has no agent with a model.',
     }),
   }),
 });
@@ -179,7 +180,7 @@ export const ArtifactUpload = builder
       uploadUrl: t.exposeString('uploadUrl', {
         description: 'PUT the bytes to this URL; it needs no other credential.',
       }),
-      expiresAt: t.expose('expiresAt', { type: 'EpochMs', description: 'The URL does not work after this time.' }),
+      expiresAt: t.expose('expiresAt', { type: 'EpochMs', description: 'When the URL expires.' }),
     }),
   });
 export const RepositoryFile = builder
@@ -188,7 +189,7 @@ export const RepositoryFile = builder
     description: 'A text file of a repository.',
     fields: (t) => ({
       path: t.exposeString('path', { description: 'Path from the root of the repository.' }),
-      ref: t.exposeString('ref', { description: 'The branch, tag or commit that it was read from.' }),
+      ref: t.exposeString('ref', { description: 'The branch, tag or commit that the file was read from.' }),
       content: t.exposeString('content', {
         complexity: weightOf(bytes.repositoryFile),
         description: `At most ${bytes.repositoryFile.toLocaleString('en')} bytes.`,
@@ -200,7 +201,7 @@ const RunModel = builder.objectRef<RunModels['connectors'][number]>('RunModel').
   description: 'A model connector of the organization of a run, with its credentials.',
   fields: (t) => ({
     integrationId: t.exposeString('integrationId', { description: 'The id of the connector; starts with `int_`.' }),
-    name: t.exposeString('name', { description: 'Its name, for messages to people.' }),
+    name: t.exposeString('name', { description: 'Name of the connector, for messages to people.' }),
     vendor: t.expose('vendor', { type: ModelVendor.type, description: 'The vendor of the server’s protocol.' }),
     baseUrl: t.exposeString('baseUrl', {
       description:
@@ -243,6 +244,9 @@ export const ReportedBranch = builder
     description: 'The pull request of a branch.',
     fields: (t) => ({
       prNumber: t.exposeInt('prNumber', { nullable: true, description: 'Number; null without pull requests.' }),
-      prUrl: t.exposeString('prUrl', { nullable: true, description: 'Its page; null where the source host has none.' }),
+      prUrl: t.exposeString('prUrl', {
+        nullable: true,
+        description: 'The page of the pull request; null where the source host has none.',
+      }),
     }),
   });

@@ -57,9 +57,11 @@ const ReportPreparationRequest = request(
         'The runtime’s own id of the prepared environment: the same for the same template, commit and lock files.',
       ),
       templateId: id.describe('The `templateId` of the environment of the step.'),
-      commit: commitSha.nullish().describe('The commit that it is prepared at; absent without a repository.'),
+      commit: commitSha
+        .nullish()
+        .describe('The commit that the environment is prepared at; absent without a repository.'),
       status: PreparationStatus.zod.describe('Status of the preparation.'),
-      lastLines: boundedText(preparationBounds.lastLines).nullish().describe('The last lines of its log.'),
+      lastLines: boundedText(preparationBounds.lastLines).nullish().describe('The last lines of the setup’s log.'),
       seconds: z
         .number()
         .min(0)

@@ -15,7 +15,7 @@ const StepNetwork = builder.objectRef<NetworkPolicy>('StepNetwork').implement({
     mode: t.expose('mode', { type: NetworkMode.type, description: 'The policy of the template.' }),
     hosts: t.exposeStringList('hosts', {
       description:
-        'All hosts that it allows, also with `packages`: `host`, `*.host`, each with `:port` where that port alone is allowed. ' +
+        'All hosts that the policy allows, also with `packages`: `host`, `*.host`, each with `:port` where that port alone is allowed. ' +
         'Empty with `none` and `open`.',
     }),
   }),
@@ -35,7 +35,7 @@ const StepSecretType = builder.objectRef<DeliveredSecret>('StepSecret').implemen
     hosts: t.exposeStringList('hosts', {
       description: 'Requests to these hosts get the value in place of the placeholder; empty with `setupOnly`.',
     }),
-    setupOnly: t.exposeBoolean('setupOnly', { description: 'Whether the setup alone gets it, as a variable.' }),
+    setupOnly: t.exposeBoolean('setupOnly', { description: 'Whether the setup alone gets the secret, as a variable.' }),
   }),
 });
 
@@ -45,7 +45,7 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
     templateId: t.exposeString('templateId', {
       description: 'The id of the template: `standard`, or one that starts with `sbt_`.',
     }),
-    templateName: t.exposeString('templateName', { description: 'Its name, for messages to people.' }),
+    templateName: t.exposeString('templateName', { description: 'Name of the template, for messages to people.' }),
     base: t.expose('base', { type: TemplateBase.type, description: 'Source of the sandbox.' }),
     image: t.exposeString('image', { nullable: true, description: 'The image of the base `image`; null otherwise.' }),
     dockerfile: t.exposeString('dockerfile', {

@@ -24,11 +24,11 @@ const ModelCallReservation = builder.objectRef<ModelCallGrant>('ModelCallReserva
   description: 'Whether a model call may be made now.',
   fields: (t) => ({
     outputTokens: t.exposeInt('outputTokens', {
-      description: 'Maximum output tokens that the call may request; 0: the call must not be made yet.',
+      description: 'Maximum output tokens that the call may request; 0 means the call must not be made yet.',
     }),
     reason: t.exposeString('reason', {
       nullable: true,
-      description: 'The reason why the call must not be made, for people; null when it may.',
+      description: 'The reason why the call must not be made, for people; null when the call may be made.',
     }),
   }),
 });

@@ -70,14 +70,14 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
     stepId: t.exposeString('stepId', { description: 'The id of the step, required in reports on the step.' }),
     seq: t.exposeInt('seq', { description: 'Position among the steps of the run, from 0.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
-    agent: t.expose('agent', { type: RunAgentType, description: 'The agent that works on it.' }),
+    agent: t.expose('agent', { type: RunAgentType, description: 'The agent that works on the step.' }),
     prompt: t.exposeString('prompt', {
       complexity: weightOf(text.prompt.max),
       description: 'The task of the agent. The shell harness runs it as a script.',
     }),
     outputSchema: t.exposeString('outputSchema', {
       nullable: true,
-      description: 'The JSON schema of its structured output, as JSON text; null when none is wanted.',
+      description: 'The JSON schema of the step’s structured output, as JSON text; null when none is wanted.',
     }),
     resumeSessionId: t.exposeString('resumeSessionId', {
       nullable: true,
@@ -125,7 +125,7 @@ export const FinishedStep = builder.objectRef<StepAnswer>('FinishedStep').implem
     failure: t.exposeString('failure', {
       nullable: true,
       description:
-        'With `done`: why the run has failed, regardless of the status sent to `finishRun`; null when it has not.',
+        'With `done`: why the run has failed, regardless of the status sent to `finishRun`; null when the run has not failed.',
     }),
   }),
 });

@@ -11,14 +11,14 @@ import { maxChanges, messagesAtOnce } from '../../work/runs/bounds.ts';
 
 export const Ending = wordSet('Ending', ['completed', 'failed'], 'Outcome of a run or a sandbox.', {
   completed: 'The agent finished its work.',
-  failed: 'It ended before the work was finished.',
+  failed: 'The run or sandbox ended before the work was finished.',
 });
 const nextStatuses = ['active', 'destroying', 'destroyed', 'failed'] as const;
 const EnvironmentMove = wordSet('EnvironmentMove', nextStatuses, 'The next status of a preview environment.', {
-  active: 'It can be reached at its address.',
+  active: 'The environment can be reached at its address.',
   destroying: 'Taking it down has started.',
-  destroyed: 'It has been taken down.',
-  failed: 'It could not be started, or could not be taken down.',
+  destroyed: 'The environment has been taken down.',
+  failed: 'The environment could not be started, or could not be taken down.',
 });
 
 export const id = boundedText(text.pathId);
@@ -28,7 +28,7 @@ export const ofRun = {
 };
 export const ofSandbox = {
   sandboxId: id.describe('The `sandboxId` that `registerSandbox` has returned.'),
-  leaseId: id.describe('The lease of its run.'),
+  leaseId: id.describe('The lease of the run that the sandbox belongs to.'),
 };
 export const sessionDescription = 'The runtime’s own id of the session.';
 export const sessionId = boundedText(text.sessionId).describe(sessionDescription);
@@ -44,7 +44,7 @@ const real = (max: number) => z.number().min(0).max(max);
 
 const sample = z
   .object({
-    t: epochMs.describe('When it was measured: within the last 28 days.'),
+    t: epochMs.describe('When the sample was measured: within the last 28 days.'),
     cpuPct: real(100_000).describe('CPU use in percent of all cores, 0 to 100.'),
     memUsedMb: real(1e9).describe('Memory in use, megabytes.'),
     memTotalMb: real(1e9).describe('All memory, megabytes.'),
@@ -64,7 +64,7 @@ export const HeartbeatRequest = request(
                 .array(id)
                 .max(messagesAtOnce * 10)
                 .optional()
-                .describe('Ids of messages that its agent has taken up; they are not delivered again.'),
+                .describe('Ids of messages that the agent of the run has taken up, which are not delivered again.'),
               progress: z
                 .int()
                 .min(0)
@@ -77,7 +77,7 @@ export const HeartbeatRequest = request(
         )
         .max(report.runs)
         .default([])
-        .describe(`At most ${report.runs} runs that it works on.`),
+        .describe(`At most ${report.runs} runs that the runtime works on.`),
       sandboxes: z
         .array(
           z
@@ -98,7 +98,7 @@ export const HeartbeatRequest = request(
         .array(id)
         .max(report.environments)
         .default([])
-        .describe(`Ids of the preview environments that it serves, at most ${report.environments}.`),
+        .describe(`Ids of the preview environments that the runtime serves, at most ${report.environments}.`),
     })
     .describe('Everything that a runtime works on. Omitted runs get no heartbeat.'),
 );
@@ -114,8 +114,10 @@ export const ReportCostRequest = request(
         .min(report.usd.min)
         .max(report.usd.max)
         .describe('The cost in US dollars, rounded to a millionth.'),
-      sandboxId: id.nullish().describe('The sandbox that caused it.'),
-      role: AgentRole.zod.nullish().describe('The role of the session that it is added to; sent with `sessionId`.'),
+      sandboxId: id.nullish().describe('The sandbox that caused the cost.'),
+      role: AgentRole.zod
+        .nullish()
+        .describe('The role of the session that the cost is added to; sent with `sessionId`.'),
       sessionId: sessionId.nullish().describe(sessionDescription),
       incomplete: z.boolean().default(false).describe('Whether costs are known to be missing.'),
     })
@@ -135,14 +137,16 @@ export const RegisterArtifactRequest = request(
         'The `contentKey` that `createArtifactUpload` has returned, once the upload is complete.',
       ),
       role,
-      kind: ArtifactKind.zod.describe('The kind of its content.'),
+      kind: ArtifactKind.zod.describe('The kind of the content.'),
       contentType: boundedText(text.contentType)
         .regex(/^[\w.+-]+\/[\w.+-]+( *;.*)?$/, 'must be a media type such as image/png')
         .describe('The media type of the bytes, such as image/png.'),
-      sandboxId: id.nullish().describe('The sandbox that it was created in.'),
+      sandboxId: id.nullish().describe('The sandbox that the artifact was created in.'),
       sessionId: sessionId.nullish().describe(sessionDescription),
       caption: boundedText(text.caption).nullish().describe('A title to show.'),
-      criterion: boundedText(text.caption).nullish().describe('The acceptance criterion that it is evidence for.'),
+      criterion: boundedText(text.caption)
+        .nullish()
+        .describe('The acceptance criterion that the artifact is evidence for.'),
       criterionPassed: z.boolean().nullish().describe('Whether that criterion is met.'),
       traceViewerUrl: boundedText(text.redirectUri)
         .regex(/^https?:\/\/\S+$/, 'must be an http or https address')
@@ -194,7 +198,7 @@ export const ReportBranchRequest = request(
     .object({
       ...ofRun,
       headSha: commitSha.describe('The newest commit of the branch.'),
-      baseBranch: boundedText(text.gitRef).describe('The branch that it is to be merged into.'),
+      baseBranch: boundedText(text.gitRef).describe('The branch that the pushed one is to be merged into.'),
       title: boundedText(text.caption)
         .nullish()
         .describe('Title of the pull request; absent means that of the mission.'),
@@ -222,7 +226,9 @@ export const HandBackRunRequest = request(
   z
     .object({
       ...ofRun,
-      reason: boundedText({ min: 1, max: 400 }).describe('Why it cannot continue: 1 to 400 characters.'),
+      reason: boundedText({ min: 1, max: 400 }).describe(
+        'Why the runtime cannot continue the run: 1 to 400 characters.',
+      ),
     })
     .describe('A run that the runtime cannot continue; another runtime may claim it.'),
 );

@@ -26,7 +26,7 @@ export const RegisterSandboxRequest = request(
       ...ofRun,
       key,
       role,
-      harness: Harness.zod.describe('The harness that runs in it.'),
+      harness: Harness.zod.describe('The harness that runs in the sandbox.'),
       harnessVersion: boundedText(text.harnessVersion).nullish().describe('The version that the harness reports.'),
       instanceType: InstanceType.zod.describe('The machine that it runs on.'),
       timeoutAt: epochMs.nullish().describe('The latest time at which the sandbox is ended.'),
@@ -58,7 +58,7 @@ export const AppendLogRequest = request(
   z
     .object({
       ...ofSession,
-      part: LogPart.zod.describe('The log of the session that it belongs to.'),
+      part: LogPart.zod.describe('The log of the session that the piece belongs to.'),
       seq: seq(report.logPieces),
       content: boundedText(text.logPiece).describe('The text of the piece.'),
       spanId: boundedText(text.spanId)

@@ -16,8 +16,10 @@ export const ReportUsageRequest = request(
       ...ofRun,
       usageId: key,
       stepId,
-      sandboxId: id.nullish().describe('The sandbox that caused it.'),
-      role: AgentRole.zod.nullish().describe('The role of the session that it is added to; sent with `sessionId`.'),
+      sandboxId: id.nullish().describe('The sandbox that caused the cost.'),
+      role: AgentRole.zod
+        .nullish()
+        .describe('The role of the session that the cost is added to; sent with `sessionId`.'),
       sessionId: sessionId.nullish().describe(sessionDescription),
       model: boundedText(text.modelId).describe(
         'The model that answered, by its vendor’s name; a date at its end is ignored.',
@@ -29,7 +31,7 @@ export const ReportUsageRequest = request(
       answer: z
         .object({
           vendor: ModelVendor.zod.describe('The vendor that was asked.'),
-          status: z.int().min(0).max(599).describe('The HTTP status; 0: no answer came.'),
+          status: z.int().min(0).max(599).describe('The HTTP status; 0 means that no answer came.'),
         })
         .describe('The answer of the vendor to a model call.')
         .nullish()

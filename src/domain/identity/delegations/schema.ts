@@ -25,8 +25,8 @@ const DelegationStatus = wordSet(
   'Whether the delegation is in effect.',
   {
     active: 'The program can act for the person.',
-    revoked: 'The person, or an administrator, ended it.',
-    expired: 'Its time has run out.',
+    revoked: 'The person, or an administrator, ended the delegation.',
+    expired: 'The time of the delegation has run out.',
   },
 );
 
@@ -59,7 +59,7 @@ const AgentDelegation = builder.objectRef<operations.Delegation>('AgentDelegatio
       description: 'The only project that the program reaches; null means the whole organization.',
     }),
     resource: t.exposeString('resource', {
-      description: 'The resource identifier (RFC 8707) that its tokens are valid for.',
+      description: 'The resource identifier (RFC 8707) that the program’s tokens are valid for.',
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the person consented.' }),
     expiresAt: t.expose('expiresAt', {
@@ -69,7 +69,7 @@ const AgentDelegation = builder.objectRef<operations.Delegation>('AgentDelegatio
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'The last use of one of its tokens, accurate to the minute; null before the first.',
+      description: 'The last use of one of the program’s tokens, accurate to the minute; null before the first.',
     }),
     status: t.expose('status', { type: DelegationStatus.type, description: 'Whether the delegation is in effect.' }),
     project: t.byId(ProjectType, 'projectId', { link: 'projects:read', description: 'The project of `projectId`.' }),

@@ -12,9 +12,12 @@ const scope = 'integrations:write';
 const RuntimeToken = builder.objectRef<Row<ServiceToken>>('RuntimeToken').implement({
   description: 'A token with which runtimes take the runs of this organization, without its bearer value.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `svc_`; not a secret.' }),
-    name: t.exposeString('name', { description: 'A label for people; several may have the same.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created. It does not expire.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `svc_`; not a secret.' }),
+    name: t.exposeString('name', { description: 'A label for people; several tokens may have the same.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'EpochMs',
+      description: 'When the token was created. A runtime token does not expire.',
+    }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'EpochMs',
       nullable: true,
@@ -41,12 +44,12 @@ const RuntimeTokens = builder.objectRef<{ data: Row<ServiceToken>[] }>('RuntimeT
 const CreatedRuntimeToken = builder.objectRef<operations.CreatedRuntimeToken>('CreatedRuntimeToken').implement({
   description: 'A new runtime token with its bearer value, which no other response contains.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `svc_`; not a secret.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `svc_`; not a secret.' }),
     name: t.exposeString('name', { description: 'A label for people.' }),
     token: t.exposeString('token', {
       description: 'The bearer value, `srv_…`. Only its digest is stored, so it cannot be returned again.',
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the token was created.' }),
   }),
 });
 

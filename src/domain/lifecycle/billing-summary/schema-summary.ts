@@ -69,14 +69,16 @@ const CreditMessage = builder
     description: 'One message of a request for credits.',
     fields: (t) => ({
       message: t.exposeString('message', { description: `${range(text.creditMessage)} characters.` }),
-      userId: t.exposeString('userId', { description: 'The id of the person who sent it; starts with `usr_`.' }),
+      userId: t.exposeString('userId', {
+        description: 'The id of the person who sent the message; starts with `usr_`.',
+      }),
       name: t.string({
         graphOnly: true,
         nullable: true,
         description: 'The name of the requester; null when the account is gone.',
         resolve: async ({ userId }, _args, context) => (await asker(context).load(userId))?.name ?? null,
       }),
-      at: t.expose('at', { type: 'EpochMs', description: 'When it was sent.' }),
+      at: t.expose('at', { type: 'EpochMs', description: 'When the message was sent.' }),
     }),
   });
 
@@ -85,9 +87,12 @@ const OpenCreditRequest = builder
   .implement({
     description: 'An open request for credits.',
     fields: (t) => ({
-      id: t.exposeString('id', { description: 'Starts with `crq_`.' }),
-      createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When its first message was sent.' }),
-      messages: t.expose('messages', { type: [CreditMessage], description: 'Oldest first.' }),
+      id: t.exposeString('id', { description: 'The id, which starts with `crq_`.' }),
+      createdAt: t.expose('createdAt', {
+        type: 'EpochMs',
+        description: 'When the first message of the request was sent.',
+      }),
+      messages: t.expose('messages', { type: [CreditMessage], description: 'The messages, oldest first.' }),
     }),
   });
 
@@ -104,7 +109,7 @@ const PlanAdvice = builder.objectRef<NonNullable<BillingSummary['advice']>>('Pla
   description: 'A plan that would cost less than this month’s usage.',
   fields: (t) => ({
     plan: t.expose('plan', { type: TeamPlanId.type, description: 'The plan.' }),
-    reason: t.exposeString('reason', { description: 'A sentence for people.' }),
+    reason: t.exposeString('reason', { description: 'The suggestion in a sentence for people.' }),
   }),
 });
 
@@ -117,12 +122,16 @@ const BillingTrialState = builder.objectRef<BillingSummary['trial']>('BillingTri
     remaining: t.exposeFloat('remaining', {
       description: 'Remaining trial credits, to a millionth; 0 once they have expired.',
     }),
-    endsAt: t.expose('endsAt', { type: 'EpochMs', nullable: true, description: 'When they expire; null means never.' }),
+    endsAt: t.expose('endsAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the trial credits expire; null means never.',
+    }),
   }),
 });
 
 export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSummary').implement({
-  description: 'The plan and the credits of an organization, and what it may do with them.',
+  description: 'The plan and the credits of an organization, and the actions that they allow.',
   fields: (t) => ({
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     plan: t.expose('plan', { type: BillingPlan.type, description: 'The plan whose limits apply.' }),

@@ -8,8 +8,8 @@ import * as operations from './export.ts';
 import { exportStatuses, type OrgExport } from './model.ts';
 
 const ExportStatus = wordSet('OrganizationExportStatus', exportStatuses, 'Whether an export can be downloaded.', {
-  preparing: 'It is being written, once the closure is settled.',
-  ready: 'It can be downloaded.',
+  preparing: 'The export is written once the closure is settled.',
+  ready: 'The export can be downloaded.',
   failed: 'The last try failed. It is repeated for a day, or when it is requested again.',
 });
 
@@ -20,8 +20,8 @@ const OrganizationExport = builder.objectRef<Row<OrgExport>>('OrganizationExport
     'The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with their counts and SHA-256. It is erased with the organization.',
   fields: (t) => ({
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    status: t.expose('status', { type: ExportStatus.type, description: 'Whether it can be downloaded.' }),
-    requestedAt: t.expose('requestedAt', { type: 'EpochMs', description: 'When it was requested.' }),
+    status: t.expose('status', { type: ExportStatus.type, description: 'Whether the export can be downloaded.' }),
+    requestedAt: t.expose('requestedAt', { type: 'EpochMs', description: 'When the export was requested.' }),
     url: t.string({
       nullable: true,
       description: 'Address for the download, valid without a credential; null unless the export is ready.',

@@ -10,7 +10,7 @@ import { closureBases, type OrgClosure, type Settlement, settlementKinds } from 
 import * as operations from './operations.ts';
 
 const ClosureBasis = wordSet('ClosureBasis', closureBases, 'The party that closed an organization.', {
-  owner: 'One of its owners.',
+  owner: 'An owner of the organization.',
   service: 'The operator of the service.',
 });
 const SettlementKind = wordSet('ClosureSettlementKind', settlementKinds, 'Subject of a settlement.', {
@@ -37,8 +37,11 @@ const OrgClosureType = builder.objectRef<Row<OrgClosure>>('OrgClosure').implemen
   description: 'The end of an organization. It is read-only for its owners for thirty days, and then erased.',
   fields: (t) => ({
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    closedAt: t.expose('closedAt', { type: 'EpochMs', description: 'When it was closed.' }),
-    basis: t.expose('basis', { type: ClosureBasis.type, description: 'The role of the person who closed it.' }),
+    closedAt: t.expose('closedAt', { type: 'EpochMs', description: 'When the organization was closed.' }),
+    basis: t.expose('basis', {
+      type: ClosureBasis.type,
+      description: 'The role of the person who closed the organization.',
+    }),
     settlements: t.expose('settlements', {
       type: [ClosureSettlement],
       description: 'The settlements so far. Credits are settled once the costs of canceled missions are booked.',

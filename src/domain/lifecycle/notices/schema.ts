@@ -25,7 +25,7 @@ const NoticeType = builder.objectRef<Notice>('Notice').implement({
     body: t.exposeString('body', { description: 'The details, and what to do.' }),
     actionUrl: t.exposeString('actionUrl', {
       nullable: true,
-      description: 'The page of the console on which to do it; null when there is none.',
+      description: 'The page of the console for the necessary action; null when there is none.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'EpochMs',
@@ -55,7 +55,7 @@ const NoticeDismissalType = builder.modelType(NoticeDismissal, 'NoticeDismissal'
   fields: (t) => ({
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     noticeId: t.exposeString('noticeId', { description: 'The id of the notice, derived from its cause.' }),
-    dismissedAt: t.expose('dismissedAt', { type: 'EpochMs', description: 'When it was first dismissed.' }),
+    dismissedAt: t.expose('dismissedAt', { type: 'EpochMs', description: 'When the notice was first dismissed.' }),
   }),
 });
 
@@ -90,7 +90,7 @@ const NoticeMailChoice = builder.objectRef<MailChoice>('NoticeMailChoice').imple
   fields: (t) => ({
     kind: t.expose('kind', { type: NoticeMailKind.type, description: 'Subject of the notices.' }),
     enabled: t.exposeBoolean('enabled', {
-      description: 'Whether the notices are emailed: true unless the person has turned it off.',
+      description: 'Whether the notices are emailed: true unless the person has turned the kind off.',
     }),
   }),
 });

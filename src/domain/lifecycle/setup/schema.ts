@@ -32,14 +32,14 @@ const GroupId = wordSet('SetupGroupId', groupIds, 'A group of milestones.', {
 });
 const GuideId = wordSet('SetupGuideId', guideIds, 'A guide through pages of the console.');
 const Mark = wordSet('SetupMark', marks, 'Mark that a person sets on a milestone or a group.', {
-  done: 'It counts as reached.',
-  skipped: 'It is not shown as the next step.',
+  done: 'The milestone counts as reached.',
+  skipped: 'The milestone is not shown as the next step.',
   reset: 'Removes the mark.',
 });
 const MilestoneState = wordSet('SetupMilestoneState', milestoneStates, 'Whether a milestone is settled.', {
-  open: 'It is still to be done.',
-  done: 'It was reached, or marked as done.',
-  skipped: 'It was marked as skipped and not reached.',
+  open: 'The milestone is still to be reached.',
+  done: 'The milestone was reached, or marked as done.',
+  skipped: 'The milestone was marked as skipped and not reached.',
 });
 
 const SetupMilestone = builder.objectRef<operations.Milestone>('SetupMilestone').implement({
@@ -117,7 +117,7 @@ const SetupRequirement = builder.objectRef<RequirementRecord>('SetupRequirement'
   description: 'A requirement that must be met before a mission can start.',
   fields: (t) => ({
     id: t.expose('id', { type: Requirement.type, description: 'The id of the requirement.' }),
-    isMet: t.exposeBoolean('isMet', { description: 'Whether it is connected now.' }),
+    isMet: t.exposeBoolean('isMet', { description: 'Whether the requirement is met now.' }),
   }),
 });
 

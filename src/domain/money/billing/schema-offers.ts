@@ -28,7 +28,7 @@ const BillingOffer = builder.objectRef<typeof catalog.pack>('BillingOffer').impl
       resolve: () => 'pack' as const,
     }),
     name: t.string({ description: 'Name for people, in English.', resolve: ({ credits }) => `${credits} credits` }),
-    credits: t.exposeInt('credits', { description: 'Whole credits.' }),
+    credits: t.exposeInt('credits', { description: 'Number of whole credits.' }),
     priceUsd: t.float({ description: 'Price of one pack, US dollars.', resolve: ({ cents }) => usd(cents) }),
     perCreditUsd: t.float({
       description: 'Price of one credit, US dollars.',
@@ -99,7 +99,7 @@ export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersR
   fields: (t) => ({
     currency: t.field({
       type: builder.enumType('Currency', {
-        values: { USD: { description: 'US dollars.' } },
+        values: { USD: { description: 'US dollars are the only currency.' } },
         description: 'The currency of all prices.',
       }),
       description: 'The currency of all prices.',

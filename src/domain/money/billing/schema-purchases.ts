@@ -62,16 +62,19 @@ const unspent = toOne(unspentOf, ({ orderId }) => orderId!);
 export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrder').implement({
   description: 'A paid purchase of an organization.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `ord_`.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `ord_`.' }),
     offer: t.expose('offer', { type: CheckoutOffer.type, description: 'The purchased offer.' }),
-    credits: t.exposeInt('credits', { description: 'Whole credits.' }),
+    credits: t.exposeInt('credits', { description: 'Number of whole credits.' }),
     amountUsd: t.float({ description: 'Amount paid, US dollars.', resolve: ({ amountCents }) => amountCents / 100 }),
-    status: t.expose('status', { type: BillingOrderStatus.type, description: 'Whether it was withdrawn.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was paid.' }),
+    status: t.expose('status', {
+      type: BillingOrderStatus.type,
+      description: 'Whether the order is paid or was withdrawn.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the order was paid.' }),
     withdrawableUntil: t.expose('withdrawableUntil', {
       type: 'EpochMs',
       nullable: true,
-      description: 'The end of the withdrawal period; null when it cannot be withdrawn.',
+      description: 'The end of the withdrawal period; null when the order cannot be withdrawn.',
     }),
     number: t.exposeInt('number', { graphOnly: true, description: 'Receipt number: 1, 2, 3 … per organization.' }),
     teamPlan: t.expose('teamPlan', {
@@ -123,14 +126,14 @@ export const TeamSubscription = builder.objectRef<Row<BillingSubscription>>('Tea
 export const ListOrdersResponse = builder.objectRef<{ orders: Row<BillingOrder>[] }>('ListOrdersResponse').implement({
   description: 'The orders of an organization.',
   fields: (t) => ({
-    orders: t.expose('orders', { type: [BillingOrderType], description: 'The newest 200, newest first.' }),
+    orders: t.expose('orders', { type: [BillingOrderType], description: 'The newest 200 orders, newest first.' }),
   }),
 });
 
 export const CreditRequestResponse = builder.objectRef<RequestedCredits>('CreditRequestResponse').implement({
   description: 'The request for credits that holds the message.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `crq_`.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `crq_`.' }),
     status: t.field({
       type: builder.enumType('CreditRequestStatus', {
         values: { open: { description: 'The request waits for an answer of the owners.' } },
@@ -149,7 +152,7 @@ export const CheckoutSessionResponse = builder
   .implement({
     description: 'A new checkout session.',
     fields: (t) => ({
-      checkoutId: t.exposeString('checkoutId', { description: 'Starts with `chk_`.' }),
+      checkoutId: t.exposeString('checkoutId', { description: 'The id, which starts with `chk_`.' }),
       url: t.exposeString('url', { description: 'The page of the payment provider, for a person.' }),
     }),
   });
@@ -160,14 +163,14 @@ const CheckoutTeamPlan = builder
     description: 'The team plan of a checkout session.',
     fields: (t) => ({
       plan: t.expose('plan', { type: TeamPlanId.type, description: 'The id of the plan.' }),
-      name: t.exposeString('name', { description: 'Its name, for people.' }),
+      name: t.exposeString('name', { description: 'Name of the plan, for people.' }),
     }),
   });
 
 export const CheckoutSessionStatus = builder.objectRef<Row<BillingCheckout>>('CheckoutSessionStatus').implement({
   description: 'A checkout session.',
   fields: (t) => ({
-    checkoutId: t.exposeString('id', { description: 'Starts with `chk_`.' }),
+    checkoutId: t.exposeString('id', { description: 'The id, which starts with `chk_`.' }),
     status: t.expose('status', {
       type: CheckoutStatus.type,
       description: 'State of the checkout session; `complete` once it is paid.',
@@ -199,7 +202,7 @@ export const WithdrawalResponse = builder.objectRef<Withdrawal>('WithdrawalRespo
   description: 'A withdrawal from an order.',
   fields: (t) => ({
     orderId: t.exposeString('orderId', { description: 'The id of the order; starts with `ord_`.' }),
-    submittedAt: t.expose('submittedAt', { type: 'EpochMs', description: 'When it was withdrawn.' }),
+    submittedAt: t.expose('submittedAt', { type: 'EpochMs', description: 'When the order was withdrawn.' }),
     creditsReversed: t.exposeInt('creditsReversed', {
       description: 'Whole credits taken back, rounded down; the ledger has the exact amount.',
     }),

@@ -45,7 +45,7 @@ const CreateCheckoutSessionRequest = request(
         .boolean()
         .optional()
         .describe(
-          'True: the credits can be spent at once, and what is spent is not refunded. Otherwise they can be spent when the 14 days of withdrawal are over.',
+          'True means that the credits can be spent at once, and that spent ones are not refunded. Otherwise credits can be spent when the 14 days of withdrawal are over.',
         ),
     })
     .meta({ description: 'The order.', examples: [{ offer: 'pack', quantity: 2, startNowConsent: true }] }),

@@ -27,7 +27,7 @@ const LedgerEntryKind = wordSet('LedgerEntryKind', listedKinds, 'Cause of a chan
 const LedgerEntry = builder.objectRef<Row<CreditTransfer>>('LedgerEntry').implement({
   description: 'One change of the credits that an organization owns.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `crt_`.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `crt_`.' }),
     kind: t.field({
       type: LedgerEntryKind.type,
       description: 'Reason for the change.',
@@ -41,10 +41,19 @@ const LedgerEntry = builder.objectRef<Row<CreditTransfer>>('LedgerEntry').implem
       description: 'The amount owned by the organization after this entry, to a millionth of a credit.',
       resolve: ({ balanceAfter }) => creditsOf(balanceAfter),
     }),
-    runId: t.exposeString('runId', { nullable: true, description: 'The mission that it is about; null for none.' }),
-    orderId: t.exposeString('orderId', { nullable: true, description: 'The order that it is about; null for none.' }),
-    note: t.exposeString('note', { nullable: true, description: 'A sentence for people; null without one.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was booked.' }),
+    runId: t.exposeString('runId', {
+      nullable: true,
+      description: 'The mission that caused the change; null for none.',
+    }),
+    orderId: t.exposeString('orderId', {
+      nullable: true,
+      description: 'The order that caused the change; null for none.',
+    }),
+    note: t.exposeString('note', {
+      nullable: true,
+      description: 'Explanation of the change for people; null without one.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the change was booked.' }),
   }),
 });
 

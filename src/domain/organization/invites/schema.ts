@@ -11,23 +11,23 @@ import { Invite, inviteStatuses, statusOfInvite } from './model.ts';
 import * as operations from './operations.ts';
 
 const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'Status of an invite.', {
-  pending: 'It can be accepted until `expiresAt`.',
+  pending: 'The invite can be accepted until `expiresAt`.',
   accepted: 'The person has joined.',
-  revoked: 'A member withdrew it.',
-  expired: 'Nobody accepted it within 7 days.',
+  revoked: 'A member withdrew the invite.',
+  expired: 'Nobody accepted the invite within 7 days.',
 });
 
 export const InviteType = builder.modelType(Invite, 'Invite').implement({
   description: 'An invitation to join the organization, sent to an email address.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `inv_`.' }),
-    email: t.exposeString('email', { description: 'Only the account with this address can accept.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `inv_`.' }),
+    email: t.exposeString('email', { description: 'The email address: only its account can accept the invite.' }),
     role: t.expose('role', { type: OrgRole.type, description: 'The role of the person after accepting.' }),
     orgId: t.exposeString('orgId', { description: 'The organization that the person is invited to.' }),
     status: t.field({
       type: InviteStatus.type,
       resolve: statusOfInvite,
-      description: 'Only a pending invite can be accepted or revoked.',
+      description: 'Status of the invite: only a pending one can be accepted or revoked.',
     }),
     invitedByUserId: t.exposeString('invitedByUserId', {
       nullable: true,
@@ -35,10 +35,10 @@ export const InviteType = builder.modelType(Invite, 'Invite').implement({
     }),
     expiresAtSec: t.field({
       type: 'EpochSec',
-      description: 'Seven days after creation, in seconds; after that the invite cannot be accepted.',
+      description: 'End of the invite, seven days after its creation, in seconds; an expired one cannot be accepted.',
       resolve: ({ expiresAt }) => Math.floor(expiresAt / 1_000),
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the invite was created.' }),
     invitedBy: t.belongsTo('invitedBy', {
       link: 'members:read',
       description: 'The account of the person who created the invite.',

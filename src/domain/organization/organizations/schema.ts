@@ -19,20 +19,20 @@ const slug = boundedText(text.organizationSlug)
 export const OrganizationType = builder.modelType(Organization, 'Organization').implement({
   description: 'The owner of projects, credentials and credits.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `org_`.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `org_`.' }),
     name: t.exposeString('name', { description: `${range(text.organizationName)} characters; not unique.` }),
     slug: t.exposeString('slug', { description: 'A unique name, which is part of console addresses.' }),
     createdByUserId: t.exposeString('createdByUserId', {
-      description: 'The person who created it and became its first owner.',
+      description: 'The person who created the organization and became its first owner.',
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the organization was created.' }),
     namePending: t.exposeBoolean('namePending', {
       description: 'Not used yet: always false, since a person chooses every name.',
     }),
     consoleUrl: t.string({
       beyondRest: true,
       description:
-        'Its pages in the console. A token reaches only its own organization: for this one, a person creates a token there, ' +
+        'The address of the organization’s pages in the console. A token reaches only its own organization: for this one, a person creates a token there, ' +
         'under Tokens, and a session sends its id in `X-Org-Id`.',
       resolve: ({ slug }) => pageOfSlug(slug, ''),
     }),
@@ -71,7 +71,7 @@ const SlugAvailabilityResponse = builder.objectRef<operations.SlugAvailability>(
     available: t.exposeBoolean('available', { description: 'Whether no organization has the slug.' }),
     suggestion: t.exposeString('suggestion', {
       nullable: true,
-      description: 'The nearest free slug, when this one is taken.',
+      description: 'The nearest free slug; null when the checked one is free.',
     }),
   }),
 });

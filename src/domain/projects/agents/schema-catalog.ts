@@ -54,7 +54,9 @@ const CatalogHarness = builder.objectRef<catalog.Harness>('CatalogHarness').impl
   fields: (t) => ({
     id: t.expose('id', { type: Harness.type, description: 'Value for `harness` of an agent.' }),
     label: t.exposeString('label', { description: 'Name for people; programs use the id.' }),
-    executable: t.exposeBoolean('executable', { description: 'Whether missions may be given to agents that use it.' }),
+    executable: t.exposeBoolean('executable', {
+      description: 'Whether missions may be given to agents with this harness.',
+    }),
     models: t.field({
       type: [CatalogModelType],
       resolve: ({ models }) => [...models],
@@ -67,18 +69,20 @@ const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').imp
   fields: (t) => ({
     key: t.exposeString('key', { description: 'The key of the agent, whose id is `agn_builtin_` and this key.' }),
     name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
-    role: t.expose('role', { type: AgentRole.type, description: 'The part it plays in a mission.' }),
-    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
-    model: t.exposeString('model', { description: 'The id of its model.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent in a mission.' }),
+    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the agent’s model.' }),
+    model: t.exposeString('model', { description: 'The id of the agent’s model.' }),
     userPrompt: t.exposeString('userPrompt', {
       complexity: weightOf(text.userPrompt.max),
-      description: 'Instructions it gets in addition to the issue.',
+      description: 'Instructions that the agent gets in addition to the issue.',
     }),
     skillRepos: t.stringList({
       resolve: ({ skillRepos }) => [...skillRepos],
       description: 'Repositories with skills, each `<owner>/<repo>`.',
     }),
-    sandboxTemplateKey: t.exposeString('sandboxTemplateKey', { description: 'The key of its sandbox template.' }),
+    sandboxTemplateKey: t.exposeString('sandboxTemplateKey', {
+      description: 'The key of the agent’s sandbox template.',
+    }),
   }),
 });
 const CatalogSandboxTemplate = builder.objectRef<CatalogTemplate>('CatalogSandboxTemplate').implement({
@@ -150,7 +154,10 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
       description:
         'The runtime token that the runtime authenticates with; null for a runtime of the operator, which serves everybody.',
     }),
-    harnesses: t.expose('harnesses', { type: [RuntimeHarness], description: 'The harnesses that it can execute.' }),
+    harnesses: t.expose('harnesses', {
+      type: [RuntimeHarness],
+      description: 'The harnesses that the runtime can execute.',
+    }),
     isolation: t.exposeString('isolation', {
       nullable: true,
       description:
@@ -164,7 +171,7 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
       type: [ModelVendor.type],
       nullable: true,
       description:
-        'Vendors for whose models it has credentials of its own, besides those that the organization has connected; null when ' +
+        'Vendors for whose models the runtime has credentials of its own, besides those that the organization has connected; null when ' +
         'not reported.',
     }),
     notice: t.exposeString('notice', {
@@ -175,12 +182,16 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
       type: 'EpochMs',
       description: 'Time of the last claim or heartbeat, to the half minute.',
     }),
-    isConnected: t.exposeBoolean('isConnected', { description: 'Whether that was within two minutes.' }),
+    isConnected: t.exposeBoolean('isConnected', {
+      description: 'Whether the last claim or heartbeat was within two minutes.',
+    }),
   }),
 });
 export const Runtimes = builder.objectRef<{ data: Runtime[] }>('Runtimes').implement({
   description: 'The runtimes that work for an organization.',
-  fields: (t) => ({ data: t.expose('data', { type: [RuntimeType], description: 'The latest first, at most 100.' }) }),
+  fields: (t) => ({
+    data: t.expose('data', { type: [RuntimeType], description: 'The runtimes, the one seen last first: at most 100.' }),
+  }),
 });
 
 export const HarnessDemandType = builder.objectRef<HarnessDemand>('HarnessDemand').implement({

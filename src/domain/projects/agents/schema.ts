@@ -35,11 +35,11 @@ const loadWithModel = toOne<Pick<operations.AgentRecord, 'id'>>(
 export const AgentType = builder.modelType(Agent, 'Agent').implement({
   description: 'An agent that missions run with: a role, a harness and a model under one name.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `agn_`.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `agn_`.' }),
     orgId: t.exposeString('orgId', { description: 'The organization; for a built-in agent, that of the caller.' }),
     name: t.exposeString('name', { description: 'The name, unique among the organization’s own agents.' }),
-    role: t.expose('role', { type: AgentRole.type, description: 'The part it plays in a mission.' }),
-    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent in a mission.' }),
+    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the agent’s model.' }),
     model: t.exposeString('model', { description: 'One of the models of the harness, as the catalog lists them.' }),
     effort: t.expose('effort', {
       type: Effort.type,
@@ -47,13 +47,13 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
       description: 'Reasoning effort of the model; null means the harness decides.',
     }),
     sandboxTemplateId: t.exposeString('sandboxTemplateId', {
-      description: 'Id of its sandbox template; `standard`: the project’s template is used.',
+      description: 'Id of the agent’s sandbox template; `standard`: the project’s template is used.',
     }),
     sandboxTemplate: t.field({
       type: SandboxTemplateType,
       nullable: true,
       graphOnly: true,
-      description: 'Its own sandbox template; with `standard`, the project’s template is used instead.',
+      description: 'The agent’s own sandbox template; with `standard`, the project’s template is used instead.',
       resolve: ({ sandboxTemplateId }, _, context) => loadTemplate(context).load(sandboxTemplateId),
     }),
     userPrompt: t.exposeString('userPrompt', {
@@ -61,16 +61,16 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
       complexity: weightOf(text.userPrompt.max),
       description: 'Instructions in addition to the issue.',
     }),
-    skillRepos: t.exposeStringList('skillRepos', { description: 'Repositories with skills that it may use.' }),
+    skillRepos: t.exposeStringList('skillRepos', { description: 'Repositories with skills that the agent may use.' }),
     isBuiltin: t.exposeBoolean('isBuiltin', {
       description:
         'Whether the agent is part of the service: every organization has it, and nobody can change or delete it.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'EpochMs',
-      description: 'When it was created; for a built-in agent, a fixed time.',
+      description: 'When the agent was created; for a built-in agent, a fixed time.',
     }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the agent was last changed.' }),
     hasModel: t.boolean({
       graphOnly: true,
       description:
@@ -90,8 +90,8 @@ const DeleteAgentResponse = okIdAnswer('DeleteAgentResponse');
 const name = nameText(text.missionAgentName).describe(
   `${range(text.missionAgentName)} characters; unique in the organization.`,
 );
-const role = AgentRole.zod.describe('The part it plays in a mission.');
-const harness = Harness.zod.describe('The program that drives its model.');
+const role = AgentRole.zod.describe('The role of the agent in a mission.');
+const harness = Harness.zod.describe('The program that drives the agent’s model.');
 const model = boundedText(text.modelId).describe('One of the models of the harness.');
 const sandbox = z
   .object({

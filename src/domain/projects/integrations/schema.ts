@@ -47,7 +47,7 @@ const ConnectorModelType = builder.objectRef<ConnectorModel>('ConnectorModel').i
 export const IntegrationType = builder.modelType(Integration, 'Integration').implement({
   description: 'A tracker, a source host or a language model that projects connect to.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `int_`.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `int_`.' }),
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     vendor: t.expose('vendor', { type: Vendor.type, description: 'The external service.' }),
     vendorKind: t.expose('vendorKind', { type: VendorKind.type, description: 'The kind of use in projects.' }),
@@ -56,8 +56,8 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       description: 'The organization, workspace or account at the vendor; null when unknown.',
     }),
     displayName: t.exposeString('displayName', { description: 'Name for people; programs use the id.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was connected.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When its credentials were last replaced.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the integration was connected.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the credentials were last replaced.' }),
     baseUrl: t.exposeString('baseUrl', {
       nullable: true,
       graphOnly: true,
@@ -90,11 +90,11 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       type: [ConnectorModelType],
       beyondRest: true,
       description:
-        'The models that it names beside those of the catalog, or with other prices; none for other kinds than `llm`.',
+        'The models that the integration names beside those of the catalog, or with other prices; none for other kinds than `llm`.',
     }),
     organization: t.belongsTo('organization', {
       link: 'organizations:read',
-      description: 'The organization that owns it; null when the caller may not read organizations.',
+      description: 'The organization of the integration; null when the caller may not read organizations.',
     }),
   }),
 });

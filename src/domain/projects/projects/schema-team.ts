@@ -9,8 +9,8 @@ builder.objectField(ProjectType, 'hasTeam', (t) =>
     nullable: true,
     graphOnly: true,
     description:
-      'Whether builders work with a planner, a reviewer and QA: agents of the organization, else the built-in ones. False: they work ' +
-      'alone; null means that they work with the organization’s own agents of these roles.',
+      'Whether builders work with a planner, a reviewer and QA: agents of the organization, else the built-in ones. False means that builders work alone; null means that they ' +
+      'work with the organization’s own agents of these roles.',
   }),
 );
 

@@ -30,7 +30,7 @@ const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Tracker of th
 export const ProjectType = builder.modelType(Project, 'Project').implement({
   description: 'A tracker, a repository and a language model that missions work with.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `prj_`.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `prj_`.' }),
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     slug: t.exposeString('slug', {
       description: 'The slug, unique in the organization; it does not change when the project is renamed.',
@@ -77,9 +77,9 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
       description: 'The template for agents whose own template is `standard`; null without one.',
       resolve: ({ defaultSandboxTemplateId: id }, _, context) => (id === null ? null : loadTemplate(context).load(id)),
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the project was created.' }),
     missingConnectorKinds: t.field({
-      description: 'The kinds of connector it still lacks; absent when it lacks none.',
+      description: 'The kinds of connector that the project lacks; absent when it lacks none.',
       absent: true,
       nullable: true,
       type: [VendorKind.type],
@@ -90,7 +90,7 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
     }),
     organization: t.belongsTo('organization', {
       link: 'organizations:read',
-      description: 'The organization that owns it; null when the caller may not read organizations.',
+      description: 'The organization of the project; null when the caller may not read organizations.',
     }),
     trackerConnector: t.belongsTo('trackerConnector', {
       link: 'integrations:read',

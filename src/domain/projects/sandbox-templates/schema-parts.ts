@@ -24,7 +24,7 @@ export const NetworkMode = wordSet('NetworkMode', networkModes, 'Set of hosts th
 export const NetworkPolicyType = builder.objectRef<NetworkPolicy>('NetworkPolicy').implement({
   description: 'The hosts that a phase of a mission may connect to. Addresses that are not public are never allowed.',
   fields: (t) => ({
-    mode: t.expose('mode', { type: NetworkMode.type, description: 'Set of hosts that it allows.' }),
+    mode: t.expose('mode', { type: NetworkMode.type, description: 'Set of hosts that the policy allows.' }),
     hosts: t.exposeStringList('hosts', {
       description:
         'Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, each with `:port` for that port alone.',
@@ -37,7 +37,7 @@ export const VariableType = builder.objectRef<Variable>('TemplateVariable').impl
     name: t.exposeString('name', { description: 'Name of the environment variable.' }),
     value: t.exposeString('value', {
       complexity: weightOf(templateText.variable.max),
-      description: 'The value, which everybody can read who can read the template.',
+      description: 'The value, which is visible to everybody who can read the template.',
     }),
   }),
 });
@@ -68,7 +68,7 @@ export const policyHost = boundedText(templateText.host)
 
 export const networkPolicy = z
   .object({
-    mode: NetworkMode.zod.describe('Set of hosts that it allows.'),
+    mode: NetworkMode.zod.describe('Set of hosts that the policy allows.'),
     hosts: z
       .array(policyHost)
       .max(templateCounts.hosts)

@@ -24,7 +24,7 @@ export const ServiceType = builder.objectRef<Service>('TemplateService').impleme
     healthCheck: t.exposeString('healthCheck', {
       nullable: true,
       description:
-        'Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running.',
+        'Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running.',
     }),
   }),
 });
@@ -50,7 +50,7 @@ const service = z
       .nullable()
       .default(null)
       .describe(
-        'Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running.',
+        'Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running.',
       ),
   })
   .describe('A container beside each mission.');

@@ -17,7 +17,9 @@ import { ServiceType, services } from './schema-services.ts';
 export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTemplate').implement({
   description: 'The environment that agents work in: what a sandbox is created from, holds and may connect to.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `sbt_`; `standard` for the built-in template.' }),
+    id: t.exposeString('id', {
+      description: 'The id, which starts with `sbt_`; `standard` for the built-in template.',
+    }),
     orgId: t.exposeString('orgId', { description: 'The organization; for the built-in template, that of the caller.' }),
     name: t.exposeString('name', { description: 'The name, unique among the organization’s own templates.' }),
     description: t.exposeString('description', {
@@ -84,13 +86,14 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       description: 'Maximum tokens of a step, read and written, cached ones included; null means no bound.',
     }),
     isBuiltin: t.exposeBoolean('isBuiltin', {
-      description: 'Whether it is part of the service: every organization has it, and nobody can change or delete it.',
+      description:
+        'Whether the template is part of the service: every organization has it, and nobody can change or delete it.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'EpochMs',
-      description: 'When it was created; for the built-in template, a fixed time.',
+      description: 'When the template was created; for the built-in template, a fixed time.',
     }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the template was last changed.' }),
   }),
 });
 

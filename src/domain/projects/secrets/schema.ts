@@ -28,9 +28,9 @@ const setters = toOne(operations.settersOf, ({ id }) => id);
 const SecretType = builder.modelType(Secret, 'Secret').implement({
   description: 'A secret or variable of the environment of agents. Its value can be written and not read.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `sec_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
-    scope: t.expose('scope', { type: SecretScope.type, description: 'The missions that get it.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `sec_`.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization of the secret or variable.' }),
+    scope: t.expose('scope', { type: SecretScope.type, description: 'The missions that get the secret or variable.' }),
     projectId: t.exposeString('projectId', {
       nullable: true,
       description: 'The project, if the scope is `project`; null otherwise.',
@@ -45,11 +45,11 @@ const SecretType = builder.modelType(Secret, 'Secret').implement({
     }),
     name: t.exposeString('name', { description: 'Name of the environment variable; unique in its scope.' }),
     hosts: t.exposeStringList('hosts', { description: 'The hosts whose requests get the value of a secret.' }),
-    setupOnly: t.exposeBoolean('setupOnly', { description: 'Whether the setup alone gets it.' }),
+    setupOnly: t.exposeBoolean('setupOnly', { description: 'Whether the setup alone gets the secret or variable.' }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When a runtime last got it for a step; null before.',
+      description: 'When a runtime last got the secret or variable for a step; null before.',
     }),
     setBy: t.string({
       nullable: true,
@@ -58,15 +58,15 @@ const SecretType = builder.modelType(Secret, 'Secret').implement({
       resolve: async ({ setByUserId }, _, context) =>
         setByUserId === null ? null : ((await setters(context).load(setByUserId))?.name ?? null),
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the secret or variable was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the secret or variable was last changed.' }),
   }),
 });
 const SecretPage = pageOf('SecretPage', SecretType);
 const DeleteSecretResponse = okIdAnswer('DeleteSecretResponse');
 
 const value = boundedText(secretValue).describe(
-  `${range(secretValue)} characters, of a secret at least ${secretValue.shortestSecret}. It cannot be read again.`,
+  `${range(secretValue)} characters, of a secret at least ${secretValue.shortestSecret}. The value cannot be read again.`,
 );
 const hosts = z
   .array(policyHost)
@@ -75,12 +75,15 @@ const hosts = z
   .describe(
     `Hosts whose request headers get the secret, at most ${secretCounts.hosts}; a policy must allow them too. Only for a secret.`,
   );
-const setupOnly = z.boolean().optional().describe('Whether the setup alone gets the secret; then it has no hosts.');
+const setupOnly = z
+  .boolean()
+  .optional()
+  .describe('Whether the setup alone gets the secret; such a secret has no hosts.');
 const CreateSecretRequest = request(
   'CreateSecretRequest',
   z
     .object({
-      scope: SecretScope.zod.describe('The missions that get it.'),
+      scope: SecretScope.zod.describe('The missions that get the secret or variable.'),
       projectId: boundedText(text.pathId).nullish().describe('Required with the scope `project`.'),
       templateId: boundedText(text.pathId).nullish().describe('Required with the scope `template`.'),
       kind: SecretKind.zod.describe('Kind of value: an environment variable or a secret.'),

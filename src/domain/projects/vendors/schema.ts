@@ -173,7 +173,7 @@ builder.mutationFields((t) => ({
       integrationId: t.arg.string(integrationId),
       detachProjects: t.arg.boolean({
         defaultValue: false,
-        description: 'Whether projects that use it may lose it as their tracker or source host.',
+        description: 'Whether projects that use the connector may lose it as their tracker or source host.',
       }),
     },
     resolve: (_, { integrationId, detachProjects }, { caller }) =>

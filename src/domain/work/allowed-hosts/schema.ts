@@ -51,7 +51,7 @@ const AllowHostRequest = request(
     .object({
       host: boundedText(connectionReport.host).describe('A host that was blocked in the run.'),
       port: z.int().min(1).max(65_535).describe('The port that was asked for; 80 and 443 allow both.'),
-      phase: ConnectionPhase.zod.describe('The phase in which it was blocked.'),
+      phase: ConnectionPhase.zod.describe('The phase in which the host was blocked.'),
     })
     .meta({
       description: 'A connection of a run that was blocked.',

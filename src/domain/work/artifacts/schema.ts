@@ -24,7 +24,7 @@ export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'Kind of an a
 export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
   description: 'Proof of work that an agent has submitted.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `art_`.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `art_`.' }),
     projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
     issueId: t.exposeString('issueId', {
       nullable: true,
@@ -38,7 +38,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
       nullable: true,
       description: 'The sandbox that the artifact was created in; null when unknown.',
     }),
-    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent that submitted it.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent that submitted the artifact.' }),
     kind: t.expose('kind', { type: ArtifactKind.type, description: 'Kind of content.' }),
     contentType: t.exposeString('contentType', { description: 'Media type, as reported by the runtime.' }),
     sizeBytes: t.exposeInt('sizeBytes', { description: 'Length of the content in bytes.' }),
@@ -46,7 +46,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
     criterion: t.exposeString('criterion', {
       nullable: true,
       description:
-        'The acceptance criterion that it is evidence for, as the runtime reported it; null when it reported none.',
+        'The acceptance criterion that the artifact is evidence for, as the runtime reported it; null when it reported none.',
     }),
     criterionPassed: t.exposeBoolean('criterionPassed', {
       nullable: true,

@@ -28,8 +28,8 @@ const useOf = toOne(budgetUses, ({ id }) => id);
 const BudgetType = builder.modelType(Budget, 'Budget').implement({
   description: 'The most that the missions of an organization, a project or a person may cost in a day or month.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `bud_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `bud_`.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization of the budget.' }),
     subject: t.expose('subject', { type: BudgetSubject.type, description: 'The missions that the budget is for.' }),
     projectId: t.exposeString('projectId', {
       nullable: true,
@@ -44,7 +44,7 @@ const BudgetType = builder.modelType(Budget, 'Budget').implement({
       description: 'Name of the project or person; null with the subject `organization`.',
       resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.name ?? null,
     }),
-    period: t.expose('period', { type: BudgetPeriod.type, description: 'The period of its amount.' }),
+    period: t.expose('period', { type: BudgetPeriod.type, description: 'The period that the amount is for.' }),
     amountUsd: t.exposeFloat('amountUsd', { description: 'The amount in US dollars for each period.' }),
     spentUsd: t.float({
       description: 'Cost of these missions in the present period, US dollars.',
@@ -60,8 +60,8 @@ const BudgetType = builder.modelType(Budget, 'Budget').implement({
       description: 'When the next period begins.',
       resolve: ({ period }) => presentPeriod(period).end,
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the budget was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the budget was last changed.' }),
   }),
 });
 const BudgetPage = pageOf('BudgetPage', BudgetType);
@@ -79,7 +79,7 @@ const CreateBudgetRequest = request(
       subject: BudgetSubject.zod.describe('The missions that the budget is for.'),
       projectId: boundedText(text.pathId).nullish().describe('Required with the subject `project`.'),
       userId: boundedText(text.pathId).nullish().describe('A member; required with the subject `person`.'),
-      period: BudgetPeriod.zod.describe('The period of its amount.'),
+      period: BudgetPeriod.zod.describe('The period that the amount is for.'),
       amountUsd,
     })
     .meta({

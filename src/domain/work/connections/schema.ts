@@ -55,8 +55,8 @@ export const ConnectionType = builder.modelType(Connection, 'Connection').implem
     }),
     sentBytes: t.expose('sentBytes', { type: 'SafeInt', description: 'Bytes sent to the host.' }),
     receivedBytes: t.expose('receivedBytes', { type: 'SafeInt', description: 'Bytes received from the host.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was first reported.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last reported.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the connection was first reported.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the connection was last reported.' }),
   }),
 });
 const ConnectionList = builder.objectRef<{ data: Row<Connection>[] }>('ConnectionList').implement({

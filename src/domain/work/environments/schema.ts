@@ -11,18 +11,21 @@ import * as operations from './operations.ts';
 
 const EnvironmentStatus = wordSet('EnvironmentStatus', environmentStatuses, 'Status of a preview environment.', {
   provisioning: 'The runtime is starting it.',
-  active: 'It can be reached at its address.',
-  destroying: 'It is being taken down.',
-  destroyed: 'It has been taken down.',
-  failed: 'It could not be started or taken down, or its runtime stopped sending heartbeats.',
+  active: 'The environment can be reached at its address.',
+  destroying: 'The runtime is taking the environment down.',
+  destroyed: 'The environment has been taken down.',
+  failed: 'The environment could not be started or taken down, or its runtime stopped sending heartbeats.',
 });
 
 const EnvironmentType = builder.modelType(Environment, 'Environment').implement({
   description: 'A deployment that shows a change before it is merged.',
   fields: (t) => ({
-    environmentId: t.exposeString('id', { description: 'Starts with `env_`.' }),
-    projectId: t.exposeString('projectId', { description: 'The project whose change it runs.' }),
-    issueId: t.exposeString('issueId', { nullable: true, description: 'The issue whose change it shows.' }),
+    environmentId: t.exposeString('id', { description: 'The id, which starts with `env_`.' }),
+    projectId: t.exposeString('projectId', { description: 'The project whose change the environment runs.' }),
+    issueId: t.exposeString('issueId', {
+      nullable: true,
+      description: 'The issue whose change the environment shows.',
+    }),
     prNumber: t.exposeInt('prNumber', { nullable: true, description: 'The pull request of the change.' }),
     workerName: t.exposeString('workerName', {
       nullable: true,
@@ -68,7 +71,10 @@ const DestroyEnvironmentResponse = builder
   .implement({
     description: 'Confirms that the environment is to be destroyed.',
     fields: (t) => ({
-      ok: t.expose('ok', { type: 'True', description: 'Confirms the request, also when it was already destroyed.' }),
+      ok: t.expose('ok', {
+        type: 'True',
+        description: 'Confirms the request, also when the environment was already destroyed.',
+      }),
       environmentId: t.exposeString('environmentId', { description: 'The id of the environment; starts with `env_`.' }),
     }),
   });

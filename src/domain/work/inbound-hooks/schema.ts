@@ -30,11 +30,14 @@ const HookSignature = wordSet(
 export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').implement({
   description: 'An address that another system sends signed events to.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `hok_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `hok_`.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization of the hook.' }),
     name: t.exposeString('name', { description: `${range(inboundText.hookName)} characters.` }),
-    vendor: t.expose('vendor', { type: HookVendor.type, description: 'The system whose events it understands.' }),
-    signature: t.expose('signature', { type: HookSignature.type, description: 'How the sender signs.' }),
+    vendor: t.expose('vendor', { type: HookVendor.type, description: 'The system whose events the hook understands.' }),
+    signature: t.expose('signature', {
+      type: HookSignature.type,
+      description: 'The way in which the sender signs events.',
+    }),
     signatureHeader: t.exposeString('signatureHeader', {
       nullable: true,
       description: 'The header with the signature; null unless `signature` is `header`.',
@@ -44,19 +47,19 @@ export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').imp
       resolve: ({ id }) => `${addresses().baseHost}/hooks/${id}`,
     }),
     enabled: t.exposeBoolean('enabled', {
-      description: 'Whether its events start missions; those of a disabled hook are kept and start nothing.',
+      description: 'Whether events of the hook start missions; those of a disabled hook are kept and start nothing.',
     }),
     createdByUserId: t.exposeString('createdByUserId', {
       nullable: true,
-      description: 'The person who created it; null for a program, and once the account is deleted.',
+      description: 'The person who created the hook; null for a program, and once the account is deleted.',
     }),
     lastDeliveryAt: t.expose('lastDeliveryAt', {
       type: 'EpochMs',
       nullable: true,
       description: 'When the last event with a valid signature arrived; null before the first.',
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the hook was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the hook was last changed.' }),
   }),
 });
 const HookWithSecret = builder.objectRef<hooks.HookWithSecret>('InboundHookWithSecret').implement({
@@ -79,10 +82,10 @@ const CreateRequest = request(
   z
     .object({
       name,
-      vendor: HookVendor.zod.describe('The system whose events it understands.'),
+      vendor: HookVendor.zod.describe('The system whose events the hook understands.'),
       signature: HookSignature.zod
         .optional()
-        .describe('How the sender signs. Absent: GitHub’s way for GitHub, else Standard Webhooks.'),
+        .describe('The way in which the sender signs events. Absent: GitHub’s way for GitHub, else Standard Webhooks.'),
       signatureHeader: boundedText(inboundText.header)
         .regex(/^[\w-]+$/, 'must be the name of a header')
         .nullish()
@@ -99,7 +102,7 @@ const UpdateRequest = request(
       enabled: z
         .boolean()
         .optional()
-        .describe('Whether its events start missions; those of a disabled hook are kept and start nothing.'),
+        .describe('Whether events of the hook start missions; those of a disabled hook are kept and start nothing.'),
     })
     .meta({ description: 'Omitted fields keep their value.', examples: [{ enabled: false }] }),
 );

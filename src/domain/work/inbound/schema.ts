@@ -11,21 +11,21 @@ import * as deliveries from './deliveries.ts';
 import { type DeliveryOutcome, deliveryStatuses, InboundDelivery, outcomeResults } from './model.ts';
 
 const DeliveryStatus = wordSet('InboundDeliveryStatus', deliveryStatuses, 'State of a delivery.', {
-  received: 'It is not processed yet, or is tried again; `reason` says why.',
-  started: 'It has started a mission, or continues that of a pull request.',
-  waiting: 'It waits for an approval; `reason` says why.',
-  ignored: 'It has started nothing; `reason` or `outcomes` says why.',
-  failed: 'It could not be processed within two days.',
+  received: 'The event is not processed yet, or is tried again; `reason` says why.',
+  started: 'The event has started a mission, or continues that of a pull request.',
+  waiting: 'The event waits for an approval; `reason` says why.',
+  ignored: 'The event has started nothing; `reason` or `outcomes` says why.',
+  failed: 'The event could not be processed within two days.',
 });
 const OutcomeResult = wordSet(
   'InboundOutcomeResult',
   outcomeResults,
   'Effect of an event on one scheduled task or automation.',
   {
-    started: 'It has started a mission.',
-    waiting: 'It waits for an approval.',
-    ignored: 'It has started nothing.',
-    later: 'It is tried again.',
+    started: 'The event has started a mission.',
+    waiting: 'The event waits for an approval.',
+    ignored: 'The event has started nothing.',
+    later: 'The event is tried again later.',
   },
 );
 const Outcome = builder.objectRef<DeliveryOutcome>('InboundOutcome').implement({
@@ -33,7 +33,7 @@ const Outcome = builder.objectRef<DeliveryOutcome>('InboundOutcome').implement({
   fields: (t) => ({
     recurringId: t.exposeString('recurringId', { description: 'The id of the scheduled task or automation.' }),
     name: t.exposeString('name', { description: 'The name of the scheduled task or automation at that time.' }),
-    result: t.expose('result', { type: OutcomeResult.type, description: 'The effect.' }),
+    result: t.expose('result', { type: OutcomeResult.type, description: 'The effect of the event.' }),
     reason: t.exposeString('reason', { nullable: true, description: 'Why no mission was started; null otherwise.' }),
     runId: t.exposeString('runId', { nullable: true, description: 'The run that was started; null otherwise.' }),
   }),
@@ -49,10 +49,12 @@ const Header = builder.objectRef<{ name: string; value: string }>('InboundHeader
 export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery').implement({
   description: 'An event that arrived at a hook, kept for 30 days.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `dlv_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `dlv_`.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization of the delivery.' }),
     hookId: t.exposeString('hookId', { description: 'The hook.' }),
-    externalId: t.exposeString('externalId', { description: 'The sender’s id of the event; it is processed once.' }),
+    externalId: t.exposeString('externalId', {
+      description: 'The sender’s id of the event: deliveries with one id are processed once.',
+    }),
     event: t.exposeString('event', { description: 'The sender’s name of the event, such as `issues.labeled`.' }),
     title: t.exposeString('title', {
       nullable: true,
@@ -74,11 +76,11 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
       nullable: true,
       description: 'The delivery that a person repeated with this one; null otherwise.',
     }),
-    receivedAt: t.expose('receivedAt', { type: 'EpochMs', description: 'When it arrived.' }),
+    receivedAt: t.expose('receivedAt', { type: 'EpochMs', description: 'When the event arrived.' }),
     processedAt: t.expose('processedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When it was processed; null before.',
+      description: 'When the event was processed; null before.',
     }),
     payload: t.exposeString('payload', {
       graphOnly: true,

@@ -17,12 +17,12 @@ const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsBy
     anthropic: t.field({
       type: [CatalogModelType],
       resolve: ({ anthropic }) => [...anthropic],
-      description: 'The first is the default of the vendor.',
+      description: 'Models of the vendor, of which the first is its default.',
     }),
     openai: t.field({
       type: [CatalogModelType],
       resolve: ({ openai }) => [...openai],
-      description: 'The first is the default of the vendor.',
+      description: 'Models of the vendor, of which the first is its default.',
     }),
   }),
 });
@@ -41,11 +41,11 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
     orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
     blurb: t.exposeString('blurb', { description: 'Description for display.' }),
-    model: t.exposeString('model', { description: 'The id of its language model.' }),
+    model: t.exposeString('model', { description: 'The id of the orchestrator’s language model.' }),
     vendor: t.expose('vendor', { type: ModelVendor.type, description: 'The vendor of the model.' }),
     llmConnectorId: t.exposeString('llmConnectorId', {
       nullable: true,
-      description: 'The integration that holds the credentials of its model; null when none is assigned.',
+      description: 'The integration that holds the credentials of the model; null when none is assigned.',
     }),
     assignedCredentialUsableForInference: t.boolean({
       description:
@@ -53,7 +53,10 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
         'models, for at most three seconds; a positive answer is cached for five minutes, a negative one for one minute.',
       resolve: operations.isAssignedCredentialUsable,
     }),
-    modelsByVendor: t.expose('modelsByVendor', { type: ModelsByVendor, description: 'The models that it can use.' }),
+    modelsByVendor: t.expose('modelsByVendor', {
+      type: ModelsByVendor,
+      description: 'The models that the orchestrator can use.',
+    }),
     defaultModel: t.exposeString('defaultModel', {
       description: 'The id of the model while the organization has chosen none.',
     }),
@@ -96,7 +99,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
     }),
     organization: t.byId(OrganizationType, 'orgId', {
       link: 'organizations:read',
-      description: 'The organization that owns it; null when the caller may not read organizations.',
+      description: 'The organization of the orchestrator; null when the caller may not read organizations.',
     }),
     llmConnector: t.byId(IntegrationType, 'llmConnectorId', {
       link: 'integrations:read',
@@ -143,7 +146,7 @@ const UpdateOrchestratorRequest = request(
 
 builder.queryField('orchestrator', (t) =>
   t.field({
-    description: 'The orchestrator of the organization, its daily cost cap and what today has cost.',
+    description: 'The orchestrator of the organization, its daily cost cap and the cost of today.',
     scope: 'orchestrator:read',
     rest: 'GET /orchestrator',
     tool: 'get_orchestrator',

@@ -15,7 +15,7 @@ export const PreparationStatus = wordSet(
   'Status of the preparation of an environment.',
   {
     preparing: 'The setup runs.',
-    ready: 'Agents work in it.',
+    ready: 'Agents work in the environment.',
     failed: 'The setup failed, or took too long: its last lines say why.',
   },
 );
@@ -23,7 +23,7 @@ export const PreparationStatus = wordSet(
 const PreparationType = builder.modelType(Preparation, 'Preparation').implement({
   description: 'How the runtime of a run prepared an environment for its agents.',
   fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `pre_`.' }),
+    id: t.exposeString('id', { description: 'The id, which starts with `pre_`.' }),
     runId: t.exposeString('runId', { description: 'The id of the run.' }),
     templateId: t.exposeString('templateId', { description: 'The sandbox template.' }),
     template: t.field({
@@ -37,25 +37,25 @@ const PreparationType = builder.modelType(Preparation, 'Preparation').implement(
     key: t.exposeString('key', { description: 'The runtime’s own id of the prepared environment.' }),
     commit: t.exposeString('commit', {
       nullable: true,
-      description: 'The commit it was prepared at; null without one.',
+      description: 'The commit that the environment was prepared at; null without one.',
     }),
     status: t.expose('status', { type: PreparationStatus.type, description: 'Status of the preparation.' }),
     lastLines: t.exposeString('lastLines', {
       nullable: true,
       complexity: weightOf(preparationBounds.lastLines.max),
-      description: 'The last lines of its log; null while there are none.',
+      description: 'The last lines of the setup’s log; null while there are none.',
     }),
     seconds: t.exposeFloat('seconds', {
       nullable: true,
-      description: 'Duration in seconds: 0 when the environment was there already, null until it is known.',
+      description: 'Duration in seconds: 0 when the environment was there already, null until the duration is known.',
     }),
     bytes: t.expose('bytes', {
       type: 'SafeInt',
       nullable: true,
       description: 'Bytes on the disk of the runtime; null when unknown.',
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was first reported.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last reported.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the preparation was first reported.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the preparation was last reported.' }),
   }),
 });
 const PreparationList = builder.objectRef<{ data: Row<Preparation>[] }>('PreparationList').implement({

@@ -37,7 +37,7 @@ const TemplateType = builder.objectRef<Template>('ScheduledTaskTemplate').implem
     agentId: t.string({
       graphOnly: true,
       nullable: true,
-      description: 'The agent of its missions that name none; null means any that has a model.',
+      description: 'The agent of missions that name none; null means any agent that has a model.',
       resolve: ({ agentId }) => agentId ?? null,
     }),
   }),
@@ -49,7 +49,7 @@ export const TemplateList = builder.objectRef<{ data: readonly Template[] }>('Sc
 export const templateList = { data: templates };
 
 export const RunNowResponse = builder.objectRef<operations.StartedRun>('RunNowResponse').implement({
-  description: 'The run that was started by hand.',
+  description: 'The run that was started manually.',
   fields: (t) => ({
     ok: t.expose('ok', { type: 'True', description: 'Always true.' }),
     runId: t.exposeString('runId', { description: 'The id of the new run.' }),
@@ -70,14 +70,17 @@ export const AutomationType = builder.modelType(Automation, 'Automation');
 
 export const recurringFields = (t: FieldsOfRecurring) => ({
   id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
-  orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+  orgId: t.exposeString('orgId', { description: 'The organization of the recurring mission.' }),
   projectId: t.exposeString('projectId', { description: 'The project in whose repository the missions work.' }),
   name: t.exposeString('name', { description: `${range(text.recurringName)} characters; the title of each issue.` }),
   prompt: t.exposeString('prompt', {
     complexity: weightOf(text.prompt.max),
     description: `The task for the agent: ${range(text.prompt)} characters.`,
   }),
-  templateKey: t.exposeString('templateKey', { nullable: true, description: 'Its template; null without one.' }),
+  templateKey: t.exposeString('templateKey', {
+    nullable: true,
+    description: 'The template of the recurring mission; null without one.',
+  }),
   triggers: t.expose('triggers', {
     type: [TriggerType],
     description: `${range(recurring.triggers)}; each occurrence of any of them starts a mission.`,
@@ -91,24 +94,29 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   skipIfPreviousOpen: t.exposeBoolean('skipIfPreviousOpen', {
     description: 'Whether an occurrence is skipped while an earlier run is dispatching or running.',
   }),
-  enabled: t.exposeBoolean('enabled', { description: 'Whether the schedule is active; "run now" works either way.' }),
+  enabled: t.exposeBoolean('enabled', {
+    description: 'Whether the schedule is active; "run now" works for an inactive one too.',
+  }),
   agentId: t.exposeString('agentId', {
     nullable: true,
     beyondRest: true,
-    description: 'The only agent that may work on its runs; null means any that has a model.',
+    description: 'The only agent that may work on the runs; null means any agent that has a model.',
   }),
   nextRunAt: t.expose('nextRunAt', {
     type: 'EpochMs',
     nullable: true,
-    description: 'The next occurrence; null while it is disabled.',
+    description: 'The next occurrence; null while the recurring mission is disabled.',
   }),
   lastRunAt: t.expose('lastRunAt', {
     type: 'EpochMs',
     nullable: true,
     description: 'When a mission last started; a skipped run does not count. Null before the first.',
   }),
-  createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
-  updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
+  createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the recurring mission was created.' }),
+  updatedAt: t.expose('updatedAt', {
+    type: 'EpochMs',
+    description: 'When a person last changed the recurring mission.',
+  }),
   updatedByUserId: t.string({
     graphOnly: true,
     description: 'The person who last changed the task, project, agent or schedule: scheduled runs are billed to them.',
@@ -116,7 +124,7 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   }),
   upcoming: t.field({
     graphOnly: true,
-    description: 'The next occurrences; none while it is disabled.',
+    description: 'The next occurrences; none while the recurring mission is disabled.',
     type: ['EpochMs'],
     complexity: { field: 1, multiplier: recurring.upcoming.max },
     args: {
@@ -136,7 +144,10 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
     description: 'The agent of `agentId`; null without one, and once it is deleted.',
     resolve: ({ agentId }, _, context) => (agentId === null ? null : loadAgent(context).load(agentId)),
   }),
-  project: t.belongsTo('project', { link: 'projects:read', description: 'The project whose repository it works in.' }),
+  project: t.belongsTo('project', {
+    link: 'projects:read',
+    description: 'The project whose repository the missions work in.',
+  }),
 });
 
 const name = nameText(text.recurringName).describe(`${range(text.recurringName)} characters.`);
@@ -148,8 +159,8 @@ const templateKey = z
 const agentId = boundedText(text.pathId)
   .nullish()
   .describe(
-    'The only agent that may work on its runs: one of the organization, or a built-in one. Null means any that has a model; a ' +
-      'prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template.',
+    'The only agent that may work on the runs: an agent of the organization, or a built-in one. Null means any agent that ' +
+      'has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template.',
   );
 const labels = z.array(nameText(text.label)).max(recurring.labels).describe('Labels that each issue gets, at most 20.');
 export const CreateRequest = request(

@@ -48,7 +48,7 @@ export const TriggerType = builder.objectRef<Trigger>('Trigger').implement({
   description: 'A trigger of a recurring mission: each occurrence of its schedule starts one.',
   fields: (t) => ({
     kind: t.expose('kind', { type: TriggerKind.type, description: 'Always `schedule`.' }),
-    schedule: t.expose('schedule', { type: ScheduleType, description: 'When it is due.' }),
+    schedule: t.expose('schedule', { type: ScheduleType, description: 'The times at which missions start.' }),
   }),
 });
 
@@ -70,7 +70,7 @@ const schedule = z
   });
 const kind = TriggerKind.zod.describe('Always `schedule`.');
 export const triggers = z
-  .array(z.object({ kind, schedule: schedule.describe('When it is due.') }).describe('A trigger.'))
+  .array(z.object({ kind, schedule: schedule.describe('The times at which missions start.') }).describe('A trigger.'))
   .max(recurring.triggers.max)
   .describe(
     `${range(recurring.triggers)}; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers.`,

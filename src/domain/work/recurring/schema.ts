@@ -10,7 +10,10 @@ import { type Occurrence, upcomingOccurrences } from './upcoming.ts';
 const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').implement({
   description: 'The next occurrence of a scheduled task or an automation.',
   fields: (t) => ({
-    at: t.expose('at', { type: 'EpochMs', description: 'When it is due; in the past while its run is being written.' }),
+    at: t.expose('at', {
+      type: 'EpochMs',
+      description: 'When the occurrence is due; in the past while its run is being written.',
+    }),
     name: t.exposeString('name', { description: 'The name of the scheduled task or automation.' }),
     projectId: t.exposeString('projectId', { description: 'The project in whose repository the mission works.' }),
     scheduledTaskId: t.string({

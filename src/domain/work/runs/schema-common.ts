@@ -14,7 +14,7 @@ export const RunStatus = wordSet(
   'The status of a run. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final.',
   {
     dispatching: 'Waits for its issue in the tracker, or for a runtime.',
-    running: 'A runtime holds it.',
+    running: 'A runtime holds the run.',
     completed: 'The mission finished.',
     failed: 'The mission failed, or no runtime finished it.',
     skipped: 'An earlier run was still open.',
@@ -28,12 +28,12 @@ export const runType = (name: string) => builder.modelType(Run, name);
 type FieldsOfRun = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<Run>>;
 
 export const runFields = (t: FieldsOfRun) => ({
-  projectId: t.exposeString('projectId', { description: 'The project in whose repository it works.' }),
+  projectId: t.exposeString('projectId', { description: 'The project in whose repository the run works.' }),
   scheduledFor: t.expose('scheduledFor', {
     type: 'EpochMs',
-    description: 'When it was due; the first occurrence when several missed ones became one run.',
+    description: 'When the run was due; the first occurrence when several missed ones became one run.',
   }),
-  kind: t.expose('kind', { type: RunKind.type, description: 'Whether the schedule or a person started it.' }),
+  kind: t.expose('kind', { type: RunKind.type, description: 'Whether the schedule or a person started the run.' }),
   status: t.expose('status', { type: RunStatus.type, description: 'Status of the run; `reason` explains it.' }),
   issueId: t.exposeString('issueId', {
     nullable: true,
@@ -45,13 +45,17 @@ export const runFields = (t: FieldsOfRun) => ({
   }),
   reason: t.exposeString('reason', {
     nullable: true,
-    description: 'Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for.',
+    description:
+      'Why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait.',
   }),
   lastError: t.exposeString('lastError', {
     nullable: true,
     description: 'The last error of the tracker or of a runtime; null when there was none.',
   }),
-  createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was due and its record was written.' }),
+  createdAt: t.expose('createdAt', {
+    type: 'EpochMs',
+    description: 'When the run was due and its record was written.',
+  }),
   updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the run last changed.' }),
   missionProgress: t.exposeInt('missionProgress', {
     nullable: true,
@@ -73,7 +77,7 @@ export const runFields = (t: FieldsOfRun) => ({
   }),
   project: t.belongsTo('project', {
     link: 'projects:read',
-    description: 'The project in whose repository it works.',
+    description: 'The project in whose repository the run works.',
   }),
   issue: t.belongsTo('issue', {
     link: 'missions:read',

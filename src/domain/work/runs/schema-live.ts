@@ -18,7 +18,7 @@ const words = { required: true, validate: { schema: boundedText(stepText.message
 
 builder.objectFields(RunType, (t) => ({
   steps: t.hasMany('steps', {
-    description: 'All of its steps, newest first; none before a runtime has claimed it.',
+    description: 'All steps of the run, newest first; none before a runtime has claimed the run.',
     link: 'missions:read',
     type: MissionStepType,
     limit: mission.steps,
@@ -117,8 +117,8 @@ builder.mutationFields((t) => ({
       }),
       seq: t.arg.int({
         description:
-          'The position of the question among the fragments of the sandbox; required when several questions wait. Without it an ' +
-          'answer is for the question that waits now, which may differ from the one that you have read.',
+          'The position of the question among the fragments of the sandbox; required when several questions wait. Without the position an answer is ' +
+          'for the question that waits now, which may differ from the one that you have read.',
         validate: { schema: z.int().min(0).max(1_000_000) },
       }),
     },
@@ -136,7 +136,7 @@ builder.mutationFields((t) => ({
       runId: t.arg.string(runId),
       budgetUsd: t.arg.float({
         required: true,
-        description: `US dollars: ${mission.budgetUsd.min} to ${mission.budgetUsd.max}, and at least what it has cost.`,
+        description: `US dollars: ${mission.budgetUsd.min} to ${mission.budgetUsd.max}, and at least the present cost of the run.`,
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },

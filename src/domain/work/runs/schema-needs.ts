@@ -12,10 +12,10 @@ import { type Starter, startersOf } from './operations.ts';
 import { RunType } from './schema.ts';
 
 const RunNeedWords = wordSet('RunNeed', runNeeds, 'Action that a run needs from a person.', {
-  approval: 'The approval of its plan.',
-  answer: 'The answer to a question of its agent.',
-  decision: 'Whether its agent may call a tool that needs a person.',
-  budget: 'More money: its next model call does not fit into the limit `parkedBy`.',
+  approval: 'The approval of the run’s plan.',
+  answer: 'The answer to a question of the run’s agent.',
+  decision: 'The decision whether the agent of the run may call a tool that needs a person.',
+  budget: 'More money: the next model call of the run does not fit into the limit `parkedBy`.',
 });
 const ParkingLimitWords = wordSet('ParkingLimit', parkingLimits, 'A limit of money.', {
   budget: 'The budget of the mission, or the most that a mission may cost by the plan.',
@@ -46,7 +46,7 @@ const RunQuestion = builder.objectRef<OpenQuestion>('RunQuestion').implement({
     text: t.exposeString('text', { complexity: weightOf(text.fragmentBody.max), description: 'The question.' }),
     choices: t.exposeStringList('choices', {
       nullable: true,
-      description: 'Answers that it suggests; null for none. Any other text is an answer too.',
+      description: 'Answers that the question suggests; null for none. Any other text is an answer too.',
     }),
     tool: t.exposeString('tool', {
       nullable: true,
@@ -57,7 +57,7 @@ const RunQuestion = builder.objectRef<OpenQuestion>('RunQuestion').implement({
       complexity: weightOf(text.fragmentBody.max),
       description: 'The arguments of the call as JSON; null for a question in words.',
     }),
-    at: t.expose('at', { type: 'EpochMs', description: 'When it was asked.' }),
+    at: t.expose('at', { type: 'EpochMs', description: 'When the question was asked.' }),
   }),
 });
 
@@ -72,14 +72,15 @@ builder.objectFields(RunType, (t) => ({
   questions: t.field({
     type: [RunQuestion],
     graphOnly: true,
-    description: 'The questions of its agent that wait for an answer, oldest first.',
+    description: 'The questions of the run’s agent that wait for an answer, oldest first.',
     resolve: ({ id, status }, _args, context) => (status === 'running' ? questionsOf(context).load(id) : []),
   }),
   parkedBy: t.expose('parkedBy', {
     type: ParkingLimitWords.type,
     nullable: true,
     graphOnly: true,
-    description: 'The limit that its next model call does not fit into; null means it does not wait for money.',
+    description:
+      'The limit that the next model call of the run does not fit into; null means the run does not wait for money.',
   }),
   instanceType: t.expose('instanceType', {
     type: InstanceType.type,
@@ -92,7 +93,7 @@ builder.objectFields(RunType, (t) => ({
     nullable: true,
     graphOnly: true,
     description:
-      'The limit with what is used of it and what the next model call may cost; null means it does not wait for money.',
+      'The limit, the used part of it, and the most that the next model call may cost, in one sentence; null means the run does not wait for money.',
   }),
   startedBy: t.string({
     nullable: true,

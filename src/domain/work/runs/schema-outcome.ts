@@ -6,9 +6,9 @@ import { pullRequestStates, type Run } from './model.ts';
 import { isOpen } from './states.ts';
 
 export const PullRequestState = wordSet('PullRequestState', pullRequestStates, 'State of a pull request.', {
-  open: 'It can be merged.',
-  merged: 'It was merged into its base branch.',
-  closed: 'It was closed without being merged.',
+  open: 'The pull request can be merged.',
+  merged: 'The pull request was merged into its base branch.',
+  closed: 'The pull request was closed without being merged.',
 });
 
 const RunResult = wordSet('RunResult', ['changes', 'no_changes'] as const, 'Result of a run in the repository.', {
@@ -39,7 +39,7 @@ export const RunOutcomeType = builder.objectRef<Outcome>('RunOutcome').implement
     files: t.exposeInt('changedFiles', { nullable: true, description: counted('Files that the commits change') }),
     insertions: t.exposeInt('insertions', { nullable: true, description: counted('Lines that the commits add') }),
     deletions: t.exposeInt('deletions', { nullable: true, description: counted('Lines that the commits remove') }),
-    branch: t.exposeString('branch', { nullable: true, description: 'Branch of the changes; null without any.' }),
+    branch: t.exposeString('branch', { nullable: true, description: 'Branch of the changes; null without changes.' }),
     headSha: t.exposeString('headSha', { nullable: true, description: 'The newest of the commits.' }),
     prNumber: t.exposeInt('prNumber', {
       nullable: true,

@@ -9,9 +9,9 @@ import { type AgentChoice, choiceWays } from './model.ts';
 import { RunStep, stepStatuses } from './step-model.ts';
 
 const StepStatus = wordSet('StepStatus', stepStatuses, 'Status of a step.', {
-  waiting: 'No runtime works on it yet.',
-  running: 'A runtime works on it.',
-  completed: 'The agent finished it.',
+  waiting: 'No runtime works on the step yet.',
+  running: 'A runtime works on the step.',
+  completed: 'The agent finished the step.',
   failed: 'The agent failed, or its output was invalid.',
   canceled: 'The run was canceled.',
 });
@@ -24,15 +24,15 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
     seq: t.exposeInt('seq', { description: 'Position among the steps of the run, from 0.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'The part of the agent.' }),
     round: t.exposeInt('round', {
-      description: 'Which attempt of the builder it belongs to, from 1; 0 for the planner.',
+      description: 'The attempt of the builder that the step belongs to, from 1; 0 for the planner.',
     }),
     status: t.expose('status', { type: StepStatus.type, description: 'Status of the step.' }),
     agentName: t.string({
       description: 'The name of the agent when the run began.',
       resolve: ({ agent }) => agent.name,
     }),
-    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
-    model: t.exposeString('model', { description: 'The id of its model.' }),
+    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the model of the step.' }),
+    model: t.exposeString('model', { description: 'The id of the step’s model.' }),
     sandboxId: t.exposeString('sandboxId', {
       nullable: true,
       description: 'The sandbox of the step; null before it starts.',
@@ -71,13 +71,17 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
       type: 'SafeInt',
       description: 'Output tokens, including those of reasoning.',
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it became the next step.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the step became the next one of the run.' }),
     startedAt: t.expose('startedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When a runtime began it; null before.',
+      description: 'When a runtime began the step; null before.',
     }),
-    finishedAt: t.expose('finishedAt', { type: 'EpochMs', nullable: true, description: 'When it ended; null before.' }),
+    finishedAt: t.expose('finishedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the step ended; null before.',
+    }),
   }),
 });
 
@@ -115,19 +119,22 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
     }),
     approved: t.exposeBoolean('approved', {
       nullable: true,
-      description: 'The decision about the call of a tool; null unless this answers a question about one.',
+      description: 'The decision about the call of a tool; null unless this answers a question about a call.',
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was sent.' }),
+    createdAt: t.expose('createdAt', {
+      type: 'EpochMs',
+      description: 'When the message was sent, or the decision made.',
+    }),
     deliveredAt: t.expose('deliveredAt', {
       type: 'EpochMs',
       nullable: true,
       description:
-        'When it was delivered to the runtime of the agent; null before, and for kinds other than messages and answers.',
+        'When the message was delivered to the runtime of the agent; null before, and for kinds other than messages and answers.',
     }),
     acknowledgedAt: t.expose('acknowledgedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When the agent took it up; null before.',
+      description: 'When the agent took the message up; null before.',
     }),
   }),
 });

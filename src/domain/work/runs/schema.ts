@@ -19,26 +19,27 @@ export const RunType = runType('Run').implement({
   description: 'One mission: a run of a scheduled task or an automation, or one that was started on its own.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization of the run.' }),
     scheduledTaskId: t.string({
       nullable: true,
-      description: 'The scheduled task of the run; null for a run without one, and once it is deleted.',
+      description:
+        'The scheduled task of the run; null for a run without one, and once the recurring mission is deleted.',
       resolve: ({ recurringId }) => idOfNoun('scheduledTask', recurringId),
     }),
     automationId: t.string({
       nullable: true,
-      description: 'The automation of the run; null for a run without one, and once it is deleted.',
+      description: 'The automation of the run; null for a run without one, and once the recurring mission is deleted.',
       resolve: ({ recurringId }) => idOfNoun('automation', recurringId),
     }),
     ...runFields(t),
     prompt: t.exposeString('prompt', {
       nullable: true,
       complexity: weightOf(text.prompt.max),
-      description: 'The task that it was started with; null for a run of a scheduled task or an automation.',
+      description: 'The task that the run was started with; null for a run of a scheduled task or an automation.',
     }),
     agentId: t.exposeString('agentId', {
       nullable: true,
-      description: 'The only agent that may work on it; null means one that a connected runtime offers.',
+      description: 'The only agent that may work on the run; null means one that a connected runtime offers.',
     }),
     awaitsApproval: t.exposeBoolean('awaitsApproval', {
       description: 'Whether the plan waits for a person to approve it.',
@@ -46,12 +47,12 @@ export const RunType = runType('Run').implement({
     interruptedAt: t.expose('interruptedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When a person interrupted its agent; null while it is not interrupted.',
+      description: 'When a person interrupted the agent of the run; null while no interruption is in effect.',
     }),
     budgetUsd: t.exposeFloat('budgetUsd', {
       nullable: true,
       description:
-        'Budget of the mission: it ends at this cost in US dollars; null means that only the credits limit it.',
+        'Budget of the mission, which ends at this cost in US dollars; null means that only the credits limit the mission.',
     }),
     agentChoice: t.expose('agentChoice', {
       type: AgentChoiceType,
@@ -66,27 +67,30 @@ export const RunType = runType('Run').implement({
     startedAt: t.expose('startedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When a runtime first claimed it; null before.',
+      description: 'When a runtime first claimed the run; null before.',
     }),
     finishedAt: t.expose('finishedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When it was completed, failed or was canceled; null before.',
+      description: 'When the run was completed, failed or was canceled; null before.',
     }),
     branch: t.exposeString('branch', {
       nullable: true,
-      description: 'The branch that its runtime has pushed; null before.',
+      description: 'The branch that the runtime of the run has pushed; null before.',
     }),
     headSha: t.exposeString('headSha', { nullable: true, description: 'The newest commit of the pushed branch.' }),
     prNumber: t.exposeInt('prNumber', {
       nullable: true,
-      description: 'The number of its pull request; null without one.',
+      description: 'The number of the run’s pull request; null without one.',
     }),
-    prUrl: t.exposeString('prUrl', { nullable: true, description: 'The page of its pull request; null without one.' }),
+    prUrl: t.exposeString('prUrl', {
+      nullable: true,
+      description: 'The page of the run’s pull request; null without one.',
+    }),
     prState: t.expose('prState', {
       type: PullRequestState.type,
       nullable: true,
-      description: 'The state of its pull request, checked from time to time; null without one.',
+      description: 'The state of the run’s pull request, checked from time to time; null without one.',
     }),
     outcome: t.field({
       type: RunOutcomeType,
@@ -97,11 +101,11 @@ export const RunType = runType('Run').implement({
     }),
     scheduledTask: t.belongsTo('scheduledTask', {
       link: 'scheduled-tasks:read',
-      description: 'The scheduled task that it is a run of.',
+      description: 'The scheduled task of the run.',
     }),
     automation: t.belongsTo('automation', {
       link: 'automations:read',
-      description: 'The automation that it is a run of.',
+      description: 'The automation of the run.',
     }),
     sandboxes: t.hasMany('sandboxes', {
       description: `The newest ${previewSizes.perParent} sandboxes.`,
@@ -117,7 +121,7 @@ export const RunType = runType('Run').implement({
 });
 
 builder.objectField(SandboxType, 'run', (t) =>
-  t.belongsTo('run', { link: 'missions:read', description: 'The run that it works for; null without one.' }),
+  t.belongsTo('run', { link: 'missions:read', description: 'The run that the sandbox works for; null without one.' }),
 );
 builder.objectField(ProjectType, 'runs', (t) =>
   t.hasMany('runs', {
@@ -137,7 +141,7 @@ const RunPage = pageOf('RunPage', RunType);
 builder.queryFields((t) => ({
   runs: t.field({
     description:
-      'The runs of the organization, newest first; filtered by project, status, what started them, agent, time, and whether they wait for a person.',
+      'The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person.',
     scope: 'missions:read',
     rest: { route: 'GET /runs', without: ['search'] },
     tool: 'list_runs',

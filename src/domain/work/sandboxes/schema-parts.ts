@@ -24,14 +24,14 @@ const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
       complexity: weightOf(bytes.logContent),
       description: 'The text of the span within this chunk.',
     }),
-    scope: t.expose('scope', { graphOnly: true, type: PromptScope.type, description: 'Source of its text.' }),
+    scope: t.expose('scope', { graphOnly: true, type: PromptScope.type, description: 'Source of the span’s text.' }),
   }),
 });
 const LogTimeType = builder.objectRef<LogTime>('SandboxLogTime').implement({
   description: 'Arrival time of the lines of a log, from this line up to the next listed one.',
   fields: (t) => ({
-    line: t.exposeInt('line', { description: 'The first of these lines in `content`, counted from 0.' }),
-    at: t.expose('at', { type: 'EpochMs', description: 'When the runtime reported them, to the second.' }),
+    line: t.exposeInt('line', { description: 'Number of the first of these lines in `content`, counted from 0.' }),
+    at: t.expose('at', { type: 'EpochMs', description: 'When the runtime reported these lines, to the second.' }),
   }),
 });
 export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implement({
@@ -113,7 +113,7 @@ export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLive
   description: 'A thought, action or message of an agent at work.',
   fields: (t) => ({
     kind: t.expose('kind', { type: FragmentKind.type, description: 'Determines which of the other fields are set.' }),
-    t: t.expose('at', { type: 'EpochMs', description: 'When it happened.' }),
+    t: t.expose('at', { type: 'EpochMs', description: 'When the fragment was created.' }),
     body: t.exposeString('body', {
       nullable: true,
       complexity: weightOf(text.fragmentBody.max),

@@ -17,11 +17,11 @@ import * as operations from './operations.ts';
 import { LiveFragment, LogPart, SandboxLogType, SandboxMetric } from './schema-parts.ts';
 
 const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'Status of a sandbox; `stale`: no heartbeats.', {
-  running: 'It sent a heartbeat within the last 2 minutes.',
-  stale: 'It is running but has sent no heartbeat for 2 minutes; after 10 it has failed.',
-  destroyed: 'It was killed, its run was canceled, or its time limit passed.',
-  completed: 'Its agent finished.',
-  failed: 'It ended before its agent finished, or stopped sending heartbeats.',
+  running: 'The sandbox sent a heartbeat within the last 2 minutes.',
+  stale: 'A running sandbox has sent no heartbeat for 2 minutes; after 10 minutes it fails.',
+  destroyed: 'The sandbox was killed, its run was canceled, or its time limit passed.',
+  completed: 'The agent of the sandbox finished.',
+  failed: 'The sandbox ended before its agent finished, or stopped sending heartbeats.',
 });
 
 const metricsIn = (points: number) =>
@@ -36,12 +36,19 @@ const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSessi
   fields: (t) => ({
     role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
     sessionId: t.exposeString('sessionId', { description: 'An id, unique within the sandbox and role.' }),
-    ts: t.field({ type: 'IsoTime', description: 'When it began.', resolve: ({ startedAt }) => isoTime(startedAt) }),
-    outcome: t.exposeString('outcome', { nullable: true, description: 'Outcome; null while it is open.' }),
+    ts: t.field({
+      type: 'IsoTime',
+      description: 'When the session began.',
+      resolve: ({ startedAt }) => isoTime(startedAt),
+    }),
+    outcome: t.exposeString('outcome', {
+      nullable: true,
+      description: 'Outcome of the session; null while it is open.',
+    }),
     logKey: t.exposeString('logKey', { nullable: true, description: 'Name of the log; null while the log is empty.' }),
     systemKey: t.exposeString('systemKey', {
       nullable: true,
-      description: 'Name of the system log; null while empty.',
+      description: 'Name of the system log; null while the log is empty.',
     }),
     totalCostUsd: t.exposeFloat('totalCostUsd', { description: 'Model costs so far, US dollars.' }),
   }),
@@ -51,16 +58,16 @@ const sessionsOf = toMany<operations.SessionRecord>(operations.sessionsOf, ({ sa
 export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
   description: 'The container that an agent works in.',
   fields: (t) => ({
-    sandboxId: t.exposeString('id', { description: 'Starts with `sbx_`.' }),
+    sandboxId: t.exposeString('id', { description: 'The id, which starts with `sbx_`.' }),
     issueId: t.exposeString('issueId', { nullable: true, description: 'The issue that is worked on.' }),
     projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
     harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the model.' }),
     harnessVersion: t.exposeString('harnessVersion', {
       nullable: true,
-      description: 'Reported version; null when unknown.',
+      description: 'The version that the harness reported; null when unknown.',
     }),
-    runId: t.exposeString('runId', { nullable: true, description: 'The run of a recurring mission it belongs to.' }),
+    runId: t.exposeString('runId', { nullable: true, description: 'The run that the sandbox belongs to.' }),
     status: t.expose('status', {
       type: SandboxStatus.type,
       description: 'Status of the sandbox; `stale` when it is running but has stopped sending heartbeats.',
@@ -69,7 +76,10 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
       nullable: true,
       description: 'Reason of the end, such as `killed`.',
     }),
-    instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The machine that it runs on.' }),
+    instanceType: t.expose('instanceType', {
+      type: InstanceType.type,
+      description: 'The machine that the sandbox runs on.',
+    }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
     timeoutAt: t.expose('timeoutAt', {
       type: 'EpochMs',
@@ -80,7 +90,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
     destroyedAt: t.expose('destroyedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When it ended; null while it runs.',
+      description: 'When the sandbox ended; null while it runs.',
     }),
     lastCpuPct: t.exposeFloat('lastCpuPct', {
       nullable: true,
@@ -109,7 +119,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
     }),
     sessions: t.field({
       graphOnly: true,
-      description: 'The sessions of its harness, oldest first.',
+      description: 'The sessions of the sandbox, oldest first.',
       type: [SandboxSession],
       resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
     }),
@@ -140,7 +150,7 @@ const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement
   fields: (t) => ({
     sandbox: t.field({ type: SandboxType, resolve: (sandbox) => sandbox, description: 'The sandbox.' }),
     metrics: t.field({
-      description: 'Metrics of its whole lifetime, oldest first, in at most 240 points.',
+      description: 'Metrics of the whole lifetime of the sandbox, oldest first, in at most 240 points.',
       type: [SandboxMetric],
       complexity: { field: 1, multiplier: previewSizes.metrics },
       resolve: ({ id }, _args, context) => metricsOf(context).load(id),

@@ -20,7 +20,7 @@ import { runFields, runType } from '../runs/schema-common.ts';
 const ScheduledTaskRunType = runType('ScheduledTaskRun');
 
 ScheduledTaskType.implement({
-  description: 'A recurring mission that a person keeps: it starts on a schedule or by hand.',
+  description: 'A recurring mission that a person keeps: it starts on a schedule or manually.',
   fields: (t) => ({
     ...recurringFields(t),
     createdByUserId: t.exposeString('createdByUserId', { description: 'The person who created it.' }),
@@ -38,7 +38,7 @@ ScheduledTaskRunType.implement({
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
     scheduledTaskId: t.string({
-      description: 'The scheduled task that it is a run of.',
+      description: 'The scheduled task of the run.',
       resolve: (run) => run.recurringId!,
     }),
     ...runFields(t),
@@ -48,11 +48,11 @@ ScheduledTaskRunType.implement({
         'The person whom the mission is billed to: who started it manually, else who last changed the task or its schedule.',
     }),
     missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
-      description: 'Whether costs are known to be missing from the sum.',
+      description: 'Whether costs are known to be missing from the cost of the run.',
     }),
     scheduledTask: t.belongsTo('scheduledTask', {
       link: 'scheduled-tasks:read',
-      description: 'The scheduled task that it is a run of.',
+      description: 'The scheduled task of the run.',
     }),
   }),
 });

@@ -21,7 +21,7 @@ builder.mutationField('startMission', (t) =>
     tool: { name: 'start_mission', openWorld: true, startsRun: true },
     type: RunType,
     args: {
-      projectId: t.arg.string({ ...pathId, description: 'The project in whose repository it works.' }),
+      projectId: t.arg.string({ ...pathId, description: 'The project in whose repository the mission works.' }),
       prompt: t.arg.string({
         required: true,
         description: `The task for the agent: 1 to ${text.prompt.max} characters.`,
@@ -30,7 +30,7 @@ builder.mutationField('startMission', (t) =>
       agentId: t.arg.string({
         ...reference,
         description:
-          'The only agent that may work on it. Absent means any that has a model; 409 without one. One with the harness `shell`, ' +
+          'The only agent that may work on the mission. Absent means any agent that has a model; 409 without one. An agent with the harness `shell`, ' +
           'such as `agn_builtin_shell`, runs the prompt as a POSIX shell script.',
       }),
       issue: t.arg.string({
@@ -41,11 +41,11 @@ builder.mutationField('startMission', (t) =>
       }),
       planApproval: t.arg.boolean({
         description:
-          'Whether a person must approve its plan, if it has one. Absent means the setting of the orchestrator.',
+          'Whether a person must approve the plan of the mission, if it has one. Absent means the setting of the orchestrator.',
       }),
       budgetUsd: t.arg.float({
         description:
-          'Budget of the mission: it ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit it.',
+          'Budget of the mission, which ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit the mission.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
       instanceType: t.arg({

@@ -21,13 +21,13 @@ builder.objectFields(SandboxTemplateType, (t) => ({
     type: [TemplateUseType],
     nullable: true,
     link: 'projects:read',
-    description: `Projects that have chosen it as their default, by name, ${shownUses} at most; null without \`projects:read\`.`,
+    description: `Projects that have chosen the template as their default, by name, ${shownUses} at most; null without \`projects:read\`.`,
     resolve: ({ id }, _, context) => projectsOf(context).load(id),
   }),
   agents: t.field({
     type: [TemplateUseType],
     graphOnly: true,
-    description: `Agents of the organization that have chosen it, by name; ${shownUses} at most.`,
+    description: `Agents of the organization that have chosen the template, by name; ${shownUses} at most.`,
     resolve: ({ id }, _, context) => agentsOf(context).load(id),
   }),
 }));
