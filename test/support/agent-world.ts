@@ -30,7 +30,7 @@ export interface Choice {
   scopes?: string[];
   days?: number | string;
   csrf?: string;
-  /** Another path that accepts the same form. */
+  /** Second path of the claim page, which accepts the same form. */
   path?: string;
 }
 

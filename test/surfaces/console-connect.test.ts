@@ -130,7 +130,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByLabel('New key').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Revoke the credentials of Our models' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke the credentials of Our models' }).click();
-    await rowOf(page, 'Our models').getByText('It has no credentials.').waitFor();
+    await rowOf(page, 'Our models').getByText('The connector has no credentials.').waitFor();
     await page.getByRole('button', { name: 'Disconnect Our models' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect Our models' }).click();
     await page.getByRole('button', { name: 'Disconnect Our models' }).waitFor({ state: 'detached' });

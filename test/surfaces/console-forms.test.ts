@@ -211,7 +211,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       .poll(async () => (await asked(`{ scheduledTask(id: "${id}") { labels } }`)).scheduledTask.labels)
       .toEqual(['care', 'weekly']);
     await page.getByRole('button', { name: 'Pause' }).click();
-    await page.getByText('It is paused.').waitFor();
+    await page.getByText('The schedule is paused.').waitFor();
     await pages.inspect(page, 'task');
     await page.getByRole('link', { name: 'Duplicate' }).click();
     await page.getByRole('heading', { name: 'Create a scheduled task' }).waitFor();
@@ -409,7 +409,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await pages.inspect(page, 'event-rule');
     await page.getByRole('button', { name: 'Create automation' }).click();
     await page.getByRole('heading', { name: 'Mend builds', level: 1 }).waitFor();
-    await page.getByText('It starts on events.').waitFor();
+    await page.getByText('Missions start on events.').waitFor();
     expect(await page.getByLabel('Filter').inputValue()).toBe("type == 'build.failed'");
 
     await page.goto('/console/schedules');
@@ -443,7 +443,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('button', { name: 'Start: build.passed' }).click();
     await page.getByText('No event has this outcome.').waitFor();
     await page.getByRole('button', { name: 'Disable' }).click();
-    await page.getByText('Its events are kept, and start nothing.').waitFor();
+    await page.getByText('Events of this hook are kept, and start nothing.').waitFor();
     await page.getByRole('button', { name: 'Replace secret' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Replace secret' }).click();
     await page.getByText('You won’t see it again.').waitFor();

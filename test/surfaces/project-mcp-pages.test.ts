@@ -53,7 +53,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     await page.getByText('New or changed tools').first().waitFor();
 
     const search = page.getByRole('group', { name: 'Who may use search of docs' });
-    await search.getByLabel('All roles: it changes nothing').check();
+    await search.getByLabel('All roles: the tool changes nothing').check();
     const write = page.getByRole('group', { name: 'Who may use write of docs' });
     await write.getByLabel('Builders').check();
     await pages.inspect(page, 'mcp-review');
@@ -114,7 +114,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     await page.getByRole('button', { name: 'Bind docs' }).click();
     await page.getByText('Saved. Roles that may use it: builder.').waitFor();
     await page.getByRole('button', { name: 'Change roles and credentials of docs' }).click();
-    await page.getByText('Stored. Leave it empty to keep it.').waitFor();
+    await page.getByText('Stored. Leave the field empty to keep the value.').waitFor();
     expect(await page.getByLabel('KEY').inputValue()).toBe('');
     await page.getByLabel('planner').check();
     await project.put('docs', { roles: ['qa'] });

@@ -121,7 +121,7 @@ function BudgetRow({ budget, mayWrite, done }: RowProperties) {
               label="Delete"
               describes={`Delete ${name}`}
               class="danger slim"
-              question="It no longer limits missions, and missions that wait for it continue."
+              question="The budget no longer limits missions, and missions that wait for it continue."
               act={async (key) => {
                 await mutate(deleteBudget, { budgetId }, key);
                 done(`Deleted the ${name}.`);

@@ -85,7 +85,7 @@ export type AgentSandboxKind =
 export type AllowHostRequest = {
   /** A host that was blocked in the run. */
   host: Scalars['String']['input'];
-  /** The phase in which it was blocked. */
+  /** The phase in which the host was blocked. */
   phase: ConnectionPhase;
   /** The port that was asked for; 80 and 443 allow both. */
   port: Scalars['Int']['input'];
@@ -189,13 +189,13 @@ export type ConnectionVerdict =
 export type CreateAgentRequest = {
   /** Reasoning effort of the model; null means the harness decides. */
   effort?: InputMaybe<AgentEffort>;
-  /** The program that drives its model. */
+  /** The program that drives the agent’s model. */
   harness: Scalars['Harness']['input'];
   /** One of the models of the harness. */
   model: Scalars['String']['input'];
   /** 1 to 120 characters; unique in the organization. */
   name: Scalars['String']['input'];
-  /** The part it plays in a mission. */
+  /** The role of the agent in a mission. */
   role: AgentRole;
   /** The working environment of the agent. */
   sandbox: CreateAgentRequestSandbox;
@@ -217,7 +217,7 @@ export type CreateAgentRequestSandbox = {
 export type CreateBudgetRequest = {
   /** US dollars in each period: 0.01 to 1000000, rounded to a hundredth of a cent. */
   amountUsd: Scalars['Float']['input'];
-  /** The period of its amount. */
+  /** The period that the amount is for. */
   period: BudgetPeriod;
   /** Required with the subject `project`. */
   projectId?: InputMaybe<Scalars['String']['input']>;
@@ -235,7 +235,7 @@ export type CreateCheckoutSessionRequest = {
   orgId?: InputMaybe<Scalars['String']['input']>;
   /** Packs, 1 to 100; 1 when absent. */
   quantity?: InputMaybe<Scalars['Int']['input']>;
-  /** True: the credits can be spent at once, and what is spent is not refunded. Otherwise they can be spent when the 14 days of withdrawal are over. */
+  /** True means that the credits can be spent at once, and that spent ones are not refunded. Otherwise credits can be spent when the 14 days of withdrawal are over. */
   startNowConsent?: InputMaybe<Scalars['Boolean']['input']>;
   /** Required for the offer `team`, and for no other. */
   teamPlan?: InputMaybe<Scalars['TeamPlanId']['input']>;
@@ -255,11 +255,11 @@ export type CreateInboundHookRequest = {
   name: Scalars['String']['input'];
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: InputMaybe<Scalars['String']['input']>;
-  /** How the sender signs. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
+  /** The way in which the sender signs events. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
   signature?: InputMaybe<InboundHookSignature>;
   /** The header with the signature; required with the signature `header`. */
   signatureHeader?: InputMaybe<Scalars['String']['input']>;
-  /** The system whose events it understands. */
+  /** The system whose events the hook understands. */
   vendor: InboundHookVendor;
 };
 
@@ -327,7 +327,7 @@ export type CreateSandboxTemplateRequest = {
 export type CreateSandboxTemplateRequestAgentNetwork = {
   /** Hosts that a policy `custom` or `packages` adds: at most 100. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Set of hosts that it allows. */
+  /** Set of hosts that the policy allows. */
   mode: NetworkMode;
 };
 
@@ -335,7 +335,7 @@ export type CreateSandboxTemplateRequestAgentNetwork = {
 export type CreateSandboxTemplateRequestServices = {
   /** Arguments in place of those of the image; null means those of the image. */
   command?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running. */
+  /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
   healthCheck?: InputMaybe<Scalars['String']['input']>;
   /** A container image. */
   image: Scalars['String']['input'];
@@ -357,7 +357,7 @@ export type CreateSandboxTemplateRequestServicesVariables = {
 export type CreateSandboxTemplateRequestSetupNetwork = {
   /** Hosts that a policy `custom` or `packages` adds: at most 100. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Set of hosts that it allows. */
+  /** Set of hosts that the policy allows. */
   mode: NetworkMode;
 };
 
@@ -371,7 +371,7 @@ export type CreateSandboxTemplateRequestVariables = {
 
 /** A new scheduled task or automation. */
 export type CreateScheduledTaskRequest = {
-  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null means any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template. */
+  /** The only agent that may work on the runs: an agent of the organization, or a built-in one. Null means any agent that has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template. */
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
@@ -421,11 +421,11 @@ export type CreateScheduledTaskRequestEventTriggers = {
 export type CreateScheduledTaskRequestTriggers = {
   /** Always `schedule`. */
   kind: TriggerKind;
-  /** When it is due. */
+  /** The times at which missions start. */
   schedule: CreateScheduledTaskRequestTriggersSchedule;
 };
 
-/** When it is due. */
+/** The times at which missions start. */
 export type CreateScheduledTaskRequestTriggersSchedule = {
   /** 1 to 31; required when `interval` is monthly. */
   dayOfMonth?: InputMaybe<Scalars['Int']['input']>;
@@ -449,13 +449,13 @@ export type CreateSecretRequest = {
   name: Scalars['String']['input'];
   /** Required with the scope `project`. */
   projectId?: InputMaybe<Scalars['String']['input']>;
-  /** The missions that get it. */
+  /** The missions that get the secret or variable. */
   scope: SecretScope;
-  /** Whether the setup alone gets the secret; then it has no hosts. */
+  /** Whether the setup alone gets the secret; such a secret has no hosts. */
   setupOnly?: InputMaybe<Scalars['Boolean']['input']>;
   /** Required with the scope `template`. */
   templateId?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
+  /** 1 to 16,384 characters, of a secret at least 8. The value cannot be read again. */
   value: Scalars['String']['input'];
 };
 
@@ -500,7 +500,7 @@ export type CreditSourceKind =
 
 /** The currency of all prices. */
 export type Currency =
-  /** US dollars. */
+  /** US dollars are the only currency. */
   | 'USD';
 
 /** How a program came to act for a person: as an agent of one of the registration types that the person claimed, or by an authorization code. */
@@ -518,20 +518,20 @@ export type DelegationKind =
 export type DelegationStatus =
   /** The program can act for the person. */
   | 'active'
-  /** Its time has run out. */
+  /** The time of the delegation has run out. */
   | 'expired'
-  /** The person, or an administrator, ended it. */
+  /** The person, or an administrator, ended the delegation. */
   | 'revoked';
 
 /** Status of a preview environment. */
 export type EnvironmentStatus =
-  /** It can be reached at its address. */
+  /** The environment can be reached at its address. */
   | 'active'
-  /** It has been taken down. */
+  /** The environment has been taken down. */
   | 'destroyed'
-  /** It is being taken down. */
+  /** The runtime is taking the environment down. */
   | 'destroying'
-  /** It could not be started or taken down, or its runtime stopped sending heartbeats. */
+  /** The environment could not be started or taken down, or its runtime stopped sending heartbeats. */
   | 'failed'
   /** The runtime is starting it. */
   | 'provisioning';
@@ -568,15 +568,15 @@ export type GitHubAppRequest = {
 
 /** State of a delivery. */
 export type InboundDeliveryStatus =
-  /** It could not be processed within two days. */
+  /** The event could not be processed within two days. */
   | 'failed'
-  /** It has started nothing; `reason` or `outcomes` says why. */
+  /** The event has started nothing; `reason` or `outcomes` says why. */
   | 'ignored'
-  /** It is not processed yet, or is tried again; `reason` says why. */
+  /** The event is not processed yet, or is tried again; `reason` says why. */
   | 'received'
-  /** It has started a mission, or continues that of a pull request. */
+  /** The event has started a mission, or continues that of a pull request. */
   | 'started'
-  /** It waits for an approval; `reason` says why. */
+  /** The event waits for an approval; `reason` says why. */
   | 'waiting';
 
 /** How a sender signs its events with the secret. */
@@ -597,29 +597,29 @@ export type InboundHookVendor =
 
 /** Effect of an event on one scheduled task or automation. */
 export type InboundOutcomeResult =
-  /** It has started nothing. */
+  /** The event has started nothing. */
   | 'ignored'
-  /** It is tried again. */
+  /** The event is tried again later. */
   | 'later'
-  /** It has started a mission. */
+  /** The event has started a mission. */
   | 'started'
-  /** It waits for an approval. */
+  /** The event waits for an approval. */
   | 'waiting';
 
 /** Status of an invite. */
 export type InviteStatus =
   /** The person has joined. */
   | 'accepted'
-  /** Nobody accepted it within 7 days. */
+  /** Nobody accepted the invite within 7 days. */
   | 'expired'
-  /** It can be accepted until `expiresAt`. */
+  /** The invite can be accepted until `expiresAt`. */
   | 'pending'
-  /** A member withdrew it. */
+  /** A member withdrew the invite. */
   | 'revoked';
 
 /** Whether work on an issue is still to be done. */
 export type IssueState =
-  /** Its run has ended. */
+  /** The run of the issue has ended. */
   | 'closed'
   /** Work is expected or under way. */
   | 'open';
@@ -659,13 +659,13 @@ export type McpAuthKind =
 
 /** Whether a bound server can be used. */
 export type McpBindingStatus =
-  /** A person has turned it off. */
+  /** A person has turned the server off. */
   | 'disabled'
-  /** The config file does not declare it, or connecting to it failed. */
+  /** The config file does not declare the server, or connecting to it failed. */
   | 'error'
   /** A credential is missing or was rejected. */
   | 'needs_auth'
-  /** Its declaration or its tools have changed since they were approved. */
+  /** The declaration or the tools of the server have changed since they were approved. */
   | 'needs_review'
   /** Runs can use the approved tools. */
   | 'ready';
@@ -687,7 +687,7 @@ export type McpConfigStatus =
   | 'invalid'
   /** The repository has no such file. */
   | 'missing'
-  /** It was read. */
+  /** The file was read. */
   | 'ok'
   /** The repository could not be read. */
   | 'unreachable';
@@ -710,22 +710,22 @@ export type McpIsolationKind =
 
 /** Change of a tool since its last approval. */
 export type McpToolChange =
-  /** Its definition has changed. */
+  /** The definition of the tool has changed. */
   | 'changed'
   /** Added since tools were last approved. */
   | 'new'
   /** Unchanged. */
   | 'none'
-  /** The server no longer has it. */
+  /** The server no longer has this tool. */
   | 'removed';
 
 /** A claim of a server about its own tool. */
 export type McpToolClaim =
-  /** It may destroy data. */
+  /** The tool may destroy data. */
   | 'destroys'
-  /** It reaches systems outside of the server. */
+  /** The tool reaches systems outside of the server. */
   | 'reaches_outside'
-  /** It changes nothing. */
+  /** The tool changes nothing. */
   | 'reads_only';
 
 /** Transport of a bound server: a remote server, or a command in sandboxes. */
@@ -824,7 +824,7 @@ export type PreparationStatus =
   | 'failed'
   /** The setup runs. */
   | 'preparing'
-  /** Agents work in it. */
+  /** Agents work in the environment. */
   | 'ready';
 
 /** A rule to try. */
@@ -894,11 +894,11 @@ export type ProjectTracker =
 
 /** State of a pull request. */
 export type PullRequestState =
-  /** It was closed without being merged. */
+  /** The pull request was closed without being merged. */
   | 'closed'
-  /** It was merged into its base branch. */
+  /** The pull request was merged into its base branch. */
   | 'merged'
-  /** It can be merged. */
+  /** The pull request can be merged. */
   | 'open';
 
 /** The binding of a declared server. */
@@ -907,9 +907,9 @@ export type PutMcpBindingRequest = {
   allowedEgressHosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** The approved tools; absent means no change. A list also states that all tools were reviewed in their present form. */
   approvedTools?: InputMaybe<Array<PutMcpBindingRequestApprovedTools>>;
-  /** Values of the declared secrets by name; never returned. Null deletes one, an absent one is kept. */
+  /** Values of the declared secrets by name, which are never returned. Null deletes a value, and absent values are kept. */
   credentials?: InputMaybe<Scalars['Json']['input']>;
-  /** Whether missions can use it; true when absent in the request that binds it. */
+  /** Whether missions can use the server; true when absent in the request that binds the server. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** The roles whose agents may use the server. */
   roles: Array<AgentRole>;
@@ -919,7 +919,7 @@ export type PutMcpBindingRequest = {
 export type PutMcpBindingRequestApprovedTools = {
   /** Whether a person decides about each call, with its arguments. Absent means unchanged, and false for a new tool. */
   alwaysAsk?: InputMaybe<Scalars['Boolean']['input']>;
-  /** Whether a person attests that it changes nothing. Roles other than `builder` get only such tools. */
+  /** Whether a person attests that the tool changes nothing. Roles other than `builder` get only such tools. */
   attestedReadOnly?: InputMaybe<Scalars['Boolean']['input']>;
   /** The server’s name for the tool. */
   name: Scalars['String']['input'];
@@ -953,13 +953,13 @@ export type RunMessageKind =
 
 /** Action that a run needs from a person. */
 export type RunNeed =
-  /** The answer to a question of its agent. */
+  /** The answer to a question of the run’s agent. */
   | 'answer'
-  /** The approval of its plan. */
+  /** The approval of the run’s plan. */
   | 'approval'
-  /** More money: its next model call does not fit into the limit `parkedBy`. */
+  /** More money: the next model call of the run does not fit into the limit `parkedBy`. */
   | 'budget'
-  /** Whether its agent may call a tool that needs a person. */
+  /** The decision whether the agent of the run may call a tool that needs a person. */
   | 'decision';
 
 /** Result of a run in the repository. */
@@ -979,7 +979,7 @@ export type RunStatus =
   | 'dispatching'
   /** The mission failed, or no runtime finished it. */
   | 'failed'
-  /** A runtime holds it. */
+  /** A runtime holds the run. */
   | 'running'
   /** An earlier run was still open. */
   | 'skipped';
@@ -1012,15 +1012,15 @@ export type SandboxLogPart =
 
 /** Status of a sandbox; `stale`: no heartbeats. */
 export type SandboxStatus =
-  /** Its agent finished. */
+  /** The agent of the sandbox finished. */
   | 'completed'
-  /** It was killed, its run was canceled, or its time limit passed. */
+  /** The sandbox was killed, its run was canceled, or its time limit passed. */
   | 'destroyed'
-  /** It ended before its agent finished, or stopped sending heartbeats. */
+  /** The sandbox ended before its agent finished, or stopped sending heartbeats. */
   | 'failed'
-  /** It sent a heartbeat within the last 2 minutes. */
+  /** The sandbox sent a heartbeat within the last 2 minutes. */
   | 'running'
-  /** It is running but has sent no heartbeat for 2 minutes; after 10 it has failed. */
+  /** A running sandbox has sent no heartbeat for 2 minutes; after 10 minutes it fails. */
   | 'stale';
 
 /** Interval of a schedule. */
@@ -1098,11 +1098,11 @@ export type SetupGroupId =
 
 /** Mark that a person sets on a milestone or a group. */
 export type SetupMark =
-  /** It counts as reached. */
+  /** The milestone counts as reached. */
   | 'done'
   /** Removes the mark. */
   | 'reset'
-  /** It is not shown as the next step. */
+  /** The milestone is not shown as the next step. */
   | 'skipped';
 
 /** A milestone of setup. */
@@ -1136,11 +1136,11 @@ export type SetupMilestoneId =
 
 /** Whether a milestone is settled. */
 export type SetupMilestoneState =
-  /** It was reached, or marked as done. */
+  /** The milestone was reached, or marked as done. */
   | 'done'
-  /** It is still to be done. */
+  /** The milestone is still to be reached. */
   | 'open'
-  /** It was marked as skipped and not reached. */
+  /** The milestone was marked as skipped and not reached. */
   | 'skipped';
 
 /** Requirements before a mission can start. */
@@ -1152,7 +1152,7 @@ export type SetupRequirementId =
 
 /** The path of the console to which the person returns after signing in to the server. */
 export type StartMcpOAuthRequest = {
-  /** The path of the console that the person returns to. */
+  /** The path of the console that the person returns to afterwards. */
   returnTo?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1160,13 +1160,13 @@ export type StartMcpOAuthRequest = {
 export type StepStatus =
   /** The run was canceled. */
   | 'canceled'
-  /** The agent finished it. */
+  /** The agent finished the step. */
   | 'completed'
   /** The agent failed, or its output was invalid. */
   | 'failed'
-  /** A runtime works on it. */
+  /** A runtime works on the step. */
   | 'running'
-  /** No runtime works on it yet. */
+  /** No runtime works on the step yet. */
   | 'waiting';
 
 /** The state of a subscription; a `canceling` one ends with its period. */
@@ -1205,13 +1205,13 @@ export type TriggerKind =
 export type UpdateAgentRequest = {
   /** Reasoning effort of the model; null means the harness decides. */
   effort?: InputMaybe<AgentEffort>;
-  /** The program that drives its model. */
+  /** The program that drives the agent’s model. */
   harness?: InputMaybe<Scalars['Harness']['input']>;
   /** One of the models of the harness. */
   model?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 120 characters; unique in the organization. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** The part it plays in a mission. */
+  /** The role of the agent in a mission. */
   role?: InputMaybe<AgentRole>;
   /** The working environment of the agent. */
   sandbox?: InputMaybe<UpdateAgentRequestSandbox>;
@@ -1245,7 +1245,7 @@ export type UpdateBudgetRequest = {
 
 /** Omitted fields keep their value. */
 export type UpdateInboundHookRequest = {
-  /** Whether its events start missions; those of a disabled hook are kept and start nothing. */
+  /** Whether events of the hook start missions; those of a disabled hook are kept and start nothing. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
@@ -1369,7 +1369,7 @@ export type UpdateSandboxTemplateRequest = {
 export type UpdateSandboxTemplateRequestAgentNetwork = {
   /** Hosts that a policy `custom` or `packages` adds: at most 100. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Set of hosts that it allows. */
+  /** Set of hosts that the policy allows. */
   mode: NetworkMode;
 };
 
@@ -1377,7 +1377,7 @@ export type UpdateSandboxTemplateRequestAgentNetwork = {
 export type UpdateSandboxTemplateRequestServices = {
   /** Arguments in place of those of the image; null means those of the image. */
   command?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Shell command in its container that succeeds once it is ready; null means it is ready once it keeps running. */
+  /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
   healthCheck?: InputMaybe<Scalars['String']['input']>;
   /** A container image. */
   image: Scalars['String']['input'];
@@ -1399,7 +1399,7 @@ export type UpdateSandboxTemplateRequestServicesVariables = {
 export type UpdateSandboxTemplateRequestSetupNetwork = {
   /** Hosts that a policy `custom` or `packages` adds: at most 100. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Set of hosts that it allows. */
+  /** Set of hosts that the policy allows. */
   mode: NetworkMode;
 };
 
@@ -1413,7 +1413,7 @@ export type UpdateSandboxTemplateRequestVariables = {
 
 /** Omitted fields keep their value. */
 export type UpdateScheduledTaskRequest = {
-  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null means any that has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template. */
+  /** The only agent that may work on the runs: an agent of the organization, or a built-in one. Null means any agent that has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template. */
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
@@ -1463,11 +1463,11 @@ export type UpdateScheduledTaskRequestEventTriggers = {
 export type UpdateScheduledTaskRequestTriggers = {
   /** Always `schedule`. */
   kind: TriggerKind;
-  /** When it is due. */
+  /** The times at which missions start. */
   schedule: UpdateScheduledTaskRequestTriggersSchedule;
 };
 
-/** When it is due. */
+/** The times at which missions start. */
 export type UpdateScheduledTaskRequestTriggersSchedule = {
   /** 1 to 31; required when `interval` is monthly. */
   dayOfMonth?: InputMaybe<Scalars['Int']['input']>;
@@ -1485,9 +1485,9 @@ export type UpdateScheduledTaskRequestTriggersSchedule = {
 export type UpdateSecretRequest = {
   /** Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Whether the setup alone gets the secret; then it has no hosts. */
+  /** Whether the setup alone gets the secret; such a secret has no hosts. */
   setupOnly?: InputMaybe<Scalars['Boolean']['input']>;
-  /** 1 to 16,384 characters, of a secret at least 8. It cannot be read again. */
+  /** 1 to 16,384 characters, of a secret at least 8. The value cannot be read again. */
   value?: InputMaybe<Scalars['String']['input']>;
 };
 

@@ -58,7 +58,7 @@ function About({ hook, read }: Properties) {
   const [replaced, setReplaced] = useSecret();
   return (
     <Card title="Hook" aside={<Pill status={enabled ? 'active' : 'disabled'} />}>
-      {!enabled && <p class="note">Its events are kept, and start nothing.</p>}
+      {!enabled && <p class="note">Events of this hook are kept, and start nothing.</p>}
       <dl class="facts">
         <dt>Sender</dt>
         <dd>{vendors[vendor]}</dd>

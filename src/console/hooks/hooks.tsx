@@ -158,7 +158,7 @@ function HookForm({ take }: { take(created: HookSecret): void }) {
           form={form}
           name="signatureHeader"
           label="Header"
-          hint="It has the HMAC-SHA256 of the body as hex or base64, such as X-Signature."
+          hint="The header with the HMAC-SHA256 of the body as hex or base64, such as X-Signature."
           maxLength={100}
           required
         />

@@ -86,7 +86,7 @@ function statusOf({ vendor, hasCredentials, brokenSince, checkFailure }: Connect
 function State({ connector }: { connector: Connector }) {
   const { vendor, hasCredentials, brokenSince, checkFailure, checkedAt, updatedAt } = connector;
   if (vendor === 'builtin') return null;
-  if (!hasCredentials) return <div class="small muted">It has no credentials.</div>;
+  if (!hasCredentials) return <div class="small muted">The connector has no credentials.</div>;
   return (
     <>
       {checkFailure && <div class="small bad-text break">{checkFailure}</div>}

@@ -61,7 +61,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
       </div>
       {problem && <Trouble problem={problem} retry={reading.retry} />}
       {reading.isFull && (
-        <p class="muted small">The beginning is not shown: the log is too long. Download it instead.</p>
+        <p class="muted small">The beginning is not shown: the log is too long. Download the log instead.</p>
       )}
       <VirtualLines
         key={wanted}

@@ -90,11 +90,11 @@ function Secrets({ form, names, stored }: { form: Form<Values>; names: readonly 
   const { credentials } = form.values;
   const error = form.errorOf('credentials');
   return (
-    <Group form={form} name="credentials" label="Credentials" hint="They are encrypted, and never shown again.">
+    <Group form={form} name="credentials" label="Credentials" hint="Credentials are encrypted, and never shown again.">
       {names.map((name) => (
         <div class="field" key={name}>
           <label for={`secret-${form.prefix}${name}`}>{name}</label>
-          {stored.includes(name) && <p class="hint">Stored. Leave it empty to keep it.</p>}
+          {stored.includes(name) && <p class="hint">Stored. Leave the field empty to keep the value.</p>}
           <input
             type="password"
             id={`secret-${form.prefix}${name}`}

@@ -171,7 +171,7 @@ function Actions({ projectId, name: serverName, binding, done }: ActionsProperti
           label="Remove"
           describes={`Remove the binding of ${serverName}`}
           class="danger slim"
-          question="Missions lose its tools at once, and its credentials are deleted. This cannot be undone."
+          question="Missions lose the tools of the server at once, and its credentials are deleted. This cannot be undone."
           act={async (key) => {
             await mutate(deleteMcpBinding, { projectId, serverName }, key);
             done('Removed the binding, with its credentials.');

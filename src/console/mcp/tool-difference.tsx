@@ -45,7 +45,7 @@ function Read({ projectId, serverName, tool, show }: Definable & { show(one: Def
 /** Removed and added lines, or both texts if they differ too much. */
 function difference({ definition, reviewedDefinition: before }: Definitions) {
   if (!before) return <p class="muted">The approved definition was not recorded.</p>;
-  if (!definition) return <p class="muted">The server no longer has it.</p>;
+  if (!definition) return <p class="muted">The server no longer has this tool.</p>;
   const parts = diffLines(before, definition, { maxEditLength: mostEdits });
   if (!parts)
     return (

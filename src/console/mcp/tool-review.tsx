@@ -137,7 +137,7 @@ const approvalsOf = (review: Review, choices: Values['choices']) =>
 const options: readonly (readonly [Choice, string])[] = [
   ['none', 'Nobody'],
   ['builder', 'Builders'],
-  ['all', 'All roles: it changes nothing'],
+  ['all', 'All roles: the tool changes nothing'],
 ];
 
 interface ChoicesProperties {

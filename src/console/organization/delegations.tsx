@@ -89,7 +89,7 @@ const Row = ({ delegation, revoke }: { delegation: Delegation; revoke(key: strin
       </div>
       <Access {...delegation} />
     </div>
-    <Revoke name={nameOf(delegation)} warning="Every token that it holds stops working at once." act={revoke} />
+    <Revoke name={nameOf(delegation)} warning="Every token of this program stops working at once." act={revoke} />
   </li>
 );
 

@@ -98,7 +98,14 @@ function TokenForm({ groups, take }: { groups: readonly Group[]; take(token: Cre
   const found = data?.projects;
   return (
     <FormFrame form={form} action="Create token">
-      <Text form={form} name="name" label="Name" hint="Where it is used, and for what." maxLength={100} required />
+      <Text
+        form={form}
+        name="name"
+        label="Name"
+        hint="Where the token is used, and for what."
+        maxLength={100}
+        required
+      />
       <Choice form={form} name="lifetime" label="Expires in" options={lifetimes} />
       {form.values.lifetime === 'other' && (
         <Text

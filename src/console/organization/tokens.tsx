@@ -82,6 +82,6 @@ const Row = ({ token, revoke }: { token: Token; revoke(key: string): Promise<unk
       </div>
       <Access {...token} />
     </div>
-    <Revoke name={token.name} warning="Programs that use it stop working at once." act={revoke} />
+    <Revoke name={token.name} warning="Programs that use the token stop working at once." act={revoke} />
   </li>
 );

@@ -144,7 +144,7 @@ function End({ project: { id: projectId, name } }: { project: Settings }) {
   return (
     <Card title="Delete project">
       <p class="muted">
-        Its records are deleted, and credentials that are bound to it are revoked. This cannot be undone.
+        The records of the project are deleted, and credentials that are bound to it are revoked. This cannot be undone.
       </p>
       <DeleteByName
         name={name}

@@ -22,7 +22,7 @@ export function Team({ projectId }: { projectId: string }) {
   };
   return (
     <Card title="Team" aside={<Pill status={state} />}>
-      <p class="muted">{words[state]} It applies to missions that name no agent.</p>
+      <p class="muted">{words[state]} The team works on missions that name no agent.</p>
       {may('projects:write') && (
         <div class="actions">
           {state !== 'on' && <Action label="Turn on" describes="Turn on the team" act={turn(true)} />}

@@ -67,9 +67,9 @@ interface Words {
 const words: Readonly<Record<Exclude<RuleText, 'hookId'>, Words>> = {
   label: {
     label: 'Label',
-    hint: 'The label that it gets. Leave it empty for an issue or pull request that is opened.',
+    hint: 'The label that the issue or pull request gets. Empty means that it is opened.',
   },
-  assignee: { label: 'Assignee', hint: 'The login to which it is assigned, instead of a label.' },
+  assignee: { label: 'Assignee', hint: 'The login to which the issue is assigned, instead of a label.' },
   mention: { label: 'Mention', hint: 'The name after the @ in the comment.' },
   branch: { label: 'Branch', hint: 'Leave it empty for any branch.' },
   filter: { label: 'Filter', hint: 'A JMESPath expression over the body that must be true.' },

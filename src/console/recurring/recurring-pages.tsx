@@ -119,7 +119,7 @@ const OneOf =
                 {one.enabled && one.upcoming.length > 0 ? (
                   <TimesIn times={one.upcoming} schedules={one.triggers.map(({ schedule }) => schedule)} />
                 ) : (
-                  <Empty>{one.enabled ? 'It starts on events.' : 'It is paused.'}</Empty>
+                  <Empty>{one.enabled ? 'Missions start on events.' : 'The schedule is paused.'}</Empty>
                 )}
               </Card>
               <Runs kind={kind} id={id} />

@@ -32,7 +32,7 @@ const uses = [
   ['variable', 'A variable'],
 ] as const;
 const useHints: Record<string, string> = {
-  setup: 'Only the setup script gets it, such as a token of a package registry. It is masked in all output.',
+  setup: 'Only the setup script gets the secret, such as a token of a package registry. It is masked in all output.',
   hosts: 'Agents see a placeholder; requests to these hosts get the value. The network policy must allow them too.',
   variable: 'Setup and agents can read it: do not store a password in it.',
 };
@@ -64,7 +64,13 @@ export function NewSecret({ place, done, cancel }: FormProperties & { place: Pla
         isCode
       />
       {use === 'hosts' && <HostsOf form={form} />}
-      <Value form={form} label="Value" hint="Nobody can read it again." mayHaveLines={use !== 'hosts'} required />
+      <Value
+        form={form}
+        label="Value"
+        hint="Nobody can read the value again."
+        mayHaveLines={use !== 'hosts'}
+        required
+      />
     </FormFrame>
   );
 }

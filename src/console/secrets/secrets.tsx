@@ -24,8 +24,8 @@ export const Secrets = () => (
       )}
     </Heading>
     <p class="muted about">
-      Missions get them from their next step. For equal names, a sandbox template overrides the project, and the project
-      overrides the organization. Projects and templates list their own on their pages.
+      Missions get secrets and variables from their next step. For equal names, a sandbox template overrides the
+      project, and the project overrides the organization. Projects and templates list their own on their pages.
     </p>
     {may('secrets:read') ? (
       <SecretsCard place={{ scope: 'organization' }} title="Organization" />

@@ -6,7 +6,7 @@ import { blankService, isServiceSent, type ServiceRow, type TemplateValues } fro
 const inputs: [part: keyof ServiceRow, label: string, placeholder: string, hint?: string][] = [
   ['name', 'Name', 'db'],
   ['image', 'Image', 'postgres:17'],
-  ['variables', 'Variables', 'POSTGRES_PASSWORD=test', 'One NAME=value per line. They are no secrets.'],
+  ['variables', 'Variables', 'POSTGRES_PASSWORD=test', 'One NAME=value per line, without secrets.'],
   ['command', 'Command', '', 'One argument per line, in place of those of the image. Optional.'],
   [
     'healthCheck',

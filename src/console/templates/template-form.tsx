@@ -66,7 +66,8 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
       />
       {base !== 'machine' && (
         <p class="hint">
-          It needs a runtime with <code>ISOLATION=container</code>; on other runtimes the mission fails with a message.
+          This choice needs a runtime with <code>ISOLATION=container</code>; on other runtimes the mission fails with a
+          message.
         </p>
       )}
       {base === 'image' && (
