@@ -2571,9 +2571,9 @@ export interface Sandbox {
   status: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
   /** Reason of the end, such as `killed`. */
   terminationReason: string | null;
-  /** The machine that the sandbox runs on. */
+  /** The size of the sandbox. */
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
-  /** When the runtime registered it. */
+  /** When the runtime registered the sandbox. */
   createdAt: number;
   /** The latest time at which the sandbox is ended; null without a timeout. */
   timeoutAt: number | null;
@@ -2621,13 +2621,13 @@ export interface SandboxSession {
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** An id, unique within the sandbox and role. */
   sessionId: string;
-  /** When the session began. */
+  /** Start time. */
   ts: string;
-  /** Outcome of the session; null while it is open. */
+  /** Outcome; null while the session is open. */
   outcome: string | null;
   /** Name of the log; null while the log is empty. */
   logKey: string | null;
-  /** Name of the system log; null while the log is empty. */
+  /** Name of the system log; null without one. */
   systemKey: string | null;
   /** Model costs so far, US dollars. */
   totalCostUsd: number;

@@ -101,8 +101,7 @@ const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatM
     author: t.exposeString('author', { description: 'The name of the person who sent it.' }),
     questionId: t.exposeString('questionId', {
       nullable: true,
-      description:
-        '`toolUseId` of the question that the message answers; null for a message, and for a question without one.',
+      description: '`toolUseId` of the answered question; null for other messages, and for a question without one.',
     }),
     approved: t.exposeBoolean('approved', {
       nullable: true,
@@ -244,9 +243,6 @@ export const ReportedBranch = builder
     description: 'The pull request of a branch.',
     fields: (t) => ({
       prNumber: t.exposeInt('prNumber', { nullable: true, description: 'Number; null without pull requests.' }),
-      prUrl: t.exposeString('prUrl', {
-        nullable: true,
-        description: 'The page of the pull request; null where the source host has none.',
-      }),
+      prUrl: t.exposeString('prUrl', { nullable: true, description: 'The page; null without pull requests.' }),
     }),
   });

@@ -36,19 +36,12 @@ const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSessi
   fields: (t) => ({
     role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
     sessionId: t.exposeString('sessionId', { description: 'An id, unique within the sandbox and role.' }),
-    ts: t.field({
-      type: 'IsoTime',
-      description: 'When the session began.',
-      resolve: ({ startedAt }) => isoTime(startedAt),
-    }),
-    outcome: t.exposeString('outcome', {
-      nullable: true,
-      description: 'Outcome of the session; null while it is open.',
-    }),
+    ts: t.field({ type: 'IsoTime', description: 'Start time.', resolve: ({ startedAt }) => isoTime(startedAt) }),
+    outcome: t.exposeString('outcome', { nullable: true, description: 'Outcome; null while the session is open.' }),
     logKey: t.exposeString('logKey', { nullable: true, description: 'Name of the log; null while the log is empty.' }),
     systemKey: t.exposeString('systemKey', {
       nullable: true,
-      description: 'Name of the system log; null while the log is empty.',
+      description: 'Name of the system log; null without one.',
     }),
     totalCostUsd: t.exposeFloat('totalCostUsd', { description: 'Model costs so far, US dollars.' }),
   }),
@@ -76,11 +69,8 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
       nullable: true,
       description: 'Reason of the end, such as `killed`.',
     }),
-    instanceType: t.expose('instanceType', {
-      type: InstanceType.type,
-      description: 'The machine that the sandbox runs on.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
+    instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The size of the sandbox.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered the sandbox.' }),
     timeoutAt: t.expose('timeoutAt', {
       type: 'EpochMs',
       nullable: true,
