@@ -152,7 +152,7 @@ describe('a mailed code', () => {
     expect((await problemOf(useSignInCode(email, mine, code))).status).toBe(401);
   });
 
-  it('is the only one after many concurrent requests of one browser', async () => {
+  it('is the only valid one after many concurrent requests of one browser', async () => {
     const [email, mine] = [someone(), browser()];
     await Promise.all(Array.from({ length: 6 }, () => sendSignInCode(email, mine, '/console')));
     expect(await sql('select try_count from sign_in_codes where email = $1', [email])).toEqual([{ tryCount: 0 }]);

@@ -218,7 +218,7 @@ describe('progress', () => {
     expect(heard.at(-1)).toEqual({ progress: heard.length - 1, message: 'The run is running.' });
   });
 
-  test('a caller of version 2026-07-28 learns the same', async () => {
+  test('a caller of version 2026-07-28 gets the progress too', async () => {
     const { Client: NewClient, StreamableHTTPClientTransport: NewTransport } = await import(
       '@modelcontextprotocol/client'
     );

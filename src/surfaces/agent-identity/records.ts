@@ -41,7 +41,7 @@ export const InitiateClaimRequest = z
   })
   .describe('Requests a code for the person who is to claim the agent.');
 
-const isoTime = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' });
+const isoTime = z.string().meta({ format: 'date-time', description: 'The time in ISO 8601, UTC, with milliseconds.' });
 const scopes = z.array(z.string());
 
 export const ClaimCeremony = z

@@ -32,7 +32,7 @@ export const OAuthTokenResponse = z
     scope: z.string().describe('Separated by spaces; empty for an agent that no person has claimed.'),
     refresh_token: z.string().optional().describe('Only when `offline_access` was granted; valid for one use.'),
     identity_assertion: z.string().optional().describe('claim: replaces the assertion of the registration.'),
-    assertion_expires: z.string().optional().meta({ format: 'date-time', description: 'ISO 8601, UTC.' }),
+    assertion_expires: z.string().optional().meta({ format: 'date-time', description: 'The time in ISO 8601, UTC.' }),
   })
   .describe('An access token and what comes with it. It is returned once.');
 

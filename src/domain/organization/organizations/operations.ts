@@ -170,7 +170,7 @@ export async function lockOrganization(trx: Transaction, orgId: string): Promise
   await Organization.query(trx).select('id').findById(orgId).forNoKeyUpdate();
 }
 
-/** After `lockOrganization`, the result holds until the transaction ends. */
+/** Whether the organization is open. After `lockOrganization`, the answer holds until the transaction ends. */
 export const isOrganizationOpen = async (trx: Transaction, orgId: string): Promise<boolean> =>
   (await Organization.query(trx).select('id').findOne({ id: orgId, closedAt: null })) !== undefined;
 
