@@ -13,7 +13,7 @@ import { environmentKey } from './workspace/environment-key.ts';
 
 /** Time in which services have to be ready, after their images are there. */
 const servicesTimeoutMs = 120_000;
-/** Characters of the lines that are reported. */
+/** Maximum characters of the last lines in a report. */
 const longestTail = 4_000;
 
 /** Prepares the place once, then opens the network of agents. @returns the reason of a failure; empty on success */

@@ -17,7 +17,7 @@ import type { RunnerCapabilities } from './step-context.ts';
 import { reportConnectionsOf, runnerStopped } from './step-setup.ts';
 import { clip } from './text.ts';
 
-/** Characters of the outcome of a session on the platform. */
+/** Maximum characters of the outcome of a session on the platform. */
 const longestOutcome = 100;
 
 /**

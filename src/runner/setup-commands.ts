@@ -8,7 +8,7 @@ import { type RunPlace, variablesOf } from './run-place.ts';
 import type { RunSettings, SetupReport } from './step-context.ts';
 import { watchUsage } from './step-usage.ts';
 
-/** Characters of the log of a setup. */
+/** Maximum characters of the log of a setup. */
 const longestLog = 1_000_000;
 const sampleMs = 1_000;
 

@@ -158,7 +158,7 @@ describe('an automation', () => {
   });
 });
 
-it('403 · creating an automation, or changing what it runs, requires missions:run', async () => {
+it('403 · creating an automation, or changing its prompt or schedule, requires missions:run', async () => {
   const writer = await world.token(owner.person, owner.organization, {
     scopes: ['automations:read', 'automations:write'],
   });

@@ -118,7 +118,7 @@ const startable = (orgId: string) => transaction((trx) => startableMissions(trx,
 describe('the database refuses', () => {
   const refused = (statement: string, orgId: string) => world.knex.raw(statement, { orgId });
 
-  it('to change or delete what is in the ledger', async () => {
+  it('to change or delete entries of the ledger', async () => {
     const orgId = await organization();
     await open(orgId);
     for (const statement of [
@@ -171,7 +171,7 @@ describe('the database refuses', () => {
 });
 
 describe('missions', () => {
-  it('spend first what expires first, and return what they did not need', async () => {
+  it('spend the credits that expire first, and return unused ones', async () => {
     const orgId = await organization();
     await grant(orgId, 5);
     await grant(orgId, 1, { expiresAt: present() + days(1) });

@@ -703,7 +703,7 @@ describe('usage', () => {
     expect((await claim())?.runId).toBeUndefined();
   });
 
-  it('ends a mission at its budget; what is reported after that is still counted', async () => {
+  it('ends a mission at its budget; usage that is reported later is still counted', async () => {
     const one = await held({ budgetUsd: 20 });
     expect(one.budgetUsd).toBe(20);
     await use(one, 'a');

@@ -131,7 +131,7 @@ describe('a model call', () => {
     expect(await look(held.runId)).toMatchObject({ needs: null, parkedBy: null, parkedReason: null });
   });
 
-  it('waits for credits, and no other mission spends what it has reserved', async () => {
+  it('waits for credits, and no other mission spends the reserved ones', async () => {
     await world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd: 1_000 } });
     const held = await startMission(null);
     // The trial of 100 credits: 99.7 are reserved, and the rest is too little.
@@ -176,7 +176,7 @@ describe('a model call', () => {
     expect((await look(two.runId)).needs).toBe(null);
   });
 
-  it('waits for the daily budget of its person until the next UTC day, and no budget of others holds it', async () => {
+  it('waits for the daily budget of its person until the next UTC day, and for no budget of another person', async () => {
     const other = await world.person(`Carol-${founded}`);
     await world.join(acme, other, 'member');
     const otherProject = await world.rest('POST', '/projects', {

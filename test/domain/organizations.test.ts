@@ -36,7 +36,7 @@ describe('an organization of the console session’s person', () => {
     expect((await world.rest('GET', `/organizations/${created.body.id}`, { session })).body).toEqual(created.body);
   });
 
-  it('404 · is changed only where the session works: the role there says what it may', async () => {
+  it('404 · is changed only if the session works in it, by the role there', async () => {
     const person = await newcomer();
     const own = await world.found(person, 'Own');
     const other = await world.found(await newcomer(), 'Not theirs');

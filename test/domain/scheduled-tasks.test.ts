@@ -435,7 +435,7 @@ describe('starting missions requires missions:run', () => {
     expect((await change(id, { enabled: false }, writer)).body).toMatchObject({ enabled: false, nextRunAt: null });
   });
 
-  it('a scheduled run is billed to the person who last set what runs; a rename does not change that', async () => {
+  it('a scheduled run is billed to the person who last changed its task or schedule; a rename changes nothing', async () => {
     const [erin, frank] = [await world.person('Erin'), await world.person('Frank')];
     for (const person of [erin, frank]) await world.join(owner.organization, person, 'member');
     const [editor, renamer] = [

@@ -97,7 +97,7 @@ const stateOf = ({ payload }: StreamResponse) =>
   payload?.$case === 'statusUpdate' || payload?.$case === 'task' ? payload.value.status?.state : undefined;
 
 describe('the card', () => {
-  it('is signed with a published key, and says what is offered', async () => {
+  it('is signed with a published key, and lists the offered skills', async () => {
     const card = (await (await fetch(`${world.url}/.well-known/agent-card.json`)).json()) as AgentCard;
     const jwks = await (await fetch(`${world.url}/.well-known/jwks.json`)).json();
     const verify = verifyAgentCardSignature(async (kid, jku) => {

@@ -142,7 +142,7 @@ export interface AllowHostParameters {
 export interface AllowHostRequest {
   /** A host that was blocked in the run. */
   host: string;
-  /** The port that was asked for; 80 and 443 allow both. */
+  /** The requested port; with 80 or 443 both of these are allowed. */
   port: number;
   /** The phase in which the host was blocked. */
   phase: 'setup' | 'agent';
@@ -247,13 +247,13 @@ export interface Automation {
   orgId: string;
   /** The project in whose repository the missions work. */
   projectId: string;
-  /** 1 to 120 characters; the title of each issue. */
+  /** The name, 1 to 120 characters; the title of each issue. */
   name: string;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt: string;
   /** The template of the recurring mission; null without one. */
   templateKey: string | null;
-  /** 1 to 10; each occurrence of any of them starts a mission. */
+  /** 1 to 10 schedules; each occurrence of any of them starts a mission. */
   triggers: Trigger[];
   /** Labels that each issue gets, at most 20. */
   labels: string[];
@@ -280,13 +280,13 @@ export interface Trigger {
 export interface Schedule {
   /** Interval between occurrences. */
   interval: 'daily' | 'weekly' | 'monthly';
-  /** HH:MM, 00:00 to 23:59, in the time zone. */
+  /** Time of day HH:MM, 00:00 to 23:59, in the time zone. */
   time: string;
   /** An IANA time zone such as Europe/Berlin. */
   timezone: string;
   /** Day of the week; present when `interval` is weekly. */
   weekday?: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
-  /** 1 to 31; present when `interval` is monthly. */
+  /** Day of the month, 1 to 31; present when `interval` is monthly. */
   dayOfMonth?: number;
 }
 /** One page of a list of Automation records. */
@@ -488,7 +488,7 @@ export interface OpenCreditRequest {
 }
 /** One message of a request for credits. */
 export interface CreditMessage {
-  /** 1 to 2,000 characters. */
+  /** The message, 1 to 2,000 characters. */
   message: string;
   /** The id of the person who sent the message; starts with `usr_`. */
   userId: string;
@@ -763,14 +763,14 @@ export interface CreateCheckoutSessionRequest {
 }
 /** A message to the owners of the organization. */
 export interface CreateCreditRequest {
-  /** 1 to 2,000 characters, for the owners. */
+  /** The message, 1 to 2,000 characters, for the owners. */
   message: string;
   /** The organization of the caller; any other one is a 404. */
   orgId?: string;
 }
 /** A new hook. */
 export interface CreateInboundHookRequest {
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name: string;
   /** The system whose events the hook understands. */
   vendor: 'github' | 'webhook';
@@ -802,14 +802,14 @@ export interface CreateMembershipRequest {
 }
 /** A new organization. Without a slug it gets one derived from its name. */
 export interface CreateOrganizationRequest {
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name: string;
-  /** 1 to 64 lower-case letters, digits and hyphens; unique. */
+  /** The slug, 1 to 64 lower-case letters, digits and hyphens; unique. */
   slug?: string;
 }
 /** A new project of the organization. */
 export interface CreateProjectRequest {
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name: string;
   /** The repository, `<owner>/<repo>`. */
   repoFullName: string;
@@ -817,7 +817,7 @@ export interface CreateProjectRequest {
   tracker?: 'builtin' | 'linear' | 'github';
   /** The key of the team in the tracker. */
   trackerTeamKey?: string;
-  /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
+  /** The prefix of issue keys: 2 to 10 capital letters or digits, beginning with a letter; or null. */
   issueCode?: string | null;
 }
 /** The parameters of `createRuntimeToken`. */
@@ -847,9 +847,9 @@ export interface CreateSandboxTemplateRequest {
    * Items: A variable of the environment.
    */
   variables?: {
-    /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+    /** The name, 1 to 100 letters, digits and underscores; not a name that the platform sets, such as PATH. */
     name: string;
-    /** At most 4000 characters. */
+    /** The value, at most 4000 characters. */
     value: string;
   }[];
   /**
@@ -860,7 +860,7 @@ export interface CreateSandboxTemplateRequest {
    * Items: A container beside each mission.
    */
   services?: {
-    /** 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
+    /** The name, 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
     name: string;
     /** A container image. */
     image: string;
@@ -872,9 +872,9 @@ export interface CreateSandboxTemplateRequest {
      * Items: A variable of the environment.
      */
     variables?: {
-      /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+      /** The name, 1 to 100 letters, digits and underscores; not a name that the platform sets, such as PATH. */
       name: string;
-      /** At most 4000 characters. */
+      /** The value, at most 4000 characters. */
       value: string;
     }[];
     /** Arguments in place of those of the image; null means those of the image. */
@@ -927,7 +927,7 @@ export interface CreateSandboxTemplateRequest {
 export interface CreateScheduledTaskRequest {
   /** The project in whose repository the missions work. */
   projectId: string;
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name: string;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt: string;
@@ -944,7 +944,7 @@ export interface CreateScheduledTaskRequest {
       )
     | null;
   /**
-   * 1 to 10; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers.
+   * 1 to 10 schedules; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers.
    *
    * @maxItems 10
    *
@@ -957,13 +957,13 @@ export interface CreateScheduledTaskRequest {
     schedule: {
       /** Interval between occurrences. */
       interval: 'daily' | 'weekly' | 'monthly';
-      /** HH:MM, 00:00 to 23:59. */
+      /** Time of day HH:MM, 00:00 to 23:59. */
       time: string;
       /** An IANA time zone such as Europe/Berlin. */
       timezone: string;
       /** Required when `interval` is weekly. */
       weekday?: ('monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday') | null;
-      /** 1 to 31; required when `interval` is monthly. */
+      /** Day of the month, 1 to 31; required when `interval` is monthly. */
       dayOfMonth?: number | null;
     };
   }[];
@@ -988,7 +988,7 @@ export interface CreateSecretRequest {
   templateId?: string | null;
   /** Kind of value: an environment variable or a secret. */
   kind: 'variable' | 'secret';
-  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  /** The name, 1 to 100 letters, digits and underscores; not a name that the platform sets, such as PATH. */
   name: string;
   /** 1 to 16,384 characters, of a secret at least 8. The value cannot be read again. */
   value: string;
@@ -1005,7 +1005,7 @@ export interface CreateSecretRequest {
 }
 /** A withdrawal from an order. */
 export interface CreateWithdrawalRequest {
-  /** At most 2000 characters; kept with the order. */
+  /** The reason, at most 2000 characters, which is kept with the order. */
   reason?: string;
 }
 /** A new runtime token with its bearer value, which no other response contains. */
@@ -1335,7 +1335,7 @@ export interface InboundHook {
   id: string;
   /** The organization of the hook. */
   orgId: string;
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name: string;
   /** The system whose events the hook understands. */
   vendor: 'github' | 'webhook';
@@ -1404,7 +1404,7 @@ export interface Integration {
 }
 /** The integrations of the organization. */
 export interface IntegrationList {
-  /** Oldest first. */
+  /** The integrations, oldest first. */
   integrations: Integration[];
 }
 /** The parameters of `interruptRun`. */
@@ -1433,7 +1433,7 @@ export interface Invite {
 }
 /** All invites of the organization, whatever their status. */
 export interface InviteList {
-  /** Newest first. */
+  /** The invites, newest first. */
   invites: Invite[];
 }
 /** An issue of the tracker that is built in. */
@@ -1517,7 +1517,7 @@ export interface LedgerEntry {
 }
 /** A page of the ledger. */
 export interface ListLedgerResponse {
-  /** Newest first. */
+  /** The changes, newest first. */
   entries: LedgerEntry[];
   /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
@@ -1831,7 +1831,7 @@ export interface Membership {
 }
 /** The members of an organization. */
 export interface MembershipList {
-  /** Oldest first. */
+  /** The memberships, oldest first. */
   memberships: Membership[];
 }
 /** The parameters of `memberships`. */
@@ -1964,7 +1964,7 @@ export interface OrgClosure {
 export interface Organization {
   /** The id, which starts with `org_`. */
   id: string;
-  /** 1 to 120 characters; not unique. */
+  /** The name, 1 to 120 characters; not unique. */
   name: string;
   /** A unique name, which is part of console addresses. */
   slug: string;
@@ -2081,7 +2081,7 @@ export interface Project {
   orgId: string;
   /** The slug, unique in the organization; it does not change when the project is renamed. */
   slug: string;
-  /** 1 to 120 characters; not unique. */
+  /** The name, 1 to 120 characters; not unique. */
   name: string;
   /** Status of the project; missions start only on an active one. */
   status: 'active' | 'paused' | 'archived';
@@ -2597,7 +2597,7 @@ export interface SandboxDetail {
   sandbox: Sandbox;
   /** Metrics of the whole lifetime of the sandbox, oldest first, in at most 240 points. */
   metrics: SandboxMetric[];
-  /** Oldest first. */
+  /** The sessions, oldest first. */
   sessions: SandboxSession[];
   /** The last 200 fragments, the newest last; in GraphQL `fragments` pages through all. */
   liveFragments: SandboxLiveFragment[];
@@ -2822,13 +2822,13 @@ export interface ScheduledTask {
   orgId: string;
   /** The project in whose repository the missions work. */
   projectId: string;
-  /** 1 to 120 characters; the title of each issue. */
+  /** The name, 1 to 120 characters; the title of each issue. */
   name: string;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt: string;
   /** The template of the recurring mission; null without one. */
   templateKey: string | null;
-  /** 1 to 10; each occurrence of any of them starts a mission. */
+  /** 1 to 10 schedules; each occurrence of any of them starts a mission. */
   triggers: Trigger[];
   /** Labels that each issue gets, at most 20. */
   labels: string[];
@@ -3072,11 +3072,11 @@ export interface SetProjectTeamParameters {
 export interface SetPullRequestLoopParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
-  /** How often a pull request continues its mission; 0 turns it off. 0 to 50. */
+  /** How often a pull request continues its mission; 0 means never. 0 to 50. */
   rounds: number;
-  /** Hours after the start of the first mission in which it does. 1 to 2,160. */
+  /** Hours after the start of the first mission in which a pull request continues it. 1 to 2,160. */
   hours: number;
-  /** Cost of all missions of the pull request in US dollars, up to which it does: 0.01 to 10,000. Absent means without a bound. */
+  /** Cost of all missions of the pull request in US dollars, up to which it continues its mission: 0.01 to 10,000. Absent means without a bound. */
   costUsd?: number;
 }
 /** The parameters of `setRunBudget`. */
@@ -3209,7 +3209,7 @@ export interface SlugPreviewParameters {
 }
 /** A slug derived from a name; it is not reserved. */
 export interface SlugPreviewResponse {
-  /** 1 to 64 lower-case letters, digits and hyphens. */
+  /** The slug, 1 to 64 lower-case letters, digits and hyphens. */
   slug: string;
 }
 /** The parameters of `startMcpOAuth`. */
@@ -3260,7 +3260,7 @@ export interface UpcomingOccurrence {
 }
 /** The soonest occurrences. */
 export interface UpcomingOccurrenceList {
-  /** Soonest first. */
+  /** The occurrences, soonest first. */
   data: UpcomingOccurrence[];
 }
 /** The parameters of `upcomingOccurrences`. */
@@ -3332,7 +3332,7 @@ export interface UpdateInboundHookParameters {
 }
 /** Omitted fields keep their value. */
 export interface UpdateInboundHookRequest {
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name?: string;
   /** Whether events of the hook start missions; those of a disabled hook are kept and start nothing. */
   enabled?: boolean;
@@ -3351,9 +3351,9 @@ export interface UpdateMembershipRequest {
 }
 /** Omitted members stay unchanged; null restores the default. */
 export interface UpdateOrchestratorRequest {
-  /** 1 to 120 characters; null means the default. */
+  /** The name, 1 to 120 characters; null means the default. */
   name?: string | null;
-  /** At most 500 characters; null means the default. */
+  /** The description, at most 500 characters; null means the default. */
   blurb?: string | null;
   /** One of `modelsByVendor`; null means the default, or with `vendor` that vendor’s default. */
   model?: string | null;
@@ -3375,9 +3375,9 @@ export interface UpdateOrganizationParameters {
 }
 /** Omitted members stay unchanged. */
 export interface UpdateOrganizationRequest {
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name?: string;
-  /** 1 to 64 lower-case letters, digits and hyphens; unique. */
+  /** The slug, 1 to 64 lower-case letters, digits and hyphens; unique. */
   slug?: string;
 }
 /** The parameters of `updateProjectMcp`. */
@@ -3397,13 +3397,13 @@ export interface UpdateProjectParameters {
 }
 /** Omitted members stay unchanged. */
 export interface UpdateProjectRequest {
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name?: string;
   /** Missions start only while it is `active`. */
   status?: 'active' | 'paused' | 'archived';
   /** Whether an approved change merges without a person. */
   autoMerge?: boolean;
-  /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
+  /** The prefix of issue keys: 2 to 10 capital letters or digits, beginning with a letter; or null. */
   issueCode?: string | null;
   /** A sandbox template of the organization, or `standard`; null is `standard` too. */
   defaultSandboxTemplateId?: string | null;
@@ -3439,9 +3439,9 @@ export interface UpdateSandboxTemplateRequest {
    * Items: A variable of the environment.
    */
   variables?: {
-    /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+    /** The name, 1 to 100 letters, digits and underscores; not a name that the platform sets, such as PATH. */
     name: string;
-    /** At most 4000 characters. */
+    /** The value, at most 4000 characters. */
     value: string;
   }[];
   /**
@@ -3452,7 +3452,7 @@ export interface UpdateSandboxTemplateRequest {
    * Items: A container beside each mission.
    */
   services?: {
-    /** 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
+    /** The name, 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
     name: string;
     /** A container image. */
     image: string;
@@ -3464,9 +3464,9 @@ export interface UpdateSandboxTemplateRequest {
      * Items: A variable of the environment.
      */
     variables?: {
-      /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+      /** The name, 1 to 100 letters, digits and underscores; not a name that the platform sets, such as PATH. */
       name: string;
-      /** At most 4000 characters. */
+      /** The value, at most 4000 characters. */
       value: string;
     }[];
     /** Arguments in place of those of the image; null means those of the image. */
@@ -3524,7 +3524,7 @@ export interface UpdateScheduledTaskParameters {
 export interface UpdateScheduledTaskRequest {
   /** Moves the mission to this project; its earlier runs stay in theirs. */
   projectId?: string;
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name?: string;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt?: string;
@@ -3541,7 +3541,7 @@ export interface UpdateScheduledTaskRequest {
       )
     | null;
   /**
-   * 1 to 10; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers.
+   * 1 to 10 schedules; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers.
    *
    * @maxItems 10
    *
@@ -3554,13 +3554,13 @@ export interface UpdateScheduledTaskRequest {
     schedule: {
       /** Interval between occurrences. */
       interval: 'daily' | 'weekly' | 'monthly';
-      /** HH:MM, 00:00 to 23:59. */
+      /** Time of day HH:MM, 00:00 to 23:59. */
       time: string;
       /** An IANA time zone such as Europe/Berlin. */
       timezone: string;
       /** Required when `interval` is weekly. */
       weekday?: ('monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday') | null;
-      /** 1 to 31; required when `interval` is monthly. */
+      /** Day of the month, 1 to 31; required when `interval` is monthly. */
       dayOfMonth?: number | null;
     };
   }[];

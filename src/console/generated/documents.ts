@@ -87,7 +87,7 @@ export type AllowHostRequest = {
   host: Scalars['String']['input'];
   /** The phase in which the host was blocked. */
   phase: ConnectionPhase;
-  /** The port that was asked for; 80 and 443 allow both. */
+  /** The requested port; with 80 or 443 both of these are allowed. */
   port: Scalars['Int']['input'];
 };
 
@@ -243,7 +243,7 @@ export type CreateCheckoutSessionRequest = {
 
 /** A message to the owners of the organization. */
 export type CreateCreditRequest = {
-  /** 1 to 2,000 characters, for the owners. */
+  /** The message, 1 to 2,000 characters, for the owners. */
   message: Scalars['String']['input'];
   /** The organization of the caller; any other one is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;
@@ -251,7 +251,7 @@ export type CreateCreditRequest = {
 
 /** A new hook. */
 export type CreateInboundHookRequest = {
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name: Scalars['String']['input'];
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: InputMaybe<Scalars['String']['input']>;
@@ -273,9 +273,9 @@ export type CreateInviteRequest = {
 
 /** A new project of the organization. */
 export type CreateProjectRequest = {
-  /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
+  /** The prefix of issue keys: 2 to 10 capital letters or digits, beginning with a letter; or null. */
   issueCode?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name: Scalars['String']['input'];
   /** The repository, `<owner>/<repo>`. */
   repoFullName: Scalars['String']['input'];
@@ -339,7 +339,7 @@ export type CreateSandboxTemplateRequestServices = {
   healthCheck?: InputMaybe<Scalars['String']['input']>;
   /** A container image. */
   image: Scalars['String']['input'];
-  /** 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
+  /** The name, 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
   name: Scalars['String']['input'];
   /** At most 50 variables, whose values are no secrets. */
   variables?: InputMaybe<Array<CreateSandboxTemplateRequestServicesVariables>>;
@@ -347,9 +347,9 @@ export type CreateSandboxTemplateRequestServices = {
 
 /** A variable of the environment. */
 export type CreateSandboxTemplateRequestServicesVariables = {
-  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  /** The name, 1 to 100 letters, digits and underscores; not a name that the platform sets, such as PATH. */
   name: Scalars['String']['input'];
-  /** At most 4000 characters. */
+  /** The value, at most 4000 characters. */
   value: Scalars['String']['input'];
 };
 
@@ -363,9 +363,9 @@ export type CreateSandboxTemplateRequestSetupNetwork = {
 
 /** A variable of the environment. */
 export type CreateSandboxTemplateRequestVariables = {
-  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  /** The name, 1 to 100 letters, digits and underscores; not a name that the platform sets, such as PATH. */
   name: Scalars['String']['input'];
-  /** At most 4000 characters. */
+  /** The value, at most 4000 characters. */
   value: Scalars['String']['input'];
 };
 
@@ -379,7 +379,7 @@ export type CreateScheduledTaskRequest = {
   eventTriggers?: InputMaybe<Array<CreateScheduledTaskRequestEventTriggers>>;
   /** Labels that each issue gets, at most 20. */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name: Scalars['String']['input'];
   /** The project in whose repository the missions work. */
   projectId: Scalars['String']['input'];
@@ -389,7 +389,7 @@ export type CreateScheduledTaskRequest = {
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
   /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 10; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers. */
+  /** 1 to 10 schedules; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers. */
   triggers: Array<CreateScheduledTaskRequestTriggers>;
 };
 
@@ -427,11 +427,11 @@ export type CreateScheduledTaskRequestTriggers = {
 
 /** The times at which missions start. */
 export type CreateScheduledTaskRequestTriggersSchedule = {
-  /** 1 to 31; required when `interval` is monthly. */
+  /** Day of the month, 1 to 31; required when `interval` is monthly. */
   dayOfMonth?: InputMaybe<Scalars['Int']['input']>;
   /** Interval between occurrences. */
   interval: ScheduleInterval;
-  /** HH:MM, 00:00 to 23:59. */
+  /** Time of day HH:MM, 00:00 to 23:59. */
   time: Scalars['String']['input'];
   /** An IANA time zone such as Europe/Berlin. */
   timezone: Scalars['String']['input'];
@@ -445,7 +445,7 @@ export type CreateSecretRequest = {
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Kind of value: an environment variable or a secret. */
   kind: SecretKind;
-  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  /** The name, 1 to 100 letters, digits and underscores; not a name that the platform sets, such as PATH. */
   name: Scalars['String']['input'];
   /** Required with the scope `project`. */
   projectId?: InputMaybe<Scalars['String']['input']>;
@@ -473,7 +473,7 @@ export type CreateTokenRequest = {
 
 /** A withdrawal from an order. */
 export type CreateWithdrawalRequest = {
-  /** At most 2000 characters; kept with the order. */
+  /** The reason, at most 2000 characters, which is kept with the order. */
   reason?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1247,7 +1247,7 @@ export type UpdateBudgetRequest = {
 export type UpdateInboundHookRequest = {
   /** Whether events of the hook start missions; those of a disabled hook are kept and start nothing. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1277,7 +1277,7 @@ export type UpdateNoticeMailRequest = {
 
 /** Omitted members stay unchanged; null restores the default. */
 export type UpdateOrchestratorRequest = {
-  /** At most 500 characters; null means the default. */
+  /** The description, at most 500 characters; null means the default. */
   blurb?: InputMaybe<Scalars['String']['input']>;
   /** 0, or 0.0001 to 1000000, rounded to a hundredth of a cent; null means the default. At 0 no mission starts. */
   dailyCostCapUsd?: InputMaybe<Scalars['Float']['input']>;
@@ -1287,7 +1287,7 @@ export type UpdateOrchestratorRequest = {
   llmConnectorId?: InputMaybe<Scalars['String']['input']>;
   /** One of `modelsByVendor`; null means the default, or with `vendor` that vendor’s default. */
   model?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 120 characters; null means the default. */
+  /** The name, 1 to 120 characters; null means the default. */
   name?: InputMaybe<Scalars['String']['input']>;
   /** Whether a person has to approve each plan before an agent follows it. */
   planApproval?: InputMaybe<Scalars['Boolean']['input']>;
@@ -1297,9 +1297,9 @@ export type UpdateOrchestratorRequest = {
 
 /** Omitted members stay unchanged. */
 export type UpdateOrganizationRequest = {
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 64 lower-case letters, digits and hyphens; unique. */
+  /** The slug, 1 to 64 lower-case letters, digits and hyphens; unique. */
   slug?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1315,9 +1315,9 @@ export type UpdateProjectRequest = {
   autoMerge?: InputMaybe<Scalars['Boolean']['input']>;
   /** A sandbox template of the organization, or `standard`; null is `standard` too. */
   defaultSandboxTemplateId?: InputMaybe<Scalars['String']['input']>;
-  /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
+  /** The prefix of issue keys: 2 to 10 capital letters or digits, beginning with a letter; or null. */
   issueCode?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
   /** The repository, `<owner>/<repo>`. */
   repoFullName?: InputMaybe<Scalars['String']['input']>;
@@ -1381,7 +1381,7 @@ export type UpdateSandboxTemplateRequestServices = {
   healthCheck?: InputMaybe<Scalars['String']['input']>;
   /** A container image. */
   image: Scalars['String']['input'];
-  /** 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
+  /** The name, 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
   name: Scalars['String']['input'];
   /** At most 50 variables, whose values are no secrets. */
   variables?: InputMaybe<Array<UpdateSandboxTemplateRequestServicesVariables>>;
@@ -1389,9 +1389,9 @@ export type UpdateSandboxTemplateRequestServices = {
 
 /** A variable of the environment. */
 export type UpdateSandboxTemplateRequestServicesVariables = {
-  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  /** The name, 1 to 100 letters, digits and underscores; not a name that the platform sets, such as PATH. */
   name: Scalars['String']['input'];
-  /** At most 4000 characters. */
+  /** The value, at most 4000 characters. */
   value: Scalars['String']['input'];
 };
 
@@ -1405,9 +1405,9 @@ export type UpdateSandboxTemplateRequestSetupNetwork = {
 
 /** A variable of the environment. */
 export type UpdateSandboxTemplateRequestVariables = {
-  /** 1 to 100 letters, digits and underscores; not one that the platform sets, such as PATH. */
+  /** The name, 1 to 100 letters, digits and underscores; not a name that the platform sets, such as PATH. */
   name: Scalars['String']['input'];
-  /** At most 4000 characters. */
+  /** The value, at most 4000 characters. */
   value: Scalars['String']['input'];
 };
 
@@ -1421,7 +1421,7 @@ export type UpdateScheduledTaskRequest = {
   eventTriggers?: InputMaybe<Array<UpdateScheduledTaskRequestEventTriggers>>;
   /** Labels that each issue gets, at most 20. */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** 1 to 120 characters. */
+  /** The name, 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
   /** Moves the mission to this project; its earlier runs stay in theirs. */
   projectId?: InputMaybe<Scalars['String']['input']>;
@@ -1431,7 +1431,7 @@ export type UpdateScheduledTaskRequest = {
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
   /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
-  /** 1 to 10; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers. */
+  /** 1 to 10 schedules; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers. */
   triggers?: InputMaybe<Array<UpdateScheduledTaskRequestTriggers>>;
 };
 
@@ -1469,11 +1469,11 @@ export type UpdateScheduledTaskRequestTriggers = {
 
 /** The times at which missions start. */
 export type UpdateScheduledTaskRequestTriggersSchedule = {
-  /** 1 to 31; required when `interval` is monthly. */
+  /** Day of the month, 1 to 31; required when `interval` is monthly. */
   dayOfMonth?: InputMaybe<Scalars['Int']['input']>;
   /** Interval between occurrences. */
   interval: ScheduleInterval;
-  /** HH:MM, 00:00 to 23:59. */
+  /** Time of day HH:MM, 00:00 to 23:59. */
   time: Scalars['String']['input'];
   /** An IANA time zone such as Europe/Berlin. */
   timezone: Scalars['String']['input'];

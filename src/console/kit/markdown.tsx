@@ -4,7 +4,7 @@ import { type MarkedToken, marked, type Token, type Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { ScrollBlock } from './scroll-block.tsx';
 
-/** Characters. The parser takes quadratic time for hostile text. */
+/** Maximum length of a text in characters. The parser takes quadratic time for hostile text. */
 const longest = 30_000;
 /** Maximum depth of nested elements. */
 const deepest = 30;

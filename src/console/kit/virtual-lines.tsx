@@ -8,7 +8,7 @@ import { partsOf } from './ansi.ts';
 const mostHeight = 16_000_000;
 /** Number of lines up to which all are rendered, and of lines rendered beyond the edges of the box. */
 const [few, beyond] = [300, 10];
-/** Characters of a line that are shown. */
+/** Maximum characters of a line that are shown. */
 const longestLine = 5_000;
 const tabWidth = 8;
 

@@ -17,7 +17,7 @@ export interface LogKey {
   part: SandboxLogPart;
 }
 
-/** Characters of a log that the page holds. */
+/** Maximum characters of a log that the page holds. */
 const mostHeld = 128 * 1024 * 1024;
 /** Milliseconds between checks whether a log has grown. */
 const followInterval = 2_000;

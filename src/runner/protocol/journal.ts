@@ -5,7 +5,7 @@ import { appendFragments, appendLog, reportCost, reportUsage } from '../generate
 import type { Usage } from '../harness/port.ts';
 import type { Platform } from './platform.ts';
 
-/** Characters of one piece, fragments of one call and dollars of one cost: the platform accepts 65,536, 50 and 10,000. */
+/** Maximum characters of one piece, fragments of one call and dollars of one cost: the platform accepts 65,536, 50 and 10,000. */
 const [pieceLength, fragmentsAtOnce, usdAtOnce] = [30_000, 50, 10_000];
 /** Maximum characters and fragments in the queue. */
 const [enoughText, enoughFragments] = [300_000, 500];

@@ -5,7 +5,7 @@ import type { Questions } from './questions.ts';
 import { type ToolServer, textResult } from './tool-server.ts';
 
 export const askTool = 'ask_person';
-/** Characters of a question and of a choice, and number of choices. */
+/** Maximum characters of a question and of a choice, and number of choices. */
 const most = { question: 4_000, choice: 200, choices: 4 };
 
 const description =

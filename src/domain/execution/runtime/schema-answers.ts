@@ -191,7 +191,7 @@ export const RepositoryFile = builder
       ref: t.exposeString('ref', { description: 'The branch, tag or commit that the file was read from.' }),
       content: t.exposeString('content', {
         complexity: weightOf(bytes.repositoryFile),
-        description: `At most ${bytes.repositoryFile.toLocaleString('en')} bytes.`,
+        description: `The content of the file, at most ${bytes.repositoryFile.toLocaleString('en')} bytes.`,
       }),
     }),
   });

@@ -68,7 +68,7 @@ const CreditMessage = builder
   .implement({
     description: 'One message of a request for credits.',
     fields: (t) => ({
-      message: t.exposeString('message', { description: `${range(text.creditMessage)} characters.` }),
+      message: t.exposeString('message', { description: `The message, ${range(text.creditMessage)} characters.` }),
       userId: t.exposeString('userId', {
         description: 'The id of the person who sent the message; starts with `usr_`.',
       }),

@@ -14,7 +14,7 @@ import type { MissionNoticeKind } from './model.ts';
 const deliverableMs = days(1);
 /** Retention of notices: longer than a mission waits. */
 const retentionMs = days(400);
-/** Characters of a question or reason that a notice quotes. */
+/** Maximum characters of a question or reason that a notice quotes. */
 const quotedChars = 500;
 
 const endings: Record<MissionNoticeKind, string> = {

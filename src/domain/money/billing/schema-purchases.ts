@@ -18,9 +18,9 @@ import { CheckoutOffer, TeamPlanId } from './schema-offers.ts';
 import { unspentOf, type Withdrawable, type Withdrawal, withdrawable } from './withdrawal.ts';
 
 const CheckoutStatus = wordSet('CheckoutStatus', checkoutStatuses, 'The state of a checkout session.', {
-  open: 'Not paid yet.',
-  complete: 'Paid: there is an order.',
-  expired: 'Not paid in time.',
+  open: 'The checkout session is not paid yet.',
+  complete: 'The checkout session is paid, and there is an order.',
+  expired: 'The checkout session was not paid in time.',
 });
 const BillingOrderStatus = wordSet('BillingOrderStatus', orderStatuses, 'The state of an order.', {
   paid: 'The order is paid.',

@@ -20,7 +20,9 @@ const CreateCreditRequest = request(
   'CreateCreditRequest',
   z
     .object({
-      message: boundedText(text.creditMessage).describe(`${range(text.creditMessage)} characters, for the owners.`),
+      message: boundedText(text.creditMessage).describe(
+        `The message, ${range(text.creditMessage)} characters, for the owners.`,
+      ),
       orgId,
     })
     .meta({
@@ -69,7 +71,7 @@ const CreateWithdrawalRequest = request(
     .object({
       reason: boundedText(text.withdrawalReason)
         .optional()
-        .describe(`At most ${text.withdrawalReason.max} characters; kept with the order.`),
+        .describe(`The reason, at most ${text.withdrawalReason.max} characters, which is kept with the order.`),
     })
     .meta({ description: 'A withdrawal from an order.', examples: [{ reason: 'Bought by mistake.' }] }),
 );

@@ -60,7 +60,7 @@ const LedgerEntry = builder.objectRef<Row<CreditTransfer>>('LedgerEntry').implem
 const ListLedgerResponse = builder.objectRef<Page<Row<CreditTransfer>>>('ListLedgerResponse').implement({
   description: 'A page of the ledger.',
   fields: (t) => ({
-    entries: t.field({ type: [LedgerEntry], description: 'Newest first.', resolve: ({ data }) => data }),
+    entries: t.field({ type: [LedgerEntry], description: 'The changes, newest first.', resolve: ({ data }) => data }),
     nextCursor: t.exposeString('nextCursor', {
       nullable: true,
       description: 'Cursor of the next page, to send as `cursor`; null on the last page.',

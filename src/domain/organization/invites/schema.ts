@@ -52,7 +52,7 @@ export const InviteType = builder.modelType(Invite, 'Invite').implement({
 
 const InviteList = builder.objectRef<{ invites: Row<Invite>[] }>('InviteList').implement({
   description: 'All invites of the organization, whatever their status.',
-  fields: (t) => ({ invites: t.expose('invites', { type: [InviteType], description: 'Newest first.' }) }),
+  fields: (t) => ({ invites: t.expose('invites', { type: [InviteType], description: 'The invites, newest first.' }) }),
 });
 const RevokeInviteResponse = okAnswer('RevokeInviteResponse');
 

@@ -38,7 +38,9 @@ export const MembershipType = builder.modelType(Membership, 'Membership').implem
 
 const MembershipList = builder.objectRef<{ memberships: Row<Membership>[] }>('MembershipList').implement({
   description: 'The members of an organization.',
-  fields: (t) => ({ memberships: t.expose('memberships', { type: [MembershipType], description: 'Oldest first.' }) }),
+  fields: (t) => ({
+    memberships: t.expose('memberships', { type: [MembershipType], description: 'The memberships, oldest first.' }),
+  }),
 });
 
 const CreateMembershipRequest = request(

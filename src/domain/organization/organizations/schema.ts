@@ -11,16 +11,16 @@ import * as operations from './operations.ts';
 import { pageOfSlug } from './pages.ts';
 import { slugPattern } from './slug.ts';
 
-const name = nameText(text.organizationName).describe(`${range(text.organizationName)} characters.`);
+const name = nameText(text.organizationName).describe(`The name, ${range(text.organizationName)} characters.`);
 const slug = boundedText(text.organizationSlug)
   .regex(slugPattern, 'must hold only lower-case letters, digits and hyphens')
-  .describe(`${range(text.organizationSlug)} lower-case letters, digits and hyphens; unique.`);
+  .describe(`The slug, ${range(text.organizationSlug)} lower-case letters, digits and hyphens; unique.`);
 
 export const OrganizationType = builder.modelType(Organization, 'Organization').implement({
   description: 'The owner of projects, credentials and credits.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The id, which starts with `org_`.' }),
-    name: t.exposeString('name', { description: `${range(text.organizationName)} characters; not unique.` }),
+    name: t.exposeString('name', { description: `The name, ${range(text.organizationName)} characters; not unique.` }),
     slug: t.exposeString('slug', { description: 'A unique name, which is part of console addresses.' }),
     createdByUserId: t.exposeString('createdByUserId', {
       description: 'The person who created the organization and became its first owner.',
@@ -60,7 +60,7 @@ const SlugPreviewResponse = builder.objectRef<{ slug: string }>('SlugPreviewResp
   description: 'A slug derived from a name; it is not reserved.',
   fields: (t) => ({
     slug: t.exposeString('slug', {
-      description: `${range(text.organizationSlug)} lower-case letters, digits and hyphens.`,
+      description: `The slug, ${range(text.organizationSlug)} lower-case letters, digits and hyphens.`,
     }),
   }),
 });

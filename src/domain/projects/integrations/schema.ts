@@ -102,7 +102,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
 const IntegrationList = builder.objectRef<{ integrations: Row<Integration>[] }>('IntegrationList').implement({
   description: 'The integrations of the organization.',
   fields: (t) => ({
-    integrations: t.expose('integrations', { type: [IntegrationType], description: 'Oldest first.' }),
+    integrations: t.expose('integrations', { type: [IntegrationType], description: 'The integrations, oldest first.' }),
   }),
 });
 

@@ -8,9 +8,9 @@ import { updateProject } from './operations.ts';
 import { ProjectType } from './schema.ts';
 
 const words = {
-  rounds: 'How often a pull request continues its mission; 0 turns it off.',
-  hours: 'Hours after the start of the first mission in which it does.',
-  costUsd: 'Cost of all missions of the pull request in US dollars, up to which it does',
+  rounds: 'How often a pull request continues its mission; 0 means never.',
+  hours: 'Hours after the start of the first mission in which a pull request continues it.',
+  costUsd: 'Cost of all missions of the pull request in US dollars, up to which it continues its mission',
 };
 
 const PullRequestLoopType = builder.objectRef<PullRequestLoop>('PullRequestLoop').implement({

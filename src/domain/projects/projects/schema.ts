@@ -35,7 +35,7 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
     slug: t.exposeString('slug', {
       description: 'The slug, unique in the organization; it does not change when the project is renamed.',
     }),
-    name: t.exposeString('name', { description: `${range(text.projectName)} characters; not unique.` }),
+    name: t.exposeString('name', { description: `The name, ${range(text.projectName)} characters; not unique.` }),
     status: t.expose('status', {
       type: ProjectStatus.type,
       description: 'Status of the project; missions start only on an active one.',
@@ -121,7 +121,7 @@ builder.objectField(IntegrationType, 'dependentProjectCount', (t) =>
 const ProjectPage = pageOf('ProjectPage', ProjectType);
 const DeleteProjectResponse = okIdAnswer('DeleteProjectResponse');
 
-const name = nameText(text.projectName).describe(`${range(text.projectName)} characters.`);
+const name = nameText(text.projectName).describe(`The name, ${range(text.projectName)} characters.`);
 const repoFullName = boundedText(text.repoFullName)
   .regex(repositoryPattern, 'must be <owner>/<repo>: two parts without white space, one slash')
   .describe('The repository, `<owner>/<repo>`.');
@@ -129,7 +129,7 @@ const issueCode = z
   .string()
   .regex(/^[A-Z][A-Z0-9]{1,9}$/, 'must be 2 to 10 capital letters or digits, beginning with a letter')
   .nullable()
-  .describe('2 to 10 capital letters or digits, beginning with a letter; or null.');
+  .describe('The prefix of issue keys: 2 to 10 capital letters or digits, beginning with a letter; or null.');
 const trackerTeamKey = boundedText(text.trackerTeamKey).describe('The key of the team in the tracker.');
 
 const CreateProjectRequest = request(

@@ -58,7 +58,9 @@ export const environmentName = boundedText(variableName)
     const message = variableNameProblem(value);
     if (message) issues.push({ code: 'custom', message, input: value });
   })
-  .describe(`${range(variableName)} letters, digits and underscores; not one that the platform sets, such as PATH.`);
+  .describe(
+    `The name, ${range(variableName)} letters, digits and underscores; not a name that the platform sets, such as PATH.`,
+  );
 export const policyHost = boundedText(templateText.host)
   .check(({ value, issues }) => {
     const message = hostProblem(value);
@@ -86,7 +88,9 @@ export const variables = z
     z
       .object({
         name: environmentName,
-        value: boundedText(templateText.variable).describe(`At most ${templateText.variable.max} characters.`),
+        value: boundedText(templateText.variable).describe(
+          `The value, at most ${templateText.variable.max} characters.`,
+        ),
       })
       .describe('A variable of the environment.'),
   )

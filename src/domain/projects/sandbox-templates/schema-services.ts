@@ -33,7 +33,9 @@ const service = z
   .object({
     name: boundedText(templateText.serviceName)
       .regex(/^[a-z][a-z0-9-]*$/, 'must be lower-case letters, digits and hyphens, beginning with a letter')
-      .describe(`${range(templateText.serviceName)} lower-case letters, digits and hyphens; unique in the template.`),
+      .describe(
+        `The name, ${range(templateText.serviceName)} lower-case letters, digits and hyphens; unique in the template.`,
+      ),
     image: imageName.describe('A container image.'),
     variables: variables.default([]),
     command: z

@@ -50,7 +50,7 @@ const AllowHostRequest = request(
   z
     .object({
       host: boundedText(connectionReport.host).describe('A host that was blocked in the run.'),
-      port: z.int().min(1).max(65_535).describe('The port that was asked for; 80 and 443 allow both.'),
+      port: z.int().min(1).max(65_535).describe('The requested port; with 80 or 443 both of these are allowed.'),
       phase: ConnectionPhase.zod.describe('The phase in which the host was blocked.'),
     })
     .meta({

@@ -32,7 +32,7 @@ export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').imp
   fields: (t) => ({
     id: t.exposeString('id', { description: 'The id, which starts with `hok_`.' }),
     orgId: t.exposeString('orgId', { description: 'The organization of the hook.' }),
-    name: t.exposeString('name', { description: `${range(inboundText.hookName)} characters.` }),
+    name: t.exposeString('name', { description: `The name, ${range(inboundText.hookName)} characters.` }),
     vendor: t.expose('vendor', { type: HookVendor.type, description: 'The system whose events the hook understands.' }),
     signature: t.expose('signature', {
       type: HookSignature.type,
@@ -72,7 +72,7 @@ const HookWithSecret = builder.objectRef<hooks.HookWithSecret>('InboundHookWithS
 const HookPage = pageOf('InboundHookPage', InboundHookType);
 const DeleteHookResponse = okIdAnswer('DeleteInboundHookResponse');
 
-const name = nameText(inboundText.hookName).describe(`${range(inboundText.hookName)} characters.`);
+const name = nameText(inboundText.hookName).describe(`The name, ${range(inboundText.hookName)} characters.`);
 const secret = boundedText(inboundText.secret)
   .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without spaces')
   .optional()

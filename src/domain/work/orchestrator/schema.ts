@@ -114,10 +114,10 @@ const UpdateOrchestratorRequest = request(
     .object({
       name: nameText(text.orchestratorName)
         .nullable()
-        .describe(`${range(text.orchestratorName)} characters; null means the default.`),
+        .describe(`The name, ${range(text.orchestratorName)} characters; null means the default.`),
       blurb: boundedText(text.orchestratorBlurb)
         .nullable()
-        .describe(`At most ${text.orchestratorBlurb.max} characters; null means the default.`),
+        .describe(`The description, at most ${text.orchestratorBlurb.max} characters; null means the default.`),
       model: boundedText(text.modelId)
         .nullable()
         .describe('One of `modelsByVendor`; null means the default, or with `vendor` that vendor’s default.'),

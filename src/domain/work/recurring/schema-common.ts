@@ -72,7 +72,9 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
   orgId: t.exposeString('orgId', { description: 'The organization of the recurring mission.' }),
   projectId: t.exposeString('projectId', { description: 'The project in whose repository the missions work.' }),
-  name: t.exposeString('name', { description: `${range(text.recurringName)} characters; the title of each issue.` }),
+  name: t.exposeString('name', {
+    description: `The name, ${range(text.recurringName)} characters; the title of each issue.`,
+  }),
   prompt: t.exposeString('prompt', {
     complexity: weightOf(text.prompt.max),
     description: `The task for the agent: ${range(text.prompt)} characters.`,
@@ -83,7 +85,7 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   }),
   triggers: t.expose('triggers', {
     type: [TriggerType],
-    description: `${range(recurring.triggers)}; each occurrence of any of them starts a mission.`,
+    description: `${range(recurring.triggers)} schedules; each occurrence of any of them starts a mission.`,
   }),
   eventTriggers: t.expose('eventTriggers', {
     type: [EventTriggerType],
@@ -150,7 +152,7 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   }),
 });
 
-const name = nameText(text.recurringName).describe(`${range(text.recurringName)} characters.`);
+const name = nameText(text.recurringName).describe(`The name, ${range(text.recurringName)} characters.`);
 const prompt = boundedText(text.prompt).describe(`The task for the agent: ${range(text.prompt)} characters.`);
 const templateKey = z
   .enum(templateKeys)

@@ -29,7 +29,7 @@ export const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
     'due the first time; a day that the month lacks is its last day.',
   fields: (t) => ({
     interval: t.expose('interval', { type: ScheduleInterval.type, description: 'Interval between occurrences.' }),
-    time: t.exposeString('time', { description: 'HH:MM, 00:00 to 23:59, in the time zone.' }),
+    time: t.exposeString('time', { description: 'Time of day HH:MM, 00:00 to 23:59, in the time zone.' }),
     timezone: t.exposeString('timezone', { description: 'An IANA time zone such as Europe/Berlin.' }),
     weekday: t.expose('weekday', {
       type: Weekday.type,
@@ -40,7 +40,7 @@ export const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
     dayOfMonth: t.exposeInt('dayOfMonth', {
       nullable: true,
       absent: true,
-      description: '1 to 31; present when `interval` is monthly.',
+      description: 'Day of the month, 1 to 31; present when `interval` is monthly.',
     }),
   }),
 });
@@ -55,12 +55,17 @@ export const TriggerType = builder.objectRef<Trigger>('Trigger').implement({
 const schedule = z
   .object({
     interval: ScheduleInterval.zod.describe('Interval between occurrences.'),
-    time: z.string().regex(timePattern, 'must be HH:MM, 00:00 to 23:59').describe('HH:MM, 00:00 to 23:59.'),
+    time: z.string().regex(timePattern, 'must be HH:MM, 00:00 to 23:59').describe('Time of day HH:MM, 00:00 to 23:59.'),
     timezone: boundedText(text.timeZone)
       .refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin')
       .describe('An IANA time zone such as Europe/Berlin.'),
     weekday: Weekday.zod.nullish().describe('Required when `interval` is weekly.'),
-    dayOfMonth: z.int().min(1).max(31).nullish().describe('1 to 31; required when `interval` is monthly.'),
+    dayOfMonth: z
+      .int()
+      .min(1)
+      .max(31)
+      .nullish()
+      .describe('Day of the month, 1 to 31; required when `interval` is monthly.'),
   })
   .superRefine(({ interval, weekday, dayOfMonth }, issues) => {
     const lacks = (member: string) =>
@@ -73,5 +78,5 @@ export const triggers = z
   .array(z.object({ kind, schedule: schedule.describe('The times at which missions start.') }).describe('A trigger.'))
   .max(recurring.triggers.max)
   .describe(
-    `${range(recurring.triggers)}; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers.`,
+    `${range(recurring.triggers)} schedules; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers.`,
   );

@@ -35,7 +35,9 @@ const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').i
 
 const UpcomingOccurrenceList = builder.objectRef<{ data: Occurrence[] }>('UpcomingOccurrenceList').implement({
   description: 'The soonest occurrences.',
-  fields: (t) => ({ data: t.expose('data', { type: [UpcomingOccurrence], description: 'Soonest first.' }) }),
+  fields: (t) => ({
+    data: t.expose('data', { type: [UpcomingOccurrence], description: 'The occurrences, soonest first.' }),
+  }),
 });
 
 builder.queryField('upcomingOccurrences', (t) =>

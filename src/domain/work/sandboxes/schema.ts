@@ -146,7 +146,7 @@ const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement
       resolve: ({ id }, _args, context) => metricsOf(context).load(id),
     }),
     sessions: t.field({
-      description: 'Oldest first.',
+      description: 'The sessions, oldest first.',
       type: [SandboxSession],
       resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
     }),
