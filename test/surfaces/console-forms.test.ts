@@ -3,11 +3,11 @@
 import { createHmac } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { openBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
+import { createRuntime } from '../support/runtime-client.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
 const launched = await openBrowser();
@@ -229,9 +229,8 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   });
 
   it('an agent is created and changed; a built-in one is shown; the page says which runtimes run them', async () => {
-    const { token } = await createServiceToken({ name: 'Runtime', orgId: acme.id });
-    const claim = 'mutation ($input: ClaimRunRequest!) { claimRun(input: $input) { runId } }';
-    await world.graphql(claim, { token, variables: { input: { runtime: 'Rack 7', harnesses: ['codex'] } } });
+    const runtime = await createRuntime(world, acme);
+    await runtime.claim({ runtime: 'Rack 7', harnesses: ['codex'] });
     const page = await open('/console/agents');
     await page.getByRole('region', { name: 'Runtimes' }).getByText('Rack 7').waitFor();
     await pages.inspect(page, 'agents');

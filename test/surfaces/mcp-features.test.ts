@@ -11,6 +11,7 @@ import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { bytes } from '#limits.ts';
 import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { leaveArtifact, type Place, startSandbox, startSession, writeLog } from '../support/runtime-records.ts';
 
 let world: McpWorld;
@@ -19,6 +20,7 @@ let project: McpProject;
 let place: Place;
 let token: string;
 let client: Client;
+let runtime: Runtime;
 let run: Awaited<ReturnType<McpWorld['run']>>;
 let sandbox: Sandbox;
 let session: SandboxSession;
@@ -37,6 +39,7 @@ beforeAll(async () => {
   project = await world.project();
   place = { orgId: project.organization.id, projectId: project.id as Place['projectId'] };
   token = await world.token(project.owner, project.organization);
+  runtime = await createRuntime(world);
   run = await world.run(project);
   sandbox = await startSandbox(place, { runId: run.runId as NonNullable<Sandbox['runId']> });
   session = await startSession(sandbox, { sessionId: 'a/b c' });
@@ -203,14 +206,13 @@ describe('progress', () => {
     return { name: 'run_scheduled_task', arguments: { id } };
   };
   const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
-  const claim = 'mutation { claimRun(input: { runtime: "test", harnesses: [codex] }) { runId } }';
 
   test('a caller that requests progress learns what the run waits for, and gets the answer when a runtime has claimed it', async () => {
     const heard: unknown[] = [];
     const { structuredContent } = await client.callTool(await begin(), undefined, {
       onprogress(progress) {
         heard.push(progress);
-        if (heard.length === 1) void world.graphql(claim, { token: run.token });
+        if (heard.length === 1) void runtime.claim({ harnesses: ['codex'] });
       },
     });
     expect(structuredContent).toMatchObject({ ok: true, runId: expect.stringMatching(/^run_/), status: 'running' });
@@ -229,7 +231,7 @@ describe('progress', () => {
     const { structuredContent } = await made.callTool(await begin(), {
       onprogress(progress) {
         heard.push(progress);
-        if (heard.length === 1) void world.graphql(claim, { token: run.token });
+        if (heard.length === 1) void runtime.claim({ harnesses: ['codex'] });
       },
     });
     expect(structuredContent).toMatchObject({ status: 'running' });
@@ -243,7 +245,7 @@ describe('progress', () => {
     const { structuredContent } = await client.callTool(started, undefined, {
       onprogress(progress) {
         heard.push(progress);
-        if (heard.length === 1) void world.graphql(claim, { token: run.token });
+        if (heard.length === 1) void runtime.claim({ harnesses: ['codex'] });
       },
     });
     expect(structuredContent).toMatchObject({ status: 'running', startedAt: expect.any(Number) });
