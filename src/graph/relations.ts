@@ -30,7 +30,7 @@ interface RelationOptions {
   type?: object;
 }
 interface ManyOptions extends RelationOptions {
-  /** The maximum number, newest first; absent means all, in the model's order. */
+  /** Maximum number of related records, newest first; absent means all, in the model's order. */
   limit?: number;
 }
 

@@ -47,7 +47,7 @@ export async function planOf(template: Environment, checkout: string): Promise<P
   };
 }
 
-/** The linker and the shells that start a cell read these variables before they are inside the cell. */
+/** Variables that are refused: the linker and the shells that start a cell read them before they are inside the cell. */
 const actsOutside = /^(PATH|ENV|IFS|PS4|SHELLOPTS|GCONV_PATH|LOCPATH|NLSPATH|(LD|DYLD|BASH|GLIBC|MALLOC)_?\w*)$/;
 
 export const withoutRefused = (variables: Record<string, string>): Record<string, string> =>

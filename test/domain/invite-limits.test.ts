@@ -43,7 +43,7 @@ const expectLimited = (answer: Answer, description: string, seconds: number) => 
 };
 
 describe('invites in a day', () => {
-  it('429 · no more than 5 to one address, whoever sends them, also concurrently; the others send no mail', async () => {
+  it('429 · one address gets no more than 5, whoever sends them, also concurrently; refused ones send no mail', async () => {
     const email = `victim${++count}@example.com`;
     const senders = await Promise.all(Array.from({ length: 12 }, () => sender()));
     const answers = await Promise.all(senders.map((one) => invite(one, email)));

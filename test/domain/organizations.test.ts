@@ -89,7 +89,7 @@ describe('creating an organization leaves the present one unchanged', () => {
     }
   });
 
-  it('201 · in a closed organization too, which itself stays as it is', async () => {
+  it('201 · a member of a closed organization creates one too; the closed one stays as it is', async () => {
     const person = await newcomer();
     const closed = await world.found(person, 'Closed');
     await world.knex('memberships').where({ orgId: closed.id }).update({ closedAt: 1 });

@@ -220,7 +220,7 @@ describe('reports', () => {
     ]);
   });
 
-  it('404 · for another organization, and change nothing', async () => {
+  it('404 · are refused for another organization, and change nothing', async () => {
     const { held, place, session } = await sitting();
     const before = await rowsOf(world.knex);
     const foreigners = [

@@ -127,7 +127,7 @@ describe('a secret', () => {
     expect((await rest('POST', '/secrets', { ...secret, name: 'TAKEN' })).status).toBe(409);
   });
 
-  it('403 · without the scope, which no preset has; 404 · of another organization', async () => {
+  it('403 · is refused without the scope, which no preset has; 404 · is hidden from another organization', async () => {
     const { id } = await create({ name: 'MINE' });
     expect((await world.rest('GET', '/secrets', { token: alice.token })).body.description).toContain('secrets:read');
     const theirs = await world.session(mallory.person, mallory.organization.id);

@@ -205,7 +205,7 @@ describe('a preparation', () => {
     expect(row).toMatchObject({ id: expect.stringMatching(/^pre_/), createdAt: present(), commit: 'a'.repeat(40) });
   });
 
-  it('409 · with a lost lease, and beyond the maximum of a run', async () => {
+  it('409 · is refused with a lost lease, and beyond the maximum of a run', async () => {
     const run = await held();
     const input = { ...ofRun(run), key: 'k', templateId: 'standard', status: 'ready' };
     expect(await runtime.ask('reportPreparation', { ...input, leaseId: 'lse_0' })).toMatchObject({

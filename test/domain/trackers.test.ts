@@ -224,7 +224,7 @@ describe('linear', () => {
     expect(linear.issues.size).toBe(0);
   });
 
-  it('409 · rejected credentials', async () => {
+  it('409 · reports rejected credentials', async () => {
     linear.settings.authorization = 'another';
     expect(await problemOf(create(await projectOn('linear')))).toEqual([
       409,
@@ -307,14 +307,14 @@ describe('linear', () => {
     expect(await problemOf(create(project))).toEqual([503, true, after, 'Linear limits the rate of requests.']);
   });
 
-  it('504 · no answer in time', async () => {
+  it('504 · reports a missing answer after the time limit', async () => {
     const project = await projectOn('linear');
     linear.disturb('CreateIssue', 'never answer');
     soon();
     expect(await problemOf(create(project))).toEqual([504, true, null, 'Linear did not answer in time.']);
   });
 
-  it('502 · an answer of an unexpected form', async () => {
+  it('502 · reports an answer of an unexpected form', async () => {
     const project = await projectOn('linear');
     linear.disturb('Team', { status: 200, body: { data: { teams: [] } } });
     expect(await problemOf(create(project))).toMatchObject({ 0: 502, 1: true });
@@ -402,7 +402,7 @@ describe('github', () => {
     },
   );
 
-  it('409 · rejected credentials', async () => {
+  it('409 · reports rejected credentials', async () => {
     github.settings.token = 'another';
     expect(await problemOf(create(await projectOn('github')))).toEqual([
       409,
@@ -449,7 +449,7 @@ describe('github', () => {
     expect(await problemOf(create(project))).toEqual([504, true, null, 'GitHub did not answer in time.']);
   });
 
-  it('502 · an answer of an unexpected form', async () => {
+  it('502 · reports an answer of an unexpected form', async () => {
     const project = await projectOn('github');
     github.disturb('issues/list-for-repo', { status: 200, body: { message: 'Hello.' } });
     expect(await problemOf(create(project))).toMatchObject({ 0: 502, 1: true });

@@ -162,7 +162,7 @@ describe('an anonymous agent', () => {
     expect([large.status, large.body.error]).toEqual([413, 'invalid_request']);
   });
 
-  it('400 · invalid_target for a resource that is unknown or not for it', async () => {
+  it('400 · invalid_target for a resource that is unknown or not open to agents', async () => {
     const { identity_assertion } = await world.anonymous();
     const resources = [
       'https://elsewhere.example',
@@ -210,7 +210,7 @@ describe('the rate of registrations', () => {
   });
   afterAll(() => Promise.all([here.close(), there.close()]));
 
-  it('429 · beyond the hourly limit of one address, over all processes; other addresses are not affected', async () => {
+  it('429 · refuses registrations beyond the hourly limit of one address, over all processes; other addresses are not affected', async () => {
     const from = '192.0.2.1';
     for (const at of [here, there, here]) expect((await at.register(from)).status).toBe(200);
     world.clock.turn(minutes(20));

@@ -173,25 +173,31 @@ describe('a body', () => {
     expect((await world.rest('POST', '/projects', { token: owner.token, body })).body.name).toBe('a😀');
   });
 
-  it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register'])('415 · in another charset: %s', async (path) => {
-    const send = (charset: string) =>
-      world.request('POST', path, {
-        token: owner.token,
-        body: '{}',
-        headers: {
-          'content-type': `application/json; charset=${charset}`,
-          accept: 'application/json, text/event-stream',
-        },
-      });
-    for (const charset of ['utf-16', 'iso-8859-1', '"latin1"']) expect((await send(charset)).status).toBe(415);
-    for (const charset of ['utf-8', 'UTF-8', '"utf-8"']) expect((await send(charset)).status).not.toBe(415);
-  });
+  it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register'])(
+    '415 · is refused in another charset: %s',
+    async (path) => {
+      const send = (charset: string) =>
+        world.request('POST', path, {
+          token: owner.token,
+          body: '{}',
+          headers: {
+            'content-type': `application/json; charset=${charset}`,
+            accept: 'application/json, text/event-stream',
+          },
+        });
+      for (const charset of ['utf-16', 'iso-8859-1', '"latin1"']) expect((await send(charset)).status).toBe(415);
+      for (const charset of ['utf-8', 'UTF-8', '"utf-8"']) expect((await send(charset)).status).not.toBe(415);
+    },
+  );
 
-  it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register'])('415 · compressed: %s', async (path) => {
-    const headers = { accept: 'application/json, text/event-stream', 'content-encoding': 'gzip' };
-    const answer = await world.request('POST', path, { token: owner.token, body: '{}', headers });
-    expect([answer.status, answer.headers.get('accept-encoding')]).toEqual([415, 'identity']);
-  });
+  it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register'])(
+    '415 · is refused when compressed: %s',
+    async (path) => {
+      const headers = { accept: 'application/json, text/event-stream', 'content-encoding': 'gzip' };
+      const answer = await world.request('POST', path, { token: owner.token, body: '{}', headers });
+      expect([answer.status, answer.headers.get('accept-encoding')]).toEqual([415, 'identity']);
+    },
+  );
 });
 
 describe('requests sent ahead on one connection', () => {

@@ -303,7 +303,7 @@ describe('rates', () => {
     headers: { ...ask.headers, 'x-forwarded-for': address },
   });
 
-  it('429 · beyond the calls per minute of one credential; each answer says how many are left', async () => {
+  it('429 · calls beyond the rate of one credential are refused; each answer says how many are left', async () => {
     for (const left of [4, 3, 2, 1, 0]) {
       const { status, headers } = await me();
       expect(status).toBe(200);
@@ -398,7 +398,7 @@ describe('while the database is unavailable', () => {
     code: 'unavailable',
   };
 
-  it('503 · with Retry-After, on every surface, for reads and writes; requests that need no database are served', async () => {
+  it('503 · reads and writes are refused with Retry-After on every surface; requests that need no database are served', async () => {
     await admin(`drop database ${world.connection.database} with (force)`);
     // All at once, because each is retried for seconds before it fails.
     const asks: Ask[] = [{ token }, { session }];

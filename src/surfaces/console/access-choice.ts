@@ -26,7 +26,7 @@ export interface AccessOffer {
   places: readonly [Place, ...Place[]];
   /** The requested scopes that the person's role holds in any of the organizations. */
   scopes: ReadonlySet<string>;
-  /** The other requested scopes. */
+  /** The requested scopes that the person's role holds in no organization. */
   withheld: string[];
   /** Whether some roles do not hold all of `scopes`. */
   isUneven: boolean;
