@@ -14,7 +14,7 @@ export interface Account {
 
 /** Limits of one mission. */
 export interface Limits {
-  /** CPUs, also a part of one; null: all of the machine. */
+  /** Number of CPUs, which may be a fraction; null means all of the machine. */
   cpus: number | null;
   memoryBytes: number;
   /** Maximum number of processes and threads. */

@@ -3049,13 +3049,13 @@ export interface SetIntegrationModelsParameters {
       name: string;
       /** Prices of a call. */
       prices: {
-        /** For tokens of input: US dollars per million, 0 to 10,000. */
+        /** Price of input tokens: US dollars per million, 0 to 10,000. */
         input: number;
-        /** For tokens of output: US dollars per million, 0 to 10,000. */
+        /** Price of output tokens: US dollars per million, 0 to 10,000. */
         output: number;
-        /** For tokens read from the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
+        /** Price of tokens read from the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
         cacheRead?: number | null;
-        /** For tokens written to the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
+        /** Price of tokens written to the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
         cacheWrite?: number | null;
       };
     }[];

@@ -1077,13 +1077,13 @@ export type SetIntegrationModelsRequestModels = {
 
 /** Prices of a call. */
 export type SetIntegrationModelsRequestModelsPrices = {
-  /** For tokens read from the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
+  /** Price of tokens read from the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
   cacheRead?: InputMaybe<Scalars['Float']['input']>;
-  /** For tokens written to the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
+  /** Price of tokens written to the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
   cacheWrite?: InputMaybe<Scalars['Float']['input']>;
-  /** For tokens of input: US dollars per million, 0 to 10,000. */
+  /** Price of input tokens: US dollars per million, 0 to 10,000. */
   input: Scalars['Float']['input'];
-  /** For tokens of output: US dollars per million, 0 to 10,000. */
+  /** Price of output tokens: US dollars per million, 0 to 10,000. */
   output: Scalars['Float']['input'];
 };
 

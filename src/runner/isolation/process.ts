@@ -26,7 +26,7 @@ export interface Launch {
   cwd: string;
   /** The environment, in addition to the variables of the driver. */
   env: Record<string, string>;
-  /** The user of the process; undefined: that of the runner. */
+  /** The user of the process; undefined means the user of the runner. */
   account: Account | undefined;
   /** Milliseconds from the request to end until it is killed. */
   graceMs: number;

@@ -135,7 +135,7 @@ async function tunnel(
   }
 }
 
-/** The server name in the first bytes of a client, if it differs from the host; empty if unreadable. Undefined: forward them. */
+/** The server name in the first bytes of a client, if it differs from the host; empty if unreadable. Undefined means that the bytes can be forwarded. */
 function otherNameIn(first: Buffer, host: string, port: number, { policy }: Reach): string | undefined {
   // An open policy allows every public host, so the name does not matter.
   if (policy.mode === 'open') return undefined;

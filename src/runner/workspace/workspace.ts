@@ -22,7 +22,7 @@ export interface WorkspaceSettings {
   /** An empty folder, for the agent. */
   checkout: string;
   origin: Origin;
-  /** The owner of the checkout; undefined: the runner's user. */
+  /** The owner of the checkout; undefined means the runner's user. */
   account: Account | undefined;
   /** The checkpoint to begin from, where its commits follow those of the branch. */
   checkpoint: Bundle | null;

@@ -29,7 +29,7 @@ export interface ModelCallRequest {
 }
 
 export interface ModelCallGrant {
-  /** Allowed output tokens; 0: the call must not be made yet. */
+  /** Allowed output tokens; 0 means that the call must not be made yet. */
   outputTokens: number;
   /** Reason why the call must not be made; null when it may. */
   reason: string | null;

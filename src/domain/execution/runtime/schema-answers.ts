@@ -243,6 +243,6 @@ export const ReportedBranch = builder
     description: 'The pull request of a branch.',
     fields: (t) => ({
       prNumber: t.exposeInt('prNumber', { nullable: true, description: 'Number; null without pull requests.' }),
-      prUrl: t.exposeString('prUrl', { nullable: true, description: 'The page; null without pull requests.' }),
+      prUrl: t.exposeString('prUrl', { nullable: true, description: 'The pull request’s page; null without one.' }),
     }),
   });

@@ -32,7 +32,7 @@ export interface Room {
   diskMb?: number | null | undefined;
 }
 
-/** The types that fit; null: all, because the runtime does not say. */
+/** The types that fit; null means all, because the runtime reports no sizes. */
 export function typesWithin({ cpus, memoryMb, diskMb }: Room): InstanceTypeId[] | null {
   if (cpus == null && memoryMb == null && diskMb == null) return null;
   const fits = (room: number | null | undefined, wanted: number) => room == null || room >= wanted;

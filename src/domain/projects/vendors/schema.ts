@@ -56,14 +56,14 @@ const ConnectorModels = request(
               ),
               prices: z
                 .object({
-                  input: usd.describe(`For tokens of input: ${perMillion}`),
-                  output: usd.describe(`For tokens of output: ${perMillion}`),
+                  input: usd.describe(`Price of input tokens: ${perMillion}`),
+                  output: usd.describe(`Price of output tokens: ${perMillion}`),
                   cacheRead: usd
                     .nullish()
-                    .describe(`For tokens read from the cache: ${perMillion} Absent means the price of input.`),
+                    .describe(`Price of tokens read from the cache: ${perMillion} Absent means the price of input.`),
                   cacheWrite: usd
                     .nullish()
-                    .describe(`For tokens written to the cache: ${perMillion} Absent means the price of input.`),
+                    .describe(`Price of tokens written to the cache: ${perMillion} Absent means the price of input.`),
                 })
                 .describe('Prices of a call.'),
             })

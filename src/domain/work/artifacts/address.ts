@@ -26,7 +26,7 @@ export function contentAddress(artifactId: string): string {
 
 let traceViewer: string | null = null;
 
-/** The viewer of traces, without a trailing slash; null: none. */
+/** Address of the viewer of traces, without a trailing slash; null means there is no viewer. */
 export function bindTraceViewer(address: string | null): void {
   traceViewer = address;
 }

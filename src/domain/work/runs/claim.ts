@@ -43,7 +43,7 @@ export interface LeaseRequest {
   harnesses: readonly HarnessId[];
   /** The vendors whose models the runtime has credentials for; absent means all. */
   modelVendors?: readonly string[] | null | undefined;
-  /** The instance types that the runtime has room for; null: all. */
+  /** The instance types that the runtime has room for; null means all. */
   types: readonly InstanceTypeId[] | null;
   leaseId: Id<'lease'>;
   leaseUntil: number;
