@@ -57,7 +57,7 @@ describe('the environment of a step', () => {
       services: [],
       setupNetwork: network,
       agentNetwork: network,
-      memoryMb: null,
+      memoryMb: 4_096,
       diskMb: null,
       processes: null,
       stepMinutes: null,

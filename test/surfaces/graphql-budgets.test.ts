@@ -361,6 +361,7 @@ describe('the graph', () => {
       'CatalogAgent.userPrompt': 20,
       'ClaimedRun.prompt': 20,
       'Issue.body': 20,
+      'MissionNotice.body': 1,
       'Notice.body': 1,
       'PromptSpan.content': 1_024,
       'RepositoryFile.content': 1_024,
