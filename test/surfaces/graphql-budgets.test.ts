@@ -278,7 +278,7 @@ test('a subscriber that does not read is disconnected: it holds a slot of its or
   reader.destroy();
 });
 
-describe('a member named then, as in promises', () => {
+describe('a member with the name "then", which promises have', () => {
   test.each([
     ['of a leaf', '{ rows(limit: 1) { then: id } }', '{"rows":[{"then":"0"}]}'],
     ['at the root', '{ then: hello }', '{"then":"world"}'],

@@ -2634,7 +2634,7 @@ export interface SandboxSession {
 }
 /** A thought, action or message of an agent at work. */
 export interface SandboxLiveFragment {
-  /** Determines which of the other fields are set. */
+  /** Kind of the fragment, which determines the other fields that are set. */
   kind: 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'prompt' | 'plan';
   /** When the fragment was created. */
   t: number;

@@ -122,8 +122,8 @@ async function underLock(knex: Knex, folder: string, work: Work): Promise<string
 }
 
 /**
- * The service runs meanwhile: all requests would queue behind a lock that waits for one slow transaction. Shorter than the server's
- * `deadlock_timeout`, so that the migration gives up first and no request fails.
+ * The service runs meanwhile: all requests would queue behind a lock that waits for one slow transaction. The limit
+ * is shorter than the server's `deadlock_timeout`, so that the migration gives up first and no request fails.
  */
 const limitWaiting = `set local lock_timeout = '500ms'`;
 

@@ -203,7 +203,8 @@ export const HarnessDemandType = builder.objectRef<HarnessDemand>('HarnessDemand
     }),
     harnesses: t.expose('harnesses', {
       type: [Harness.type],
-      description: 'The harnesses of their own agents; built-in agents use any harness that a model is connected for.',
+      description:
+        'The harnesses of the organizations’ own agents; built-in agents use any harness that a model is connected for.',
     }),
   }),
 });

@@ -112,7 +112,10 @@ const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPla
 export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLiveFragment').implement({
   description: 'A thought, action or message of an agent at work.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: FragmentKind.type, description: 'Determines which of the other fields are set.' }),
+    kind: t.expose('kind', {
+      type: FragmentKind.type,
+      description: 'Kind of the fragment, which determines the other fields that are set.',
+    }),
     t: t.expose('at', { type: 'EpochMs', description: 'When the fragment was created.' }),
     body: t.exposeString('body', {
       nullable: true,
