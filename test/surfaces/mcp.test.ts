@@ -129,7 +129,7 @@ describe('the list of tools', () => {
           maxLength: 200,
           description: 'An id that is unknown, or of another organization, is a 404.',
         },
-        name: { type: 'string', minLength: 1, maxLength: 120, description: '1 to 120 characters.' },
+        name: { type: 'string', minLength: 1, maxLength: 120, description: 'The name, 1 to 120 characters.' },
         status: {
           description: 'Missions start only while it is `active`.',
           type: 'string',
