@@ -238,6 +238,16 @@ describe('a completed run', () => {
     await finish(held);
     pull!.mergeable_state = 'unstable';
     await follow();
+    expect(await runOf(held)).toMatchObject({
+      outcome: { mergeBlocker: 'It waits for the checks and the rules of its base branch.' },
+    });
+    pull!.mergeable_state = 'clean';
+    github.disturb('pulls/merge', { status: 405, body: { message: 'At least 2 approving reviews are required.' } });
+    await follow();
+    expect(await runOf(held)).toMatchObject({
+      prState: 'open',
+      outcome: { mergeBlocker: 'The source host did not merge it: At least 2 approving reviews are required.' },
+    });
     repository().heads.set(`mission/${held.runId}`, second);
     pull!.mergeable_state = 'clean';
     await follow();

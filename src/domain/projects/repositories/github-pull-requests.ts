@@ -2,6 +2,7 @@
 // whether one exists already.
 import { z } from 'zod';
 import { isoTime } from '#foundation/clock.ts';
+import { jsonOf } from '#foundation/http/outbound.ts';
 import { connectVendor } from '../vendors/connection.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
 import { isOfMission } from '../vendors/github-comments.ts';
@@ -14,6 +15,8 @@ const Listed = z.object({
   head: z.object({ sha: z.string() }),
 });
 const Detailed = Listed.extend({ merged: z.boolean(), mergeable_state: z.string() });
+
+const Refused = z.object({ message: z.string() });
 
 const Comment = z.object({
   html_url: z.url({ protocol: /^https?$/ }),
@@ -83,5 +86,7 @@ export const pullRequests: PullRequests = {
     const answered = await callGitHub(connection, path, { method: 'PUT', json: { sha } });
     // 405 means that the pull request cannot be merged, 409 that its head has moved. The next read returns the state.
     if (![200, 405, 409].includes(answered.status)) throw refusalOf(connection, path, answered);
+    const { data } = Refused.safeParse(jsonOf(answered));
+    return answered.status === 200 ? null : (data?.message ?? `status ${answered.status}`).slice(0, 300);
   },
 };

@@ -71,8 +71,11 @@ export interface PullRequests {
   comments(project: Row<Project>, number: number, since: number): Promise<ReviewComment[]>;
   /** Sets the mission's status of a commit, in place of an earlier one. */
   setStatus(project: Row<Project>, sha: string, status: CommitStatus): Promise<void>;
-  /** Merges the pull request when this commit is still its head. A repeated call changes nothing. */
-  merge(project: Row<Project>, number: number, headSha: string): Promise<void>;
+  /**
+   * Merges the pull request when this commit is still its head. A repeated call changes nothing. Returns the host's reason where its
+   * rules refuse the merge, else null.
+   */
+  merge(project: Row<Project>, number: number, headSha: string): Promise<string | null>;
 }
 
 export interface Repository {

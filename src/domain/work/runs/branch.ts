@@ -100,8 +100,12 @@ const noteBlockerSql = announcing(
 );
 
 /** Only the commit that a reviewer of the run or a person has approved is merged automatically. */
-function mergeBlocker({ status, approvedSha }: OpenPullRequest, { state, headSha }: PullRequest): string | null {
-  if (status !== 'completed' || state !== 'open' || approvedSha === headSha) return null;
+function mergeBlocker(
+  { status, approvedSha }: OpenPullRequest,
+  { state, headSha, isReady }: PullRequest,
+): string | null {
+  if (status !== 'completed' || state !== 'open') return null;
+  if (approvedSha === headSha) return isReady ? null : 'It waits for the checks and the rules of its base branch.';
   return approvedSha === null
     ? 'No reviewer has approved the change: a person has to merge it.'
     : 'The branch has commits that no reviewer has approved: a person has to merge it.';
@@ -113,12 +117,13 @@ async function follow(run: OpenPullRequest): Promise<void> {
   try {
     const { host } = await hostOf(project);
     let pullRequest = await host.pullRequests!.read(project, run.prNumber);
-    const blocker = project.autoMerge ? mergeBlocker(run, pullRequest) : null;
-    await sql(noteBlockerSql, [run.id, blocker, now()]);
+    let blocker = project.autoMerge ? mergeBlocker(run, pullRequest) : null;
     if (project.autoMerge && run.status === 'completed' && pullRequest.isReady && !blocker) {
-      await host.pullRequests!.merge(project, run.prNumber, pullRequest.headSha);
+      const refusal = await host.pullRequests!.merge(project, run.prNumber, pullRequest.headSha);
+      blocker = refusal && `The source host did not merge it: ${refusal}`;
       pullRequest = await host.pullRequests!.read(project, run.prNumber);
     }
+    await sql(noteBlockerSql, [run.id, blocker, now()]);
     if (isOpen(run)) {
       const comments = await host.pullRequests!.comments(project, run.prNumber, run.createdAt);
       await forwardMessages(run.id, (await ofWriters(project, comments)).map(messageOf));

@@ -15,12 +15,14 @@ export async function reportStatus({ runId }: { runId: string }): Promise<void> 
   const run = await Run.query().findById(runId);
   const project = run?.headSha && (await Project.find({ id: run.projectId }));
   if (!project) return;
+  const status = statusOf(run);
   try {
     const { host } = await hostOf(project);
-    await host.pullRequests?.setStatus(project, run.headSha!, {
-      ...statusOf(run),
-      url: await consolePage(run.orgId, `/runs/${run.id}`),
-    });
+    const url = await consolePage(run.orgId, `/runs/${run.id}`);
+    await host.pullRequests?.setStatus(project, run.headSha!, { ...status, url });
+    // The state may have changed while the host was asked: the last status has the last state.
+    const after = await Run.query().findById(runId);
+    if (after && JSON.stringify(statusOf(after)) !== JSON.stringify(status)) await reportStatus({ runId });
   } catch (error) {
     if (!isFinal(error)) throw error;
   }
