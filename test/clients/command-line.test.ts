@@ -290,6 +290,34 @@ describe('records', () => {
     expect((await hooks('deliveries', 'x', '--status', 'lost')).code).toBe(2);
   });
 
+  it('rules of a task are added, listed and removed; the loop of pull requests is set one bound at a time', async () => {
+    const scopes = ['projects:write', 'agents:read', 'missions:run', 'scheduled-tasks:write', 'scheduled-tasks:read'];
+    const admin = await world.personalToken(ada, { scopes: [...scopes, 'projects:read', 'integrations:read'] });
+    const call = (...args: string[]) => start(args, { AEP_TOKEN: admin }).ended;
+    const [{ id }] = await json('tasks', 'list', '--project', 'web-shop');
+    const rule = ['--on', 'issue', '--label', 'agent', '--from', 'anyone', '--outsider-template', 'standard'];
+    const added = await call('rules', 'add', id, ...rule);
+    expect([added.stderr, added.stdout]).toEqual([
+      '',
+      expect.stringMatching(/^RULE.*\n1 +issue +anyone +label: agent, outsiderTemplateId: standard\n$/),
+    ]);
+    expect((await call('rules', 'add', id, '--on', 'check', '--label', 'x')).stderr).toContain('eventTriggers.1.label');
+    expect((await call('rules', 'remove', id, '2')).stderr).toContain('There is no rule 2');
+    expect(JSON.parse((await call('rules', 'list', id, '--json')).stdout)).toMatchObject([{ kind: 'issue' }]);
+    expect((await call('rules', 'remove', id, '1')).stdout).toContain('No event starts it any longer.');
+    expect((await call('projects', 'loop', 'web-shop')).stdout).toMatch(
+      /rounds +5\nhours +168\ncost.* without a bound\n/,
+    );
+    await call('projects', 'loop', 'web-shop', '--rounds', '0', '--cost', '20');
+    const changed = await call('projects', 'loop', 'web-shop', '--hours', '24', '--json');
+    expect(JSON.parse(changed.stdout)).toEqual({ rounds: 0, hours: 24, costUsd: 20 });
+    await call('projects', 'loop', 'web-shop', '--cost', 'none');
+    expect((await call('projects', 'loop', 'web-shop')).stdout).toMatch(
+      /rounds +0\nhours +24\ncost.* without a bound\n/,
+    );
+    expect((await call('projects', 'loop', 'web-shop', '--rounds', '99')).stderr).toContain('rounds');
+  });
+
   it('a blocked host is allowed in the template of a project', async () => {
     await json('run', 'web-shop', 'echo it', '--script', '--detach');
     const held = await claim();

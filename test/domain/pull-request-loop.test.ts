@@ -576,6 +576,93 @@ describe('An event that starts a mission elsewhere than on its own issue', () =>
   });
 });
 
+describe('A rule with a sandbox template for outsiders', () => {
+  const environment =
+    '{ runId leaseId branch step { stepId environment { templateId variables { name value } secrets { name } agentNetwork { mode } } } }';
+  const held = (): Promise<Json> => runtime.claim({}, environment);
+  const api = (method: string, route: string, body?: object) => world.rest(method, route, { token: owner.token, body });
+  const create = (outsiderTemplateId: string) =>
+    world.field('mutation ($input: CreateScheduledTaskRequest!) { createAutomation(input: $input) { id } }', {
+      token: owner.token,
+      variables: {
+        input: {
+          ...{ projectId, name: 'Work', prompt: 'Solve it.', triggers: [] },
+          eventTriggers: [{ kind: 'issue', label: 'agent', from: 'anyone', outsiderTemplateId }],
+        },
+      },
+    });
+  const labeled = (by: string) => {
+    const { number, html_url, title } = github.open('acme/shop', { title: 'Dates are wrong' });
+    return deliver('issues', {
+      action: 'labeled',
+      issue: { number, html_url, title },
+      label: { name: 'agent' },
+      sender: person(by),
+    });
+  };
+
+  it('keeps their missions and all continuations in it, without secrets of the project and the organization', async () => {
+    const narrow = {
+      name: 'Narrow',
+      agentNetwork: { mode: 'none', hosts: [] },
+      variables: [{ name: 'A', value: '1' }],
+    };
+    const secret = { kind: 'secret', value: '0123456789', setupOnly: true };
+    const template = (await api('POST', '/sandbox-templates', narrow)).body.id;
+    const session = await world.session(owner.person, owner.organization.id);
+    for (const place of [
+      { scope: 'organization', name: 'ORG' },
+      { scope: 'project', projectId, name: 'PROJECT' },
+    ]) {
+      await world.field('mutation ($input: CreateSecretRequest!) { createSecret(input: $input) { id } }', {
+        ...{ session, variables: { input: { ...secret, ...place } } },
+      });
+    }
+    expect(await create('sbt_0')).toMatchObject({
+      description: expect.stringContaining('eventTriggers.0.outsiderTemplateId'),
+    });
+    const { id: automationId } = await create(template);
+    const inNarrow = { templateId: template, secrets: [], agentNetwork: { mode: 'none' }, variables: narrow.variables };
+
+    await labeled('ada');
+    const own = await held();
+    expect(own.step.environment).toMatchObject({
+      ...{ templateId: 'standard', secrets: [{ name: 'ORG' }, { name: 'PROJECT' }] },
+    });
+    await runtime.finish(own);
+    world.clock.turn(1);
+    await labeled('eve');
+    const theirs = await held();
+    expect(theirs.step.environment).toEqual(inNarrow);
+    expect((await api('DELETE', `/sandbox-templates/${template}`)).body.description).toMatch(
+      /used by a rule of Work, the open mission run_\w+: choose/,
+    );
+    expect(await push(theirs, first)).toHaveProperty('prNumber');
+    const { number } = repository().pulls[0]!;
+    await finish(theirs);
+    world.clock.turn(1);
+    const again =
+      'mutation ($runId: String!) { continueRun(runId: $runId, prompt: "Go on.") { id sandboxTemplateId } }';
+    const continued = () => world.field(again, { token: owner.token, variables: { runId: theirs.runId } });
+    expect(await continued()).toMatchObject({ sandboxTemplateId: template });
+    const further = await held();
+    expect(further.step.environment).toEqual(inNarrow);
+    await runtime.finish(further);
+    await review('Please use UTC.', 'ada', { number });
+    await pass();
+    const reviewed = await held();
+    expect(reviewed.step.environment).toEqual(inNarrow);
+    await runtime.finish(reviewed);
+
+    await api('DELETE', `/automations/${automationId}`);
+    expect((await api('DELETE', `/sandbox-templates/${template}`)).status).toBe(200);
+    expect(await continued()).toMatchObject({
+      description: 'The sandbox template that the rule of its event imposed on the mission was deleted.',
+    });
+    await world.knex('secrets').delete();
+  });
+});
+
 describe('The bounds of a project', () => {
   it.each([
     [{ rounds: 1 }, 'The mission of the pull request was continued 1 times, the maximum.'],

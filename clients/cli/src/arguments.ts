@@ -17,6 +17,8 @@ export function count(text: string): number {
   return Number(text);
 }
 
+export const whole = (text: string): number => (text === '0' ? 0 : count(text));
+
 export function date(text: string): number {
   const time = Date.parse(text);
   if (Number.isNaN(time))
@@ -29,6 +31,8 @@ export function amount(text: string): number {
   if (text === '' || !(value > 0)) throw new InvalidArgumentError('It must be a number above 0.');
   return value;
 }
+
+export const amountOrNone = (text: string): number | 'none' => (text === 'none' ? text : amount(text));
 
 export const oneOf = (words: readonly string[]) => (text: string) => {
   if (!words.includes(text)) throw new InvalidArgumentError(`It must be one of ${words.join(', ')}.`);

@@ -1,7 +1,8 @@
-// The commands for inbound hooks and their events.
+// The commands for inbound hooks, their events, and the rules by which they start missions.
 import type { Command } from 'commander';
 import { count, oneOf, run } from './arguments.ts';
 import * as hooks from './commands/hooks.ts';
+import * as rules from './commands/rules.ts';
 
 const statuses = ['received', 'started', 'waiting', 'ignored', 'failed'];
 
@@ -37,4 +38,32 @@ export function addHooks(program: Command): void {
   ofHook('approve', 'start the missions of an event whose author may not start them')
     .argument('<delivery>', 'id of the delivery')
     .action(run(hooks.approve));
+}
+
+const kinds = ['issue', 'comment', 'pullRequest', 'check', 'webhook'];
+
+export function addRules(program: Command): void {
+  const command = program.command('rules').description('rules of automations and scheduled tasks for events');
+  const ofMission = (name: string, description: string): Command =>
+    command.command(name).description(description).argument('<id>', 'of an automation or a scheduled task');
+  ofMission('list', 'list rules').action(run(rules.list));
+  ofMission('add', 'add a rule: an event that fits it starts a mission')
+    .requiredOption('--on <event>', kinds.join(', '), oneOf(kinds))
+    .option(
+      '--from <people>',
+      'whose events start missions: writers or anyone',
+      oneOf(['writers', 'anyone']),
+      'writers',
+    )
+    .option('--label <label>', 'the label that an issue or a pull request gets')
+    .option('--assignee <login>', 'the login to which an issue is assigned')
+    .option('--mention <name>', 'the name after the @ in a comment')
+    .option('--branch <branch>', 'the branch of the failed check')
+    .option('--hook <id>', 'the hook whose events count')
+    .option('--filter <expression>', 'a JMESPath expression that must be true')
+    .option('--key <expression>', 'a JMESPath expression: of events with one value, the first starts a mission')
+    .option('--text <template>', 'text for the agent with {{ JMESPath }}')
+    .option('--outsider-template <template>', 'sandbox template of missions that outsiders start: id or name')
+    .action(run(rules.add));
+  ofMission('remove', 'remove a rule').argument('<n>', 'its number in the list', count).action(run(rules.remove));
 }

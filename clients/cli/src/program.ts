@@ -1,7 +1,7 @@
 // The commands with their options; commands/ has their implementations.
 import { Command, type CommanderError } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
-import { count, list, oneOf, run } from './arguments.ts';
+import { amountOrNone, count, list, oneOf, run, whole } from './arguments.ts';
 import * as account from './commands/account.ts';
 import * as artifacts from './commands/artifacts.ts';
 import * as lists from './commands/lists.ts';
@@ -9,7 +9,7 @@ import { open } from './commands/open.ts';
 import * as projects from './commands/projects.ts';
 import * as tasks from './commands/tasks.ts';
 import { completionScript, shells } from './completion.ts';
-import { addHooks } from './hooks-program.ts';
+import { addHooks, addRules } from './hooks-program.ts';
 import { exitCodes, printLine } from './output.ts';
 import { addRuns } from './run-program.ts';
 import { addSettings } from './settings-program.ts';
@@ -38,6 +38,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addRuns(program);
   addSettings(program);
   addHooks(program);
+  addRules(program);
   addArtifacts(program);
   addLists(program);
   program
@@ -95,6 +96,14 @@ function addProjects(program: Command): void {
     .argument('<repository>', 'owner/name')
     .option('--name <name>', 'name; that of the repository unless given')
     .action(run(projects.create));
+  command
+    .command('loop')
+    .description('set when the pull requests of a project continue their missions')
+    .argument('<project>', 'id, slug or name')
+    .option('--rounds <n>', 'how often a pull request does it; 0 means never', whole)
+    .option('--hours <n>', 'hours after the start of the first mission', count)
+    .option('--cost <usd>', 'cost of all missions of a pull request in US dollars, or none', amountOrNone)
+    .action(run(projects.setLoop));
 }
 
 function addTasks(program: Command): void {

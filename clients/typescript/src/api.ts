@@ -2066,6 +2066,8 @@ export interface PreviewEventTriggerParameters {
       key?: string | null;
       /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
       template?: string | null;
+      /** The sandbox template of missions on events that no person with write access to the repository has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
+      outsiderTemplateId?: string | null;
     };
     /** The project of the scheduled task or automation. */
     projectId?: string;

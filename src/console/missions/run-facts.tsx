@@ -75,6 +75,14 @@ function Figures({ run }: { run: RunPartsFragment }) {
           <a href={pageAt(`/projects/${run.projectId}`)}>{run.project?.name ?? run.projectId}</a>
         </dd>
       </div>
+      {run.sandboxTemplateId && (
+        <div>
+          <dt>Started by an outsider</dt>
+          <dd>
+            <a href={pageAt(`/templates/${run.sandboxTemplateId}`)}>Sandbox template of the rule</a>
+          </dd>
+        </div>
+      )}
       {run.continuesStep && (
         <div>
           <dt>Continues</dt>

@@ -1,8 +1,9 @@
 // Rules for events in the form of a scheduled task or an automation.
-import { inboundHooks } from '../generated/documents.ts';
+import { inboundHooks, templateNames } from '../generated/documents.ts';
 import type { Form } from '../kit/form.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { useReading } from '../kit/reading.ts';
+import { standard } from '../templates/template-choice.tsx';
 import { EventPreview } from './event-preview.tsx';
 import { blankRule, conditions, type EventRule, kindWords, type RuleText } from './event-values.ts';
 import type { RecurringValues } from './recurring-values.ts';
@@ -64,7 +65,9 @@ interface Words {
   rows?: number;
 }
 
-const words: Readonly<Record<Exclude<RuleText, 'hookId'>, Words>> = {
+type TypedText = Exclude<RuleText, 'hookId' | 'outsiderTemplateId'>;
+
+const words: Readonly<Record<TypedText, Words>> = {
   label: {
     label: 'Label',
     hint: 'The label that the issue or pull request gets. Empty means that it is opened.',
@@ -121,6 +124,7 @@ function Rule(properties: RuleProperties) {
           {errorOf('hookId')}
         </p>
       )}
+      {may('agents:read') && <OutsiderTemplate {...properties} />}
       {conditions[kind].map((name) => (
         <RuleInput key={name} name={name} {...properties} />
       ))}
@@ -161,7 +165,44 @@ function HookChoice({ rule: { kind, hookId }, id, errorOf, change }: RulePropert
   );
 }
 
-function RuleInput({ name, rule, id: rowId, errorOf, change }: RuleProperties & { name: Exclude<RuleText, 'hookId'> }) {
+function OutsiderTemplate({ rule: { outsiderTemplateId }, id, errorOf, change }: RuleProperties) {
+  const { data } = useReading(templateNames, {});
+  const own = (data?.sandboxTemplates.data ?? []).filter(({ isBuiltin }) => !isBuiltin);
+  const isKnown = ['', standard, ...own.map((one) => one.id)].includes(outsiderTemplateId);
+  const error = errorOf('outsiderTemplateId');
+  return (
+    <div class="field">
+      <label for={`${id}-template-of-outsiders`}>Sandbox template for outsiders</label>
+      <p class="hint" id={`hint-${id}-template-of-outsiders`}>
+        For missions that nobody with write access to the repository has started. They get its network, variables and
+        secrets only.
+      </p>
+      <select
+        id={`${id}-template-of-outsiders`}
+        value={outsiderTemplateId}
+        aria-invalid={error ? 'true' : undefined}
+        aria-describedby={`hint-${id}-template-of-outsiders${error ? ` error-${id}-outsiderTemplateId` : ''}`}
+        onChange={({ currentTarget }) => change({ outsiderTemplateId: currentTarget.value })}
+      >
+        <option value="">As for other missions</option>
+        <option value={standard}>Standard</option>
+        {!isKnown && <option value={outsiderTemplateId}>{outsiderTemplateId}</option>}
+        {own.map((one) => (
+          <option key={one.id} value={one.id}>
+            {one.name}
+          </option>
+        ))}
+      </select>
+      {error && (
+        <p class="field-error" id={`error-${id}-outsiderTemplateId`}>
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function RuleInput({ name, rule, id: rowId, errorOf, change }: RuleProperties & { name: TypedText }) {
   const { label, hint, rows } = words[name];
   const id = `${rowId}-${name}`;
   const error = errorOf(name);

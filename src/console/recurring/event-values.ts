@@ -12,13 +12,14 @@ export interface EventRule {
   filter: string;
   key: string;
   template: string;
+  outsiderTemplateId: string;
 }
 
 export type RuleText = Exclude<keyof EventRule, 'kind' | 'from'>;
 
 export const blankRule: EventRule = {
   ...{ kind: 'issue', from: 'writers', hookId: '', label: '', assignee: '', mention: '' },
-  ...{ branch: '', filter: '', key: '', template: '' },
+  ...{ branch: '', filter: '', key: '', template: '', outsiderTemplateId: '' },
 };
 
 export const kindWords: Readonly<Record<EventKind, string>> = {
@@ -44,7 +45,7 @@ export const ruleOf = (trigger: EventTriggerPartsFragment): EventRule => ({
 });
 
 export function triggerOf({ kind, from, ...texts }: EventRule) {
-  const named: readonly RuleText[] = ['hookId', ...conditions[kind], 'filter', 'key', 'template'];
+  const named: readonly RuleText[] = ['hookId', ...conditions[kind], 'filter', 'key', 'template', 'outsiderTemplateId'];
   const present = named.flatMap((name) => (texts[name].trim() === '' ? [] : [[name, texts[name].trim()] as const]));
   return { kind, from, ...(Object.fromEntries(present) as Partial<Record<RuleText, string>>) };
 }

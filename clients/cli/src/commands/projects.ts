@@ -53,3 +53,33 @@ export async function create(options: CommonOptions & { name?: string }, reposit
   if (options.json) printJson(project);
   else printLine(`Created ${paint('bold', project.slug)}, ${project.id}.`);
 }
+
+interface Loop {
+  rounds: number;
+  hours: number;
+  costUsd: number | null;
+}
+interface LoopOptions extends CommonOptions {
+  rounds?: number;
+  hours?: number;
+  cost?: number | 'none';
+}
+
+/** Without options it shows the bounds. */
+export async function setLoop({ url, json, rounds, hours, cost }: LoopOptions, wanted: string): Promise<void> {
+  const client = await openClient(url);
+  const { id } = await findProject(client, wanted);
+  const query = 'query ($id: String!) { project(projectId: $id) { pullRequestLoop { rounds hours costUsd } } }';
+  const { pullRequestLoop: before } = (await client.graphql<{ project: { pullRequestLoop: Loop } }>(query, { id }))
+    .project;
+  const loop = {
+    rounds: rounds ?? before.rounds,
+    hours: hours ?? before.hours,
+    costUsd: cost === undefined ? before.costUsd : cost === 'none' ? null : cost,
+  };
+  const { costUsd, ...others } = loop;
+  const isChanged = [rounds, hours, cost].some((one) => one !== undefined);
+  if (isChanged) await client.setPullRequestLoop({ projectId: id, ...others, ...(costUsd !== null && { costUsd }) });
+  if (json) printJson(loop);
+  else printRecord({ rounds: loop.rounds, hours: loop.hours, 'cost (USD)': loop.costUsd ?? 'without a bound' });
+}

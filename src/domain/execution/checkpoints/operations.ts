@@ -5,6 +5,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
+import { holdTemplate } from '../../projects/sandbox-templates/operations.ts';
 import { taskOfRun } from '../../work/recurring/operations.ts';
 import { continueFromStep } from '../../work/runs/decisions.ts';
 import { Run, type WaitingRun } from '../../work/runs/model.ts';
@@ -58,9 +59,10 @@ export async function continueFrom(
   const { step, checkpoint } = await chooseCheckpoint(trx, steps, stepId ?? null);
   const { issueId, issueUrl } = before;
   const issue = issueId === null ? null : { id: issueId, url: issueUrl!, text: before.issueText };
-  const { projectId, agentId, instanceType } = before;
+  const { projectId, agentId, instanceType, sandboxTemplateId } = before;
+  if (sandboxTemplateId !== null) await refuseDeletedTemplate(trx, before.orgId, sandboxTemplateId);
   const task = continuedTask((await taskOfRun(trx, before)) ?? before.missionTitle ?? '', prompt);
-  const run = await write({ projectId, prompt, agentId, instanceType }, issue);
+  const run = await write({ projectId, prompt, agentId, instanceType, sandboxTemplateId }, issue);
   const changes = { prompt: task, team: before.team, continuesStepId: step.id };
   await continueFromStep(trx, run.id, changes);
   const agent = before.team!.find(({ role }) => role === 'builder') ?? before.team![0]!;
@@ -72,6 +74,13 @@ export async function continueFrom(
   const first = { agent, round: 1, prompt, hasSchema: false, isRepeated: false, resumeSessionId };
   await appendStep(trx, run, first);
   return run.id;
+}
+
+/** The mission of an outsider works in no other template than that of its rule. @throws 409 */
+async function refuseDeletedTemplate(trx: Transaction, orgId: Run['orgId'], templateId: string): Promise<void> {
+  await holdTemplate(trx, orgId, 'sandboxTemplateId', templateId).catch(() => {
+    throw conflict('The sandbox template that the rule of its event imposed on the mission was deleted.');
+  });
 }
 
 /** @throws 404 for an unknown step, 409 without a checkpoint */

@@ -24,18 +24,20 @@ export interface StepEnvironment extends Omit<TemplateSettings, 'name' | keyof M
   agentNetwork: NetworkPolicy;
 }
 
-/** The organization's own template of a step: of its agent or else, also in place of a deleted one, of its project; null: the built-in one. */
+/** The organization's own template of a step: that of the rule which started the mission, of its agent or else, also in place of a deleted one, of its project; null: the built-in one. */
 export async function templateOf(
   trx: Transaction,
-  { orgId, projectId }: Run,
+  { orgId, projectId, sandboxTemplateId }: Run,
   { agent }: Pick<RunStep, 'agent'>,
 ): Promise<SandboxTemplate | undefined> {
+  if (sandboxTemplateId !== null) return firstOwnTemplate(trx, orgId, [sandboxTemplateId]);
   const project = await Project.find({ id: projectId }, trx);
   return firstOwnTemplate(trx, orgId, [agent.sandboxTemplateId, project?.defaultSandboxTemplateId ?? null]);
 }
 
 export async function environmentOf(trx: Transaction, run: Run, step: RunStep): Promise<StepEnvironment> {
   const { orgId, projectId } = run;
+  const isNarrow = run.sandboxTemplateId !== null;
   const template = await templateOf(trx, run, step);
   const { base, image, dockerfile, setupScript, processes, ...rest } = template ?? standardTemplate;
   const { stepMinutes, stepModelCalls, stepTokens } = rest;
@@ -44,7 +46,7 @@ export async function environmentOf(trx: Transaction, run: Run, step: RunStep): 
     templateName: rest.name,
     ...{ base, image, dockerfile, setupScript, processes, ...sizeOfMission(run.instanceType, rest) },
     ...{ stepMinutes, stepModelCalls, stepTokens, services: rest.services },
-    ...(await deliverSecrets(trx, { orgId, projectId, templateId: template?.id ?? null }, rest.variables)),
+    ...(await deliverSecrets(trx, { orgId, projectId, templateId: template?.id ?? null, isNarrow }, rest.variables)),
     setupNetwork: resolvePolicy(rest.setupNetwork),
     agentNetwork: resolvePolicy(rest.agentNetwork),
   };

@@ -94,7 +94,8 @@ export async function orderForClaim(
     const reason = 'The orchestrator’s model is being asked which agents fit.';
     return { ask: choice.ask, waiting: { leaseUntil: choice.until, reason, missionActivity: 'Choosing the agents' } };
   }
-  const { team } = choice;
+  const { sandboxTemplateId } = run;
+  const team = choice.team.map((agent) => ({ ...agent, ...(sandboxTemplateId !== null && { sandboxTemplateId }) }));
   const isScript = team[0]!.harness === 'shell';
   const task = isScript ? prompt : withIssue(prompt, run.id, run.issueText);
   const first = openingStep(team, { prompt: task, plan: null, branch: branchOf(run) });

@@ -22,7 +22,7 @@ interface Stored {
 }
 
 const storedSql = `select id, scope, kind, name, sealed_value, hosts, setup_only from secrets
-  where org_id = $1 and (scope = 'organization' or project_id = $2 or template_id = $3)
+  where org_id = $1 and (template_id = $3 or (not $4 and (scope = 'organization' or project_id = $2)))
   order by array_position(array['organization', 'project', 'template'], scope), name`;
 
 interface Place {
@@ -30,6 +30,8 @@ interface Place {
   projectId: string;
   /** The template; null means the built-in one, which has no secrets. */
   templateId: string | null;
+  /** Whether the step gets no secrets of the organization and the project. */
+  isNarrow: boolean;
 }
 
 /**
@@ -38,10 +40,10 @@ interface Place {
  */
 export async function deliverSecrets(
   trx: Transaction,
-  { orgId, projectId, templateId }: Place,
+  { orgId, projectId, templateId, isNarrow }: Place,
   plain: readonly Variable[],
 ): Promise<{ variables: Variable[]; secrets: DeliveredSecret[] }> {
-  const stored = await sql<Stored>(storedSql, [orgId, projectId, templateId], trx);
+  const stored = await sql<Stored>(storedSql, [orgId, projectId, templateId, isNarrow], trx);
   const byName = new Map<string, Stored | Variable>();
   for (const one of stored.filter(({ scope }) => scope !== 'template')) byName.set(one.name, one);
   for (const one of plain) byName.set(one.name, one);

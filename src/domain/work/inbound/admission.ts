@@ -24,6 +24,8 @@ export type Approver = Id<'person'> | null;
 export interface Ready extends Fit {
   text: string;
   issue: CreatedIssue | null;
+  /** The only sandbox template of the mission; null means those of its agents. */
+  sandboxTemplateId: string | null;
   refusal: { result: 'waiting' | 'ignored'; reason: string } | null;
 }
 
@@ -34,9 +36,16 @@ export async function admitEvent(
   fit: Fit,
   approvedBy: Approver,
 ): Promise<Ready> {
-  const plain = { ...fit, text: textFor(event, fit.trigger), issue: null, refusal: null };
+  const plain: Ready = {
+    ...fit,
+    text: textFor(event, fit.trigger),
+    issue: null,
+    sandboxTemplateId: null,
+    refusal: null,
+  };
   const refusal = await refusalOf(event, fit, approvedBy);
   if (refusal) return { ...plain, refusal };
+  plain.sandboxTemplateId = await outsiderTemplateOf(event, fit);
   if (!event.issue || fit.project.tracker !== vendor) return plain;
   try {
     const { id, url, ...words } = await trackerOf(fit.project).findIssue(fit.project, event.issue.id);
@@ -60,6 +69,13 @@ export const textFor = ({ text, payload, author }: InboundEvent, trigger: EventT
   const words = trigger.template ? render(trigger.template, payload).slice(0, 12_000).replaceAll('\0', '') : text;
   return author ? `Event by ${author.login}.\n\n${words}` : words;
 };
+
+/** An approval by a person does not make the text of an outsider that of a colleague. */
+async function outsiderTemplateOf({ author }: InboundEvent, { project, trigger }: Fit): Promise<string | null> {
+  const { outsiderTemplateId = null } = trigger;
+  const isOutsider = outsiderTemplateId !== null && !(author !== null && (await mayWriteTo(project, author.login)));
+  return isOutsider ? outsiderTemplateId : null;
+}
 
 async function refusalOf(
   { kind, action, author, branch }: InboundEvent,

@@ -146,7 +146,7 @@ async function startOne(
   trx: Transaction,
   delivery: Row<InboundDelivery>,
   event: InboundEvent,
-  { mission, trigger, text, issue, refusal }: Ready,
+  { mission, trigger, text, issue, sandboxTemplateId, refusal }: Ready,
   approvedBy: Approver,
 ): Promise<{ outcome: DeliveryOutcome; run?: WaitingRun }> {
   const { id: recurringId, name } = mission;
@@ -172,7 +172,7 @@ async function startOne(
     );
     return outcome('ignored', `The same event has started ${earlier?.runId ?? 'a mission'} before.`);
   }
-  const started = await startForEvent(trx, { ...locked }, { text, issue, actor: approvedBy });
+  const started = await startForEvent(trx, { ...locked }, { text, issue, sandboxTemplateId, actor: approvedBy });
   if (started && 'id' in started) {
     await sql(
       'update inbound_keys set run_id = $3 where recurring_id = $1 and key = $2',

@@ -5,6 +5,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { invalid } from '#foundation/problem.ts';
+import { holdTemplate } from '../../projects/sandbox-templates/operations.ts';
 import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
 import { holdHooks } from '../inbound-hooks/operations.ts';
 import { createRuns, type NewRun } from '../runs/create.ts';
@@ -25,17 +26,32 @@ export function refuseNoTrigger(triggers: readonly Trigger[], eventTriggers: rea
   if (triggers.length + eventTriggers.length === 0) throw invalid.field('triggers', 'must be at least 1 entry');
 }
 
-/** @throws 404 for a hook of another organization */
-export const holdHooksOf = (
+/** Keeps what the rules name until the transaction ends. @throws 404 for an unknown hook, 400 for an unknown sandbox template */
+export async function holdNamed(
   trx: Transaction,
   orgId: Id<'organization'>,
   triggers: readonly EventTrigger[],
-): Promise<void> =>
-  holdHooks(
+): Promise<void> {
+  await holdHooks(
     trx,
     orgId,
     triggers.flatMap(({ hookId }) => hookId ?? []),
   );
+  for (const [row, { outsiderTemplateId }] of triggers.entries()) {
+    if (outsiderTemplateId != null)
+      await holdTemplate(trx, orgId, `eventTriggers.${row}.outsiderTemplateId`, outsiderTemplateId);
+  }
+}
+
+const withTemplateSql = `select name from recurring_missions
+  where org_id = $1 and event_triggers @> jsonb_build_array(jsonb_build_object('outsiderTemplateId', $2::text)) order by id limit 6`;
+
+/** The recurring missions with a rule that names the template; at most 6. */
+export const missionsWithTemplate = (
+  trx: Transaction,
+  orgId: string,
+  templateId: string,
+): Promise<{ name: string }[]> => sql(withTemplateSql, [orgId, templateId], trx);
 
 const withEventsSql = `select ${columnsOf(RecurringMission)} from recurring_missions
   where org_id = $1 and event_triggers <> '[]' and enabled order by id`;
@@ -47,6 +63,8 @@ export const listMissionsWithEvents = (orgId: string): Promise<Row<RecurringMiss
 export interface StartingEvent {
   text: string;
   issue: CreatedIssue | null;
+  /** The only sandbox template of the mission; null means those of its agents. */
+  sandboxTemplateId: string | null;
   /** The person to bill; null means the person who last set the mission. */
   actor: RecurringMission['createdByUserId'] | null;
 }
@@ -58,7 +76,7 @@ export interface StartingEvent {
 export async function startForEvent(
   trx: Transaction,
   locked: Row<RecurringMission>,
-  { text, issue, actor }: StartingEvent,
+  { text, issue, actor, sandboxTemplateId }: StartingEvent,
 ): Promise<WaitingRun | StartBlocker | null> {
   const at = now();
   const { newRuns, blockers } = await planRuns(trx, [locked], { kind: 'manual', at, actor });
@@ -70,7 +88,7 @@ export async function startForEvent(
   };
   const [run] = await createRuns(
     trx,
-    newRuns.map((one) => ({ ...own(one), issueText: text })),
+    newRuns.map((one) => ({ ...own(one), issueText: text, sandboxTemplateId })),
     at,
   );
   if (run) await RecurringMission.patch(trx, { id: locked.id }, { lastRunAt: at });

@@ -39,6 +39,8 @@ export interface EventTrigger {
   key?: string | null | undefined;
   /** Text for the agent with `{{ JMESPath }}`; absent means the event. */
   template?: string | null | undefined;
+  /** The sandbox template of missions on events that no person with write access has caused. */
+  outsiderTemplateId?: string | null | undefined;
 }
 
 export class RecurringMission extends table('recurring_missions', {

@@ -19,7 +19,7 @@ import { cancelRuns } from '../runs/finish.ts';
 import { Run, type RunStatus, type WaitingRun } from '../runs/model.ts';
 import { isOpen, waitingStates } from '../runs/states.ts';
 import { nextRunAt, readMissions, startRuns } from './dispatch.ts';
-import { holdHooksOf, plainEvent, refuseNoTrigger } from './events.ts';
+import { holdNamed, plainEvent, refuseNoTrigger } from './events.ts';
 import { type EventTrigger, type Kind, RecurringMission, type Trigger } from './model.ts';
 import { agentOfTemplate } from './templates.ts';
 
@@ -74,7 +74,7 @@ export async function createRecurring(
     const projectId = await lockProject(trx, caller, input.projectId);
     const agentId = input.agentId === undefined ? agentOfTemplate(input.templateKey) : input.agentId;
     if (agentId !== null) await holdAgent(trx, orgId, agentId);
-    await holdHooksOf(trx, orgId, eventTriggers);
+    await holdNamed(trx, orgId, eventTriggers);
     const record = {
       id: newId(missions.idNoun),
       kind: missions.kind,
@@ -134,7 +134,7 @@ export function changeRecurring(
     const triggers = changes.triggers?.map(plain) ?? before.triggers;
     const eventTriggers = changes.eventTriggers?.map(plainEvent) ?? before.eventTriggers;
     refuseNoTrigger(triggers, eventTriggers);
-    if (changes.eventTriggers) await holdHooksOf(trx, before.orgId, eventTriggers);
+    if (changes.eventTriggers) await holdNamed(trx, before.orgId, eventTriggers);
     const enabled = changes.enabled ?? before.enabled;
     const ofTemplate = changes.templateKey ? agentOfTemplate(changes.templateKey) : null;
     const agentId = changes.agentId === undefined ? (ofTemplate ?? before.agentId) : changes.agentId;

@@ -36,6 +36,9 @@ const described = {
   filter: 'A JMESPath expression over the payload that must be true.',
   key: 'A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days.',
   template: 'Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event.',
+  outsiderTemplateId:
+    'The sandbox template of missions on events that no person with write access to the repository has caused, also with an approval: their ' +
+    'agents get its network, variables and secrets alone. Absent means the templates of the agents and the project.',
 } as const;
 
 export const EventTriggerType = builder.objectRef<EventTrigger>('EventTrigger').implement({
@@ -54,6 +57,7 @@ export const EventTriggerType = builder.objectRef<EventTrigger>('EventTrigger').
       filter: optional('filter'),
       key: optional('key'),
       template: optional('template'),
+      outsiderTemplateId: optional('outsiderTemplateId'),
     };
   },
 });
@@ -66,7 +70,7 @@ const checked = (bounds: { min: number; max: number }, errorOf: (value: string) 
 const word = boundedText(inboundText.word);
 const expression = checked(inboundText.expression, expressionError);
 
-/** The members that each kind may have beside `hookId`, `from`, `filter`, `key` and `template`; the first of `comment` is required. */
+/** The members that each kind may have beside `hookId`, `from`, `filter`, `key`, `template` and `outsiderTemplateId`; the first of `comment` is required. */
 const conditions: Readonly<Record<EventTrigger['kind'], readonly ('label' | 'assignee' | 'mention' | 'branch')[]>> = {
   issue: ['label', 'assignee'],
   comment: ['mention'],
@@ -90,6 +94,7 @@ export const eventTrigger = z
     filter: expression.nullish().describe(described.filter),
     key: expression.nullish().describe(described.key),
     template: checked(inboundText.template, templateError).nullish().describe(described.template),
+    outsiderTemplateId: boundedText(text.pathId).nullish().describe(described.outsiderTemplateId),
   })
   .superRefine((trigger, issues) => {
     const { kind } = trigger;

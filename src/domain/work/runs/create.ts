@@ -31,6 +31,8 @@ export type NewRun = Pick<
   budgetUsd?: number | null;
   /** Absent means that of its sandbox template. */
   instanceType?: Run['instanceType'];
+  /** Absent means those of its agents. */
+  sandboxTemplateId?: Run['sandboxTemplateId'];
   /** An existing issue of the tracker; absent means one is created. */
   issueId?: string;
   issueUrl?: string;
@@ -41,14 +43,14 @@ export type NewRun = Pick<
 
 // One prepared statement for any number of runs. Not written with Objection, which would also return rows that the conflict skipped.
 const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, issue_id, issue_url,
-    issue_text, mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, instance_type, attempts, claimed_by, lease_until, created_at,
+    issue_text, mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, instance_type, sandbox_template_id, attempts, claimed_by, lease_until, created_at,
     updated_at)
   select id, "orgId", "projectId", "recurringId", "scheduledFor", kind, status, reason, "issueId", "issueUrl",
-    "issueText", "missionTitle", "billingActorUserId", prompt, "agentId", "planApproval", "budgetUsd", "instanceType", coalesce(attempts, 0), "claimedBy", "leaseUntil",
+    "issueText", "missionTitle", "billingActorUserId", prompt, "agentId", "planApproval", "budgetUsd", "instanceType", "sandboxTemplateId", coalesce(attempts, 0), "claimedBy", "leaseUntil",
     $2, $2
   from json_to_recordset($1) as r (id text, "orgId" text, "projectId" text, "recurringId" text, "scheduledFor" bigint, kind text,
     status text, reason text, "issueId" text, "issueUrl" text, "issueText" text, "missionTitle" text, "billingActorUserId" text, prompt text,
-    "agentId" text, "planApproval" boolean, "budgetUsd" numeric, "instanceType" text, attempts int, "claimedBy" text, "leaseUntil" bigint)
+    "agentId" text, "planApproval" boolean, "budgetUsd" numeric, "instanceType" text, "sandboxTemplateId" text, attempts int, "claimedBy" text, "leaseUntil" bigint)
   on conflict do nothing returning ${columnsOf({ columns: waitingColumns })}`;
 
 /**

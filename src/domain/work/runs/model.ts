@@ -109,6 +109,8 @@ export class Run extends table('runs', {
   /** Sentence for people: amounts and limit. */
   parkedReason: column<string | null>(),
   parkedAt: column<number | null>(),
+  /** The sandbox template that the rule of its event imposes on all agents of the run; null means none. */
+  sandboxTemplateId: column<string | null>(),
   /** How the agents were chosen; null before the first claim by a runtime. */
   agentChoice: column<AgentChoice | null>(),
   /** The step of another run whose checkpoint this run began from; null means none. */

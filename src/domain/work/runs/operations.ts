@@ -147,7 +147,7 @@ export const readRun = async (trx: Transaction, caller: Caller, runId: string): 
   (await Run.query(trx).findOne({ id: runId, ...withinReach(caller) })) ?? Run.refuse();
 
 const withTemplateSql = `select id from runs where org_id = $1 and ${isInState(openStates)}
-  and team @> jsonb_build_array(jsonb_build_object('sandboxTemplateId', $2::text)) order by id limit 6`;
+  and (sandbox_template_id = $2 or team @> jsonb_build_array(jsonb_build_object('sandboxTemplateId', $2::text))) order by id limit 6`;
 
 /** The open runs with an agent that works in the template; at most 6. */
 export const openRunsWithTemplate = (trx: Transaction, orgId: string, templateId: string): Promise<{ id: string }[]> =>

@@ -89,6 +89,12 @@ builder.objectFields(RunType, (t) => ({
     description:
       'The instance type that its start or, from its first claim on, its sandbox template has chosen; null: none.',
   }),
+  sandboxTemplateId: t.exposeString('sandboxTemplateId', {
+    nullable: true,
+    graphOnly: true,
+    description:
+      'The sandbox template that the rule of its event imposes on all agents of the run and on its continuations; null: none.',
+  }),
   parkedReason: t.exposeString('parkedReason', {
     nullable: true,
     graphOnly: true,

@@ -30,6 +30,8 @@ export interface NewMission {
   budgetUsd?: number | null | undefined;
   /** Absent means that of the sandbox template. */
   instanceType?: Run['instanceType'] | undefined;
+  /** Absent means those of its agents. */
+  sandboxTemplateId?: Run['sandboxTemplateId'] | undefined;
 }
 
 /**
@@ -83,7 +85,7 @@ export async function writeMission(
 export async function writeMissionFor(
   trx: Transaction,
   { orgId, billingActorUserId }: Pick<Run, 'orgId' | 'billingActorUserId'>,
-  { projectId, prompt, agentId = null, planApproval = null, budgetUsd = null, instanceType = null }: NewMission,
+  { projectId, prompt, agentId = null, planApproval = null, budgetUsd = null, ...rest }: NewMission,
   issue: IssueOfRun | null,
 ): Promise<WaitingRun> {
   const at = now();
@@ -113,7 +115,8 @@ export async function writeMissionFor(
     agentId,
     planApproval,
     budgetUsd,
-    instanceType,
+    instanceType: rest.instanceType ?? null,
+    sandboxTemplateId: rest.sandboxTemplateId ?? null,
   };
   return (await createRuns(trx, [run], at))[0]!;
 }

@@ -4,6 +4,7 @@ import { ownOrganization } from '#access/reach.ts';
 import { agentsWithTemplates } from '../../projects/agents/operations.ts';
 import { projectsWithTemplates } from '../../projects/projects/operations.ts';
 import { deleteTemplate, type FindUses, type TemplateUse } from '../../projects/sandbox-templates/operations.ts';
+import { missionsWithTemplate } from '../recurring/events.ts';
 import { openRunsWithTemplate } from '../runs/operations.ts';
 
 export const projectsUsing = (ids: readonly string[], caller: Caller): Promise<TemplateUse[]> =>
@@ -14,6 +15,7 @@ export const agentsUsing = (ids: readonly string[], caller: Caller): Promise<Tem
 const findUses: FindUses = async (trx, orgId, templateId) => [
   ...(await agentsWithTemplates(orgId, [templateId], trx)).map(({ name }) => `the agent ${name}`),
   ...(await projectsWithTemplates(orgId, [templateId], trx)).map(({ name }) => `the project ${name}`),
+  ...(await missionsWithTemplate(trx, orgId, templateId)).map(({ name }) => `a rule of ${name}`),
   ...(await openRunsWithTemplate(trx, orgId, templateId)).map(({ id }) => `the open mission ${id}`),
 ];
 
