@@ -1,19 +1,21 @@
 // Responses without a record: `{ ok }` and `{ ok, id }`.
 import { builder } from './builder.ts';
+import { members, string, typed } from './members.ts';
 
 const description = 'Confirms that the call succeeded.';
-const ok = { type: 'True', description: 'Always true: a call that fails returns an error instead.' } as const;
+const ok = typed('True', 'Always true: a call that fails returns an error instead.');
 
 /** The response `{ ok: true }`, with the contract's name. */
 export const okAnswer = (name: string) =>
-  builder.objectRef<{ ok: true }>(name).implement({ description, fields: (t) => ({ ok: t.expose('ok', ok) }) });
+  builder.objectRef<{ ok: true }>(name).implement({ description, fields: (t) => members(t, { ok }) });
 
 /** The response of a deletion, `{ ok: true, id }`. */
 export const okIdAnswer = (name: string) =>
   builder.objectRef<{ ok: true; id: string }>(name).implement({
     description,
-    fields: (t) => ({
-      ok: t.expose('ok', ok),
-      id: t.exposeString('id', { description: 'The record that the call changed.' }),
-    }),
+    fields: (t) =>
+      members(t, {
+        ok,
+        id: string('The record that the call changed.'),
+      }),
   });

@@ -57,7 +57,7 @@ interface RootOptions {
   tool?: string | ToolExposure;
 }
 
-interface MemberOptions {
+export interface MemberOptions {
   /** A relation: the scope required to follow it. Only in the graph: REST and tools return a record without its relations. */
   link?: Rule;
   /** Whether only the graph has the member, for every reader of the record; REST and tools omit it. */

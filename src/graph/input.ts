@@ -4,7 +4,7 @@ import type { InputRef } from '@pothos/core';
 import { z } from 'zod';
 import { text } from '#limits.ts';
 import { builder } from './builder.ts';
-import { epochMs } from './scalars.ts';
+import { epochMsInput } from './scalars.ts';
 import { boundedText } from './validation.ts';
 
 interface JsonSchema {
@@ -82,7 +82,7 @@ export const pathId = {
 export const ifUpdatedAt = {
   description:
     'The `updatedAt` of the record as the caller read it: if the record has changed since, the response is a 409 and nothing changes.',
-  validate: { schema: epochMs },
+  validate: { schema: epochMsInput },
 } as const;
 /** An optional filter of a list. */
 export const filter = {

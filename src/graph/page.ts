@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type Page, pageOrders } from '#foundation/postgres/cursor.ts';
 import { text } from '#limits.ts';
 import { builder } from './builder.ts';
+import { members, stringOrNull } from './members.ts';
 import { wordSet } from './scalars.ts';
 import { boundedText } from './validation.ts';
 
@@ -13,17 +14,15 @@ type Types = typeof builder.$inferSchemaTypes;
 export function pageOf<Row extends object>(name: string, row: ObjectRef<Types, Row>) {
   return builder.objectRef<Page<Row>>(name).implement({
     description: `One page of a list of ${row.name} records.`,
-    fields: (t) => ({
-      data: t.field({
-        type: [row],
-        description: 'Newest first, unless `order` specifies otherwise.',
-        resolve: (page) => page.data,
+    fields: (t) =>
+      members(t, {
+        data: t.field({
+          type: [row],
+          description: 'Newest first, unless `order` specifies otherwise.',
+          resolve: (page) => page.data,
+        }),
+        nextCursor: stringOrNull('Cursor of the next page, to send as `cursor`; null on the last page.'),
       }),
-      nextCursor: t.exposeString('nextCursor', {
-        nullable: true,
-        description: 'Cursor of the next page, to send as `cursor`; null on the last page.',
-      }),
-    }),
   });
 }
 

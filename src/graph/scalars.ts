@@ -39,7 +39,7 @@ builder.addScalarType(
   }),
 );
 /** The same scalar in a request record: the id is the name of the scalar. */
-export const epochMs = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).meta({ id: 'EpochMs' });
+export const epochMsInput = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).meta({ id: 'EpochMs' });
 builder.addScalarType(
   'EpochSec',
   scalar({
@@ -59,7 +59,7 @@ builder.addScalarType(
   }),
 );
 /** A SafeInt of at least 0 in a request record. */
-export const safeInt = (max: number) => z.number().int().min(0).max(max).meta({ id: 'SafeInt' });
+export const safeIntInput = (max: number) => z.number().int().min(0).max(max).meta({ id: 'SafeInt' });
 builder.addScalarType(
   'IsoTime',
   scalar({

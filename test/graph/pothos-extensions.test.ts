@@ -2,6 +2,8 @@
 // bypass the check that wraps its resolver, or call a resolver where a column is enough.
 import type { GraphQLField, GraphQLObjectType } from 'graphql';
 import { expect, it } from 'vitest';
+import { builder } from '#graph/builder.ts';
+import { epochMs, members, string } from '#graph/members.ts';
 import { schema } from '#schema.ts';
 
 const field = (type: string, name: string): GraphQLField<unknown, unknown> =>
@@ -17,4 +19,18 @@ it('Pothos marks a resolver that a check wraps, and no other', () => {
   expect(field('Membership', 'organization').extensions).toMatchObject({ pothosResolveWrapped: true });
   expect(field('Query', 'projects').extensions).toMatchObject({ pothosResolveWrapped: true });
   expect(field('Project', 'missingConnectorKinds').extensions).toMatchObject({ pothosResolveWrapped: false });
+});
+
+it('a member has a column of its type: `npm run types` finds errors that are expected below and missing', () => {
+  const type = builder.objectRef<{ name: string; since: number | null }>('MemberTypes').implement({
+    fields: (t) =>
+      members(t, {
+        name: string('The name.'),
+        // @ts-expect-error the column may be null
+        since: epochMs('The time.'),
+        // @ts-expect-error the row has no such column
+        nickname: string('The nickname.'),
+      }),
+  });
+  expect(type.name).toBe('MemberTypes');
 });

@@ -4,6 +4,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
+import { epochMs, members, string } from '#graph/members.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { mission } from '../../work/runs/bounds.ts';
@@ -15,20 +16,16 @@ import * as operations from './operations.ts';
 const CheckpointType = builder.modelType(Checkpoint, 'Checkpoint').implement({
   description:
     'The workspace after a step, with uncommitted files, except those that git ignores. The checkpoint is kept as long as its artifact.',
-  fields: (t) => ({
-    commitSha: t.exposeString('commitSha', {
-      description: 'A commit of all files, which is not on the branch of the run.',
+  fields: (t) =>
+    members(t, {
+      commitSha: string('A commit of all files, which is not on the branch of the run.'),
+      createdAt: epochMs('When the checkpoint was taken: at the end of the step, or while the step runs.'),
+      artifactId: string('The artifact that holds the checkpoint: a git bundle.'),
+      artifact: t.belongsTo('artifact', {
+        link: 'artifacts:read',
+        description: 'The artifact that holds the checkpoint: a git bundle.',
+      }),
     }),
-    createdAt: t.expose('createdAt', {
-      type: 'EpochMs',
-      description: 'When the checkpoint was taken: at the end of the step, or while the step runs.',
-    }),
-    artifactId: t.exposeString('artifactId', { description: 'The artifact that holds the checkpoint: a git bundle.' }),
-    artifact: t.belongsTo('artifact', {
-      link: 'artifacts:read',
-      description: 'The artifact that holds the checkpoint: a git bundle.',
-    }),
-  }),
 });
 
 const loadCheckpoint = toOne<Row<Checkpoint>>(

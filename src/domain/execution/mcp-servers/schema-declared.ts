@@ -1,5 +1,6 @@
 // The record of a declared MCP server: its entry in the config file, and the place where it may run.
 import { builder } from '#graph/builder.ts';
+import { members, string, stringOrNull, strings, typed, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import type { Declared } from './declared.ts';
 import { type Isolation, isolationKinds, refusalReasons } from './isolation.ts';
@@ -17,42 +18,30 @@ const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Reason why a 
 
 const IsolationType = builder.objectRef<Isolation>('McpIsolation').implement({
   description: 'The place where a declared server may run.',
-  fields: (t) => ({
-    kind: t.expose('kind', {
-      type: IsolationKind.type,
-      description: 'Kind of place, derived from the transport and the command of the server.',
+  fields: (t) =>
+    members(t, {
+      kind: typed(IsolationKind.type, 'Kind of place, derived from the transport and the command of the server.'),
+      packageSpec: stringOrNull('The pinned package, `name@version`.'),
+      reason: typedOrNull(RefusalReason.type, 'The reason for a refusal; null otherwise.'),
     }),
-    packageSpec: t.exposeString('packageSpec', { nullable: true, description: 'The pinned package, `name@version`.' }),
-    reason: t.expose('reason', {
-      type: RefusalReason.type,
-      nullable: true,
-      description: 'The reason for a refusal; null otherwise.',
-    }),
-  }),
 });
 
 export const DeclaredType = builder.objectRef<Declared>('McpDeclared').implement({
   description: 'A server as the config file declares it. Values of headers and variables are never shown.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name of the server, unique in the config file.' }),
-    transport: t.expose('transport', {
-      type: DeclaredTransport.type,
-      description: 'The transport: `http` for a server with an address, `stdio` for a command.',
+  fields: (t) =>
+    members(t, {
+      name: string('The name of the server, unique in the config file.'),
+      transport: typed(
+        DeclaredTransport.type,
+        'The transport: `http` for a server with an address, `stdio` for a command.',
+      ),
+      origin: stringOrNull('Scheme, host and port; null for a command.'),
+      path: stringOrNull('Path of the address; null for a command.'),
+      command: stringOrNull('The command of the server; null for an http server.'),
+      displayArgs: strings('Arguments of the command; text that looks like a secret is hidden.'),
+      headerNames: strings('Names of the headers that are sent to the server.'),
+      envNames: strings('Names of environment variables.'),
+      secretRefs: strings('Names of the secrets that the server needs.'),
+      isolation: typed(IsolationType, 'Permitted place, or reason for refusal.'),
     }),
-    origin: t.exposeString('origin', { nullable: true, description: 'Scheme, host and port; null for a command.' }),
-    path: t.exposeString('path', { nullable: true, description: 'Path of the address; null for a command.' }),
-    command: t.exposeString('command', {
-      nullable: true,
-      description: 'The command of the server; null for an http server.',
-    }),
-    displayArgs: t.exposeStringList('displayArgs', {
-      description: 'Arguments of the command; text that looks like a secret is hidden.',
-    }),
-    headerNames: t.exposeStringList('headerNames', {
-      description: 'Names of the headers that are sent to the server.',
-    }),
-    envNames: t.exposeStringList('envNames', { description: 'Names of environment variables.' }),
-    secretRefs: t.exposeStringList('secretRefs', { description: 'Names of the secrets that the server needs.' }),
-    isolation: t.expose('isolation', { type: IsolationType, description: 'Permitted place, or reason for refusal.' }),
-  }),
 });

@@ -1,6 +1,17 @@
 // The records of MCP servers on every surface (docs/contract.md#mcp-servers).
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
+import {
+  boolean,
+  epochMs,
+  epochMsOrNull,
+  members,
+  string,
+  stringOrNull,
+  strings,
+  typed,
+  typedOrNull,
+} from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { AgentRole } from '../../projects/agents/schema-catalog.ts';
 import type { RunMcpServer } from './gateway.ts';
@@ -22,43 +33,43 @@ import { configStatuses, type McpServer, type ProjectMcpView } from './view.ts';
 
 export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
   description: 'A tool as its server described it last. The hints are the server’s own claims.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name for calls by agents; unique on its server.' }),
-    title: t.string({
-      nullable: true,
-      description: 'A name for people; null when the server has none.',
-      resolve: ({ title, annotations }) => title ?? (annotations?.title as string | undefined) ?? null,
+  fields: (t) =>
+    members(t, {
+      name: string('Name for calls by agents; unique on its server.'),
+      title: t.string({
+        nullable: true,
+        description: 'A name for people; null when the server has none.',
+        resolve: ({ title, annotations }) => title ?? (annotations?.title as string | undefined) ?? null,
+      }),
+      description: t.string({
+        nullable: true,
+        description: 'The server’s description of the tool; null without one.',
+        resolve: ({ description }) => description ?? null,
+      }),
+      readOnlyHint: t.boolean({
+        description: 'Whether the tool claims to change nothing.',
+        resolve: ({ annotations }) => annotations?.readOnlyHint === true,
+      }),
+      destructiveHint: t.boolean({
+        description:
+          'Whether the tool may destroy data; true unless the server denies it for a tool that changes something.',
+        resolve: ({ annotations }) => annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false,
+      }),
     }),
-    description: t.string({
-      nullable: true,
-      description: 'The server’s description of the tool; null without one.',
-      resolve: ({ description }) => description ?? null,
-    }),
-    readOnlyHint: t.boolean({
-      description: 'Whether the tool claims to change nothing.',
-      resolve: ({ annotations }) => annotations?.readOnlyHint === true,
-    }),
-    destructiveHint: t.boolean({
-      description:
-        'Whether the tool may destroy data; true unless the server denies it for a tool that changes something.',
-      resolve: ({ annotations }) => annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false,
-    }),
-  }),
 });
 
 const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').implement({
   description: 'A tool that a person has approved.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'The server’s name for the tool.' }),
-    attestedReadOnly: t.exposeBoolean('attestedReadOnly', {
-      description: 'Whether a person vouches that the tool changes nothing.',
+  fields: (t) =>
+    members(t, {
+      name: string('The server’s name for the tool.'),
+      attestedReadOnly: boolean('Whether a person vouches that the tool changes nothing.'),
+      alwaysAsk: t.boolean({
+        graphOnly: true,
+        description: 'Whether a person decides about each call, with its arguments.',
+        resolve: ({ alwaysAsk }) => alwaysAsk ?? false,
+      }),
     }),
-    alwaysAsk: t.boolean({
-      graphOnly: true,
-      description: 'Whether a person decides about each call, with its arguments.',
-      resolve: ({ alwaysAsk }) => alwaysAsk ?? false,
-    }),
-  }),
 });
 
 const ConfigPathSource = wordSet('McpConfigPathSource', ['service.yml', 'project'], 'Source of the path.');
@@ -103,147 +114,110 @@ const ToolCounts = builder.objectRef<Row<McpBinding>>('McpToolCounts').implement
 });
 
 type FieldsOfBinding = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<McpBinding>>;
-const bindingFields = (t: FieldsOfBinding) => ({
-  transport: t.expose('transport', { type: Transport.type, description: 'The declaration at the time of binding.' }),
-  status: t.field({
-    type: BindingStatus.type,
-    description: 'Status of the binding, derived from its declaration and its tools at the time of the read.',
-    resolve: (one) => statusOfServer(one).status,
-  }),
-  statusDetail: t.string({
-    nullable: true,
-    description: 'The action that a person must take; null when none is needed.',
-    resolve: (one) => statusOfServer(one).statusDetail,
-  }),
-  roles: t.expose('roles', { type: [AgentRole.type], description: 'The roles whose agents may use the server.' }),
-  authKind: t.expose('authKind', {
-    type: AuthKind.type,
-    description: 'The authentication method, which follows from the declaration and the credentials.',
-  }),
-});
+const bindingFields = (t: FieldsOfBinding) =>
+  members(t, {
+    transport: typed(Transport.type, 'The declaration at the time of binding.'),
+    status: t.field({
+      type: BindingStatus.type,
+      description: 'Status of the binding, derived from its declaration and its tools at the time of the read.',
+      resolve: (one) => statusOfServer(one).status,
+    }),
+    statusDetail: t.string({
+      nullable: true,
+      description: 'The action that a person must take; null when none is needed.',
+      resolve: (one) => statusOfServer(one).statusDetail,
+    }),
+    roles: typed([AgentRole.type], 'The roles whose agents may use the server.'),
+    authKind: typed(
+      AuthKind.type,
+      'The authentication method, which follows from the declaration and the credentials.',
+    ),
+  });
 
 export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement({
   description: 'The binding of a declared server to its project: which roles may use which of its tools.',
-  fields: (t) => ({
-    ...bindingFields(t),
-    pinnedUrl: t.exposeString('pinnedUrl', {
-      nullable: true,
-      description: 'The address when it was bound: the only one that anything is sent to.',
+  fields: (t) =>
+    members(t, {
+      ...bindingFields(t),
+      pinnedUrl: stringOrNull('The address when it was bound: the only one that anything is sent to.'),
+      packageSpec: stringOrNull('The package when it was bound.'),
+      allowedEgressHosts: strings('Hosts that may get requests besides that of `pinnedUrl`.'),
+      credentialFields: strings('Names of the credentials that the binding has.'),
+      toolSnapshot: typed([ToolType], 'The tools as they were last read from the server.'),
+      approvedTools: typed([ApprovedToolType], 'The tools that agents may use; no others are offered.'),
+      toolsRefreshedAt: epochMsOrNull('When the tools were last read from the server; null means never.'),
+      effectiveToolCounts: t.field({
+        type: ToolCounts,
+        description: 'Number of tools that an agent of each role can use now.',
+        resolve: (one) => one,
+      }),
+      createdAt: epochMs('When the binding was bound.'),
+      updatedAt: epochMs('When a person last changed the binding.'),
     }),
-    packageSpec: t.exposeString('packageSpec', { nullable: true, description: 'The package when it was bound.' }),
-    allowedEgressHosts: t.exposeStringList('allowedEgressHosts', {
-      description: 'Hosts that may get requests besides that of `pinnedUrl`.',
-    }),
-    credentialFields: t.exposeStringList('credentialFields', {
-      description: 'Names of the credentials that the binding has.',
-    }),
-    toolSnapshot: t.expose('toolSnapshot', {
-      type: [ToolType],
-      description: 'The tools as they were last read from the server.',
-    }),
-    approvedTools: t.expose('approvedTools', {
-      type: [ApprovedToolType],
-      description: 'The tools that agents may use; no others are offered.',
-    }),
-    toolsRefreshedAt: t.expose('toolsRefreshedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the tools were last read from the server; null means never.',
-    }),
-    effectiveToolCounts: t.field({
-      type: ToolCounts,
-      description: 'Number of tools that an agent of each role can use now.',
-      resolve: (one) => one,
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the binding was bound.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed the binding.' }),
-  }),
 });
 
 const ServerType = builder.objectRef<McpServer>('McpServer').implement({
   description: 'A server that is declared, bound, or both.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name of the server, unique in the project.' }),
-    declared: t.expose('declared', {
-      type: DeclaredType,
-      nullable: true,
-      description: 'The declaration; null when the config file has none.',
+  fields: (t) =>
+    members(t, {
+      name: string('The name of the server, unique in the project.'),
+      declared: typedOrNull(DeclaredType, 'The declaration; null when the config file has none.'),
+      binding: typedOrNull(BindingType, 'The binding; null when the server is not bound.'),
     }),
-    binding: t.expose('binding', {
-      type: BindingType,
-      nullable: true,
-      description: 'The binding; null when the server is not bound.',
-    }),
-  }),
 });
 
 export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').implement({
   description: 'The MCP servers of a project: declared in its repository and bound here, side by side.',
-  fields: (t) => ({
-    projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
-    configPath: t.exposeString('configPath', { description: 'Path of the config file in the repository.' }),
-    configPathSource: t.expose('configPathSource', {
-      type: ConfigPathSource.type,
-      description: 'Source of the path: `project` when the project has set its own.',
+  fields: (t) =>
+    members(t, {
+      projectId: string('The id of the project; starts with `prj_`.'),
+      configPath: string('Path of the config file in the repository.'),
+      configPathSource: typed(ConfigPathSource.type, 'Source of the path: `project` when the project has set its own.'),
+      configRef: stringOrNull('The ref that was read; null when none was read.'),
+      configStatus: typed(ConfigStatus.type, 'The outcome of reading the file now.'),
+      configError: stringOrNull('The error; null when `ok`.'),
+      warnings: strings('Warnings about content that the file should not have.'),
+      servers: typed([ServerType], 'The declared servers in the order of the file, then the other bound ones.'),
+      callsOfDay: t.field({
+        graphOnly: true,
+        type: CallsOfDay,
+        description: 'Calls of the tools of these servers by runs in the last 24 hours.',
+        resolve: ({ projectId }) => recentCalls(projectId),
+      }),
     }),
-    configRef: t.exposeString('configRef', {
-      nullable: true,
-      description: 'The ref that was read; null when none was read.',
-    }),
-    configStatus: t.expose('configStatus', {
-      type: ConfigStatus.type,
-      description: 'The outcome of reading the file now.',
-    }),
-    configError: t.exposeString('configError', { nullable: true, description: 'The error; null when `ok`.' }),
-    warnings: t.exposeStringList('warnings', { description: 'Warnings about content that the file should not have.' }),
-    servers: t.expose('servers', {
-      type: [ServerType],
-      description: 'The declared servers in the order of the file, then the other bound ones.',
-    }),
-    callsOfDay: t.field({
-      graphOnly: true,
-      type: CallsOfDay,
-      description: 'Calls of the tools of these servers by runs in the last 24 hours.',
-      resolve: ({ projectId }) => recentCalls(projectId),
-    }),
-  }),
 });
 
 const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').implement({
   description: 'A bound server, in short.',
-  fields: (t) => ({
-    projectId: t.exposeString('projectId', { description: 'The project that the server is bound to.' }),
-    projectName: t.exposeString('projectName', { description: 'The name of the project that the server is bound to.' }),
-    serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
-    ...bindingFields(t as unknown as FieldsOfBinding),
-    credentialFields: t.exposeStringList('credentialFields', {
-      description: 'Names of the credentials that the binding has.',
+  fields: (t) =>
+    members(t, {
+      projectId: string('The project that the server is bound to.'),
+      projectName: string('The name of the project that the server is bound to.'),
+      serverName: string('Name of the server in the config file.'),
+      ...bindingFields(t as unknown as FieldsOfBinding),
+      credentialFields: strings('Names of the credentials that the binding has.'),
+      updatedAt: epochMs('When a person last changed the binding.'),
     }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed the binding.' }),
-  }),
 });
 
 export const Bindings = builder.objectRef<{ bindings: BindingOfProject[] }>('McpBindingList').implement({
   description: 'The bound servers that the caller may see.',
-  fields: (t) => ({
-    bindings: t.expose('bindings', {
-      type: [ListItem],
-      description: 'The bindings, ordered by the name of the project.',
+  fields: (t) =>
+    members(t, {
+      bindings: typed([ListItem], 'The bindings, ordered by the name of the project.'),
     }),
-  }),
 });
 export const RunServer = builder.objectRef<RunMcpServer>('RunMcpServer').implement({
   description: 'An MCP server that the agent of a run may use.',
-  fields: (t) => ({
-    serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
-    url: t.exposeString('url', {
-      description:
+  fields: (t) =>
+    members(t, {
+      serverName: string('Name of the server in the config file.'),
+      url: string(
         'Address for streamable HTTP; requests carry the service token, and the lease in the header X-Lease-Id.',
-    }),
-    alwaysAsk: t.exposeStringList('alwaysAsk', {
-      description:
+      ),
+      alwaysAsk: strings(
         'Tools whose calls each need a person. The runtime asks by a fragment of the kind `elicitation` with the `toolUseId` that the ' +
-        'call then carries in the header X-Question-Id, `action` server.tool and the arguments as JSON in `parameter`.',
+          'call then carries in the header X-Question-Id, `action` server.tool and the arguments as JSON in `parameter`.',
+      ),
     }),
-  }),
 });

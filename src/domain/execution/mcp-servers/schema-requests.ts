@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
+import { epochMs, members, string, typed } from '#graph/members.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { AgentRole } from '../../projects/agents/schema-catalog.ts';
@@ -135,29 +136,27 @@ export const OAuthStart = builder
   .objectRef<{ authorizeUrl: string; expiresAt: number }>('McpOAuthStartResponse')
   .implement({
     description: 'The page on which the person signs in to the server.',
-    fields: (t) => ({
-      authorizeUrl: t.exposeString('authorizeUrl', { description: 'Address to open in the browser of the person.' }),
-      expiresAt: t.expose('expiresAt', {
-        type: 'EpochMs',
-        description: 'The time until which the person can finish signing in.',
+    fields: (t) =>
+      members(t, {
+        authorizeUrl: string('Address to open in the browser of the person.'),
+        expiresAt: epochMs('The time until which the person can finish signing in.'),
       }),
-    }),
   });
 export const OAuthComplete = builder
   .objectRef<{ projectId: string; serverName: string; returnTo: string }>('McpOAuthCompleteResponse')
   .implement({
     description: 'The server that is connected now.',
-    fields: (t) => ({
-      projectId: t.exposeString('projectId', { description: 'The project of the server.' }),
-      serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
-      returnTo: t.exposeString('returnTo', {
-        description: 'The path of the console that was given to `startMcpOAuth`.',
+    fields: (t) =>
+      members(t, {
+        projectId: string('The project of the server.'),
+        serverName: string('Name of the server in the config file.'),
+        returnTo: string('The path of the console that was given to `startMcpOAuth`.'),
       }),
-    }),
   });
 export const Deleted = builder.objectRef<{ deleted: true }>('McpDeleteResponse').implement({
   description: 'The binding and its credentials were deleted.',
-  fields: (t) => ({
-    deleted: t.expose('deleted', { type: 'True', description: 'Always true: without a binding the answer is a 404.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      deleted: typed('True', 'Always true: without a binding the answer is a 404.'),
+    }),
 });

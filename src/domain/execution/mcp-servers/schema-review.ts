@@ -1,5 +1,6 @@
 // The review of an MCP server's tools before a person approves them, in the graph.
 import { builder } from '#graph/builder.ts';
+import { members, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { type ToolDefinition, toolDigest } from './model.ts';
@@ -84,16 +85,14 @@ const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implemen
 
 export const ToolReviewType = builder.objectRef<ToolReview>('McpToolReview').implement({
   description: 'The tools of a bound server, compared with the approved ones.',
-  fields: (t) => ({
-    binding: t.expose('binding', {
-      type: BindingType,
-      description: 'The binding that the tools were read with: send its `updatedAt` with the approval.',
+  fields: (t) =>
+    members(t, {
+      binding: typed(BindingType, 'The binding that the tools were read with: send its `updatedAt` with the approval.'),
+      tools: t.field({
+        type: [ReviewedToolType],
+        complexity: { field: 1, multiplier: 1 },
+        description: 'The tools in the order of the server, removed ones last.',
+        resolve: ({ tools, isNarrowed }) => tools.map((tool) => ({ ...tool, isNarrowed })),
+      }),
     }),
-    tools: t.field({
-      type: [ReviewedToolType],
-      complexity: { field: 1, multiplier: 1 },
-      description: 'The tools in the order of the server, removed ones last.',
-      resolve: ({ tools, isNarrowed }) => tools.map((tool) => ({ ...tool, isNarrowed })),
-    }),
-  }),
 });

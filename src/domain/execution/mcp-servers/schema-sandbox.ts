@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
+import { boolean, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { ReportAcknowledgement } from '../runtime/schema-answers.ts';
@@ -15,63 +16,54 @@ const most = { tools: 1_000_000, error: 500, integrity: 200, durationMs: 24 * 60
 
 const Value = builder.objectRef<RunMcpCommand['env'][number]>('RunMcpValue').implement({
   description: 'A variable of an MCP server, or the value of a secret.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name of the server in the config file.' }),
-    value: t.exposeString('value', { description: 'One line or more of text.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      name: string('Name of the server in the config file.'),
+      value: string('One line or more of text.'),
+    }),
 });
 
 const RunCommand = builder.objectRef<RunMcpCommand>('RunMcpCommand').implement({
   description: 'An MCP server that the runtime starts beside the agent of a run, in its sandbox.',
-  fields: (t) => ({
-    serverName: t.exposeString('serverName', { description: 'Name of the server in the config file.' }),
-    packages: t.exposeStringList('packages', {
-      description: 'npm packages to install, each `name@version`; empty means the server is a file of the repository.',
-    }),
-    program: t.exposeString('program', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      serverName: string('Name of the server in the config file.'),
+      packages: strings(
+        'npm packages to install, each `name@version`; empty means the server is a file of the repository.',
+      ),
+      program: stringOrNull(
         'A program of the packages, or `node`; null means the only one, or the one named like the first package.',
-    }),
-    args: t.exposeStringList('args', { description: 'Arguments as declared, with `${secret:NAME}` as written.' }),
-    env: t.expose('env', { type: [Value], description: 'Variables as declared, with `${secret:NAME}` as written.' }),
-    credentials: t.expose('credentials', {
-      type: [Value],
-      description:
+      ),
+      args: strings('Arguments as declared, with `${secret:NAME}` as written.'),
+      env: typed([Value], 'Variables as declared, with `${secret:NAME}` as written.'),
+      credentials: typed(
+        [Value],
         'Values of the secrets that the binding has. The environment of the step has the values of other secrets.',
+      ),
+      packageIntegrity: stringOrNull(
+        'Checksum that the first package must have, as in lock files of npm; null means any.',
+      ),
+      refusal: stringOrNull('Why the server must not be started; null when it may be.'),
     }),
-    packageIntegrity: t.exposeString('packageIntegrity', {
-      nullable: true,
-      description: 'Checksum that the first package must have, as in lock files of npm; null means any.',
-    }),
-    refusal: t.exposeString('refusal', {
-      nullable: true,
-      description: 'Why the server must not be started; null when it may be.',
-    }),
-  }),
 });
 
 const RunTools = builder.objectRef<UsableTools>('RunMcpTools').implement({
   description: 'The tools that the agent of a run may use.',
-  fields: (t) => ({
-    tools: t.exposeStringList('tools', {
-      description: 'Names of the tools that a person has approved and that have not changed since.',
+  fields: (t) =>
+    members(t, {
+      tools: strings('Names of the tools that a person has approved and that have not changed since.'),
+      refusal: stringOrNull('Why the agent may use no tool of the server; null when it may.'),
     }),
-    refusal: t.exposeString('refusal', {
-      nullable: true,
-      description: 'Why the agent may use no tool of the server; null when it may.',
-    }),
-  }),
 });
 
 const Admission = builder.objectRef<{ needsPerson: boolean }>('McpCallAdmission').implement({
   description: 'Whether a call may be made.',
-  fields: (t) => ({
-    needsPerson: t.exposeBoolean('needsPerson', {
-      description:
+  fields: (t) =>
+    members(t, {
+      needsPerson: boolean(
         'Whether a person has to decide first. The runtime asks as for a remote server, then asks here again.',
+      ),
     }),
-  }),
 });
 
 const tool = boundedText(text.mcpToolName).describe('The server’s name for the tool.');

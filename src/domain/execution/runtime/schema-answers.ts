@@ -1,5 +1,18 @@
 // The answers to runtimes in the graph.
 import { builder } from '#graph/builder.ts';
+import {
+  boolean,
+  booleanOrNull,
+  epochMs,
+  epochMsOrNull,
+  floatOrNull,
+  int,
+  intOrNull,
+  members,
+  string,
+  stringOrNull,
+  typed,
+} from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { bytes, lease, text } from '#limits.ts';
@@ -15,56 +28,38 @@ import { RunAgentType, RunStepType } from './schema-orders.ts';
 
 export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implement({
   description: 'A run that this runtime now holds, with everything needed to work on it.',
-  fields: (t) => ({
-    runId: t.exposeString('runId', { description: 'The id of the run.' }),
-    leaseId: t.exposeString('leaseId', { description: 'The id of the lease, required in every report on this run.' }),
-    leaseUntil: t.expose('leaseUntil', {
-      type: 'EpochMs',
-      description: `When the lease expires. Each heartbeat renews it for ${lease.lastsMs / 1_000} seconds; send one every ${lease.heartbeatMs / 1_000} seconds.`,
-    }),
-    orgId: t.exposeString('orgId', { description: 'The organization of the run.' }),
-    projectId: t.exposeString('projectId', { description: 'The project in whose repository the run works.' }),
-    missionTitle: t.exposeString('missionTitle', { nullable: true, description: 'The title when the run began.' }),
-    prompt: t.exposeString('prompt', {
-      complexity: weightOf(text.prompt.max),
-      description: 'The task for the agent. The shell harness runs it as a script.',
-    }),
-    issueId: t.exposeString('issueId', { description: 'The issue’s id in the project’s tracker.' }),
-    issueUrl: t.exposeString('issueUrl', {
-      nullable: true,
-      description: 'The page of the issue; null when its tracker has none.',
-    }),
-    repoFullName: t.exposeString('repoFullName', { description: 'The project’s repository, `<owner>/<repo>`.' }),
-    autoMerge: t.exposeBoolean('autoMerge', {
-      description:
+  fields: (t) =>
+    members(t, {
+      runId: string('The id of the run.'),
+      leaseId: string('The id of the lease, required in every report on this run.'),
+      leaseUntil: epochMs(
+        `When the lease expires. Each heartbeat renews it for ${lease.lastsMs / 1_000} seconds; send one every ${lease.heartbeatMs / 1_000} seconds.`,
+      ),
+      orgId: string('The organization of the run.'),
+      projectId: string('The project in whose repository the run works.'),
+      missionTitle: stringOrNull('The title when the run began.'),
+      prompt: string('The task for the agent. The shell harness runs it as a script.', {
+        complexity: weightOf(text.prompt.max),
+      }),
+      issueId: string('The issue’s id in the project’s tracker.'),
+      issueUrl: stringOrNull('The page of the issue; null when its tracker has none.'),
+      repoFullName: string('The project’s repository, `<owner>/<repo>`.'),
+      autoMerge: boolean(
         'Whether the platform merges the change once a reviewer of the run has approved it; a runtime merges nothing.',
+      ),
+      instanceType: typed(InstanceType.type, 'The size of the sandbox.'),
+      memoryMb: int('The memory that the instance type has, MiB.'),
+      agent: typed(RunAgentType, 'The agent of the step.'),
+      step: typed(RunStepType, 'The step to work on; `finishStep` returns the next one.'),
+      baseBranch: stringOrNull('The branch that the change is for; null means the default branch of the repository.'),
+      branch: string('The branch that the agents of the run commit to.'),
+      budgetUsd: floatOrNull(
+        'Amount that the run may still cost, US dollars: its budget within the plan of the organization.',
+      ),
+      stepTimeoutMs: int('Time limit of a step, milliseconds; a longer step is reported as failed.'),
+      answerTimeoutMs: int('Time that a step may wait for people in addition to `stepTimeoutMs`, milliseconds.'),
+      maxTurns: int('Maximum of model turns in a step; a step with more is reported as failed.'),
     }),
-    instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The size of the sandbox.' }),
-    memoryMb: t.exposeInt('memoryMb', { description: 'The memory that the instance type has, MiB.' }),
-    agent: t.expose('agent', { type: RunAgentType, description: 'The agent of the step.' }),
-    step: t.expose('step', {
-      type: RunStepType,
-      description: 'The step to work on; `finishStep` returns the next one.',
-    }),
-    baseBranch: t.exposeString('baseBranch', {
-      nullable: true,
-      description: 'The branch that the change is for; null means the default branch of the repository.',
-    }),
-    branch: t.exposeString('branch', { description: 'The branch that the agents of the run commit to.' }),
-    budgetUsd: t.exposeFloat('budgetUsd', {
-      nullable: true,
-      description: 'Amount that the run may still cost, US dollars: its budget within the plan of the organization.',
-    }),
-    stepTimeoutMs: t.exposeInt('stepTimeoutMs', {
-      description: 'Time limit of a step, milliseconds; a longer step is reported as failed.',
-    }),
-    answerTimeoutMs: t.exposeInt('answerTimeoutMs', {
-      description: 'Time that a step may wait for people in addition to `stepTimeoutMs`, milliseconds.',
-    }),
-    maxTurns: t.exposeInt('maxTurns', {
-      description: 'Maximum of model turns in a step; a step with more is reported as failed.',
-    }),
-  }),
 });
 
 const Desired = wordSet(
@@ -92,73 +87,63 @@ const RunDesired = wordSet('RunDesired', desiredOfRun, 'Action that a runtime mu
 });
 const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatMessage').implement({
   description: 'A message of a person to the agent of a run.',
-  fields: (t) => ({
-    messageId: t.exposeString('messageId', { description: 'The id to acknowledge once the agent has the message.' }),
-    text: t.exposeString('text', {
-      complexity: weightOf(stepText.message.max),
-      description: 'The text for the agent.',
+  fields: (t) =>
+    members(t, {
+      messageId: string('The id to acknowledge once the agent has the message.'),
+      text: string('The text for the agent.', { complexity: weightOf(stepText.message.max) }),
+      author: string('The name of the person who sent it.'),
+      questionId: stringOrNull(
+        '`toolUseId` of the answered question; null for other messages, and for a question without one.',
+      ),
+      approved: booleanOrNull('The decision about a tool call; null for other messages.'),
     }),
-    author: t.exposeString('author', { description: 'The name of the person who sent it.' }),
-    questionId: t.exposeString('questionId', {
-      nullable: true,
-      description: '`toolUseId` of the answered question; null for other messages, and for a question without one.',
-    }),
-    approved: t.exposeBoolean('approved', {
-      nullable: true,
-      description: 'The decision about a tool call; null for other messages.',
-    }),
-  }),
 });
 const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('HeartbeatRun').implement({
   description: 'The required action of a runtime for a run.',
-  fields: (t) => ({
-    runId: t.exposeString('runId', { description: 'The id from the request.' }),
-    desired: t.expose('desired', {
-      type: RunDesired.type,
-      description: 'The action; `stop` also when the id is unknown, or its run has ended or is lost.',
-    }),
-    messages: t.expose('messages', {
-      type: [HeartbeatMessage],
-      description: 'Messages for the agent in order, repeated in each answer until they are acknowledged.',
-    }),
-    leaseUntil: t.expose('leaseUntil', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the lease expires; null when the run must stop.',
-    }),
-    modelRevision: t.exposeString('modelRevision', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      runId: string('The id from the request.'),
+      desired: typed(
+        RunDesired.type,
+        'The action; `stop` also when the id is unknown, or its run has ended or is lost.',
+      ),
+      messages: typed(
+        [HeartbeatMessage],
+        'Messages for the agent in order, repeated in each answer until they are acknowledged.',
+      ),
+      leaseUntil: epochMsOrNull('When the lease expires; null when the run must stop.'),
+      modelRevision: stringOrNull(
         'If the value differs from that of `runModels`, call `runModels` again and stop using credentials that it no longer lists. Null when the run must stop, or ' +
-        'has no agent with a model.',
+          'has no agent with a model.',
+      ),
     }),
-  }),
 });
 export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatResponse').implement({
   description: 'The required action of a runtime for each run, sandbox and environment of its heartbeat.',
-  fields: (t) => ({
-    runs: t.expose('runs', { type: [HeartbeatRun], description: 'An answer for each run, in the order sent.' }),
-    sandboxes: t.expose('sandboxes', {
-      type: [desiredType('HeartbeatSandbox', 'sandboxId', 'a sandbox')],
-      description: 'An answer for each sandbox, in the order sent.',
+  fields: (t) =>
+    members(t, {
+      runs: typed([HeartbeatRun], 'An answer for each run, in the order sent.'),
+      sandboxes: typed(
+        [desiredType('HeartbeatSandbox', 'sandboxId', 'a sandbox')],
+        'An answer for each sandbox, in the order sent.',
+      ),
+      nextHeartbeatMs: int(
+        `Time until the next heartbeat, milliseconds: shorter while an agent that accepts messages works.`,
+      ),
+      environments: typed(
+        [desiredType('HeartbeatEnvironment', 'environmentId', 'a preview environment')],
+        'An answer for each environment, in the order sent.',
+      ),
     }),
-    nextHeartbeatMs: t.exposeInt('nextHeartbeatMs', {
-      description: `Time until the next heartbeat, milliseconds: shorter while an agent that accepts messages works.`,
-    }),
-    environments: t.expose('environments', {
-      type: [desiredType('HeartbeatEnvironment', 'environmentId', 'a preview environment')],
-      description: 'An answer for each environment, in the order sent.',
-    }),
-  }),
 });
 
 export const ReportAcknowledgement = builder.objectRef<{ ok: true }>('ReportAcknowledgement').implement({
   description: 'The report was recorded, now or by an earlier request.',
-  fields: (t) => ({ ok: t.expose('ok', { type: 'True', description: 'Always true.' }) }),
+  fields: (t) => members(t, { ok: typed('True', 'Always true.') }),
 });
 export const Appended = builder.objectRef<{ nextSeq: number }>('Appended').implement({
   description: 'The position at which the log or the list of fragments continues.',
-  fields: (t) => ({ nextSeq: t.exposeInt('nextSeq', { description: 'The sequence number of the next entry.' }) }),
+  fields: (t) => members(t, { nextSeq: int('The sequence number of the next entry.') }),
 });
 const registeredType = <K extends string>(name: string, id: K, noun: string) =>
   builder.objectRef<Record<K, string>>(name).implement({
@@ -174,75 +159,68 @@ export const ArtifactUpload = builder
   .objectRef<{ contentKey: string; uploadUrl: string; expiresAt: number }>('ArtifactUpload')
   .implement({
     description: 'Upload address for the bytes of one artifact.',
-    fields: (t) => ({
-      contentKey: t.exposeString('contentKey', { description: 'The value for `registerArtifact`.' }),
-      uploadUrl: t.exposeString('uploadUrl', {
-        description: 'PUT the bytes to this URL; it needs no other credential.',
+    fields: (t) =>
+      members(t, {
+        contentKey: string('The value for `registerArtifact`.'),
+        uploadUrl: string('PUT the bytes to this URL; it needs no other credential.'),
+        expiresAt: epochMs('When the URL expires.'),
       }),
-      expiresAt: t.expose('expiresAt', { type: 'EpochMs', description: 'When the URL expires.' }),
-    }),
   });
 export const RepositoryFile = builder
   .objectRef<{ path: string; ref: string; content: string }>('RepositoryFile')
   .implement({
     description: 'A text file of a repository.',
-    fields: (t) => ({
-      path: t.exposeString('path', { description: 'Path from the root of the repository.' }),
-      ref: t.exposeString('ref', { description: 'The branch, tag or commit that the file was read from.' }),
-      content: t.exposeString('content', {
-        complexity: weightOf(bytes.repositoryFile),
-        description: `The content of the file, at most ${bytes.repositoryFile.toLocaleString('en')} bytes.`,
+    fields: (t) =>
+      members(t, {
+        path: string('Path from the root of the repository.'),
+        ref: string('The branch, tag or commit that the file was read from.'),
+        content: string(`The content of the file, at most ${bytes.repositoryFile.toLocaleString('en')} bytes.`, {
+          complexity: weightOf(bytes.repositoryFile),
+        }),
       }),
-    }),
   });
 
 const RunModel = builder.objectRef<RunModels['connectors'][number]>('RunModel').implement({
   description: 'A model connector of the organization of a run, with its credentials.',
-  fields: (t) => ({
-    integrationId: t.exposeString('integrationId', { description: 'The id of the connector; starts with `int_`.' }),
-    name: t.exposeString('name', { description: 'Name of the connector, for messages to people.' }),
-    vendor: t.expose('vendor', { type: ModelVendor.type, description: 'The vendor of the server’s protocol.' }),
-    baseUrl: t.exposeString('baseUrl', {
-      description:
+  fields: (t) =>
+    members(t, {
+      integrationId: string('The id of the connector; starts with `int_`.'),
+      name: string('Name of the connector, for messages to people.'),
+      vendor: typed(ModelVendor.type, 'The vendor of the server’s protocol.'),
+      baseUrl: string(
         'Address of the server, without a trailing slash; for `openai` with the version. An organization may have chosen it: ' +
-        'connect to public addresses only.',
+          'connect to public addresses only.',
+      ),
+      apiKey: string('A secret: for the gateway of the runtime alone, never for an agent, a log or a file.'),
     }),
-    apiKey: t.exposeString('apiKey', {
-      description: 'A secret: for the gateway of the runtime alone, never for an agent, a log or a file.',
-    }),
-  }),
 });
 export const RunModelsType = builder.objectRef<RunModels>('RunModels').implement({
   description: 'The credentials of models that the agents of a run use instead of the runtime’s own.',
-  fields: (t) => ({
-    revision: t.exposeString('revision', {
-      description: 'For comparison with `modelRevision` of the answers to heartbeats.',
+  fields: (t) =>
+    members(t, {
+      revision: string('For comparison with `modelRevision` of the answers to heartbeats.'),
+      connectors: typed([RunModel], 'At most one connector of each vendor.'),
     }),
-    connectors: t.expose('connectors', { type: [RunModel], description: 'At most one connector of each vendor.' }),
-  }),
 });
 
 export const RunRepositoryType = builder.objectRef<RunRepository>('RunRepository').implement({
   description: 'Access of a run’s runtime to its repository, for cloning and for pushing its branch.',
-  fields: (t) => ({
-    url: t.exposeString('url', {
-      description: 'An https address, or the absolute path of a folder on the machine of the service.',
+  fields: (t) =>
+    members(t, {
+      url: string('An https address, or the absolute path of a folder on the machine of the service.'),
+      username: stringOrNull('For HTTP basic authentication; null for a folder.'),
+      password: stringOrNull('A secret; null for a folder.'),
+      defaultBranch: string('The branch that the work begins from.'),
+      branch: string('The branch that the run pushes.'),
     }),
-    username: t.exposeString('username', {
-      nullable: true,
-      description: 'For HTTP basic authentication; null for a folder.',
-    }),
-    password: t.exposeString('password', { nullable: true, description: 'A secret; null for a folder.' }),
-    defaultBranch: t.exposeString('defaultBranch', { description: 'The branch that the work begins from.' }),
-    branch: t.exposeString('branch', { description: 'The branch that the run pushes.' }),
-  }),
 });
 export const ReportedBranch = builder
   .objectRef<{ prNumber: number | null; prUrl: string | null }>('ReportedBranch')
   .implement({
     description: 'The pull request of a branch.',
-    fields: (t) => ({
-      prNumber: t.exposeInt('prNumber', { nullable: true, description: 'Number; null without pull requests.' }),
-      prUrl: t.exposeString('prUrl', { nullable: true, description: 'The pull request’s page; null without one.' }),
-    }),
+    fields: (t) =>
+      members(t, {
+        prNumber: intOrNull('Number; null without pull requests.'),
+        prUrl: stringOrNull('The pull request’s page; null without one.'),
+      }),
   });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
-import { safeInt } from '#graph/scalars.ts';
+import { safeIntInput } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { connectionReport } from '../../work/connections/bounds.ts';
 import { ConnectionPhase, ConnectionVerdict } from '../../work/connections/schema.ts';
@@ -12,7 +12,7 @@ import * as operations from './environments.ts';
 import { ReportAcknowledgement } from './schema-answers.ts';
 import { commitSha, id, key, ofRun } from './schema-runs.ts';
 
-const bytes = safeInt(connectionReport.bytes);
+const bytes = safeIntInput(connectionReport.bytes);
 const ReportConnectionsRequest = request(
   'ReportConnectionsRequest',
   z
@@ -68,7 +68,7 @@ const ReportPreparationRequest = request(
         .max(preparationBounds.seconds)
         .nullish()
         .describe('Duration in seconds; 0 when the environment was there already.'),
-      bytes: safeInt(preparationBounds.bytes).nullish().describe('Size on the disk.'),
+      bytes: safeIntInput(preparationBounds.bytes).nullish().describe('Size on the disk.'),
     })
     .describe('Status of the preparation of the environment of a run. A later report replaces an earlier one.'),
 );

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
+import { int, members, stringOrNull } from '#graph/members.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { type ModelCallGrant, reserveModelCall } from './model-calls.ts';
@@ -22,15 +23,11 @@ const ReserveModelCallRequest = request(
 );
 const ModelCallReservation = builder.objectRef<ModelCallGrant>('ModelCallReservation').implement({
   description: 'Whether a model call may be made now.',
-  fields: (t) => ({
-    outputTokens: t.exposeInt('outputTokens', {
-      description: 'Maximum output tokens that the call may request; 0 means the call must not be made yet.',
+  fields: (t) =>
+    members(t, {
+      outputTokens: int('Maximum output tokens that the call may request; 0 means the call must not be made yet.'),
+      reason: stringOrNull('The reason why the call must not be made, for people; null when the call may be made.'),
     }),
-    reason: t.exposeString('reason', {
-      nullable: true,
-      description: 'The reason why the call must not be made, for people; null when the call may be made.',
-    }),
-  }),
 });
 
 builder.mutationField('reserveModelCall', (t) =>

@@ -2,7 +2,7 @@
 // (docs/decisions/0031-runtimes-report-over-graphql.md).
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
-import { epochMs, wordSet } from '#graph/scalars.ts';
+import { epochMsInput, wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
 import { AgentRole } from '../../projects/agents/schema-catalog.ts';
@@ -44,7 +44,7 @@ const real = (max: number) => z.number().min(0).max(max);
 
 const sample = z
   .object({
-    t: epochMs.describe('When the sample was measured: within the last 28 days.'),
+    t: epochMsInput.describe('When the sample was measured: within the last 28 days.'),
     cpuPct: real(100_000).describe('CPU use in percent of all cores, 0 to 100.'),
     memUsedMb: real(1e9).describe('Memory in use, megabytes.'),
     memTotalMb: real(1e9).describe('All memory, megabytes.'),
@@ -164,7 +164,7 @@ export const RegisterEnvironmentRequest = request(
       key,
       prNumber: z.int().min(1).max(2_147_483_647).nullish().describe('The pull request of the change.'),
       workerName: boundedText(text.runtimeKey).nullish().describe('The name of the deployment at its platform.'),
-      expiresAt: epochMs
+      expiresAt: epochMsInput
         .nullish()
         .describe('When the environment is to be taken down; if absent, a person or the runtime ends it.'),
     })

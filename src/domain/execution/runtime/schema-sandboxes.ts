@@ -2,7 +2,7 @@
 // (docs/decisions/0031-runtimes-report-over-graphql.md).
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
-import { epochMs } from '#graph/scalars.ts';
+import { epochMsInput } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
 import { Harness } from '../../projects/agents/schema-catalog.ts';
@@ -29,7 +29,7 @@ export const RegisterSandboxRequest = request(
       harness: Harness.zod.describe('The harness that runs in the sandbox.'),
       harnessVersion: boundedText(text.harnessVersion).nullish().describe('The version that the harness reports.'),
       instanceType: InstanceType.zod.describe('The machine that it runs on.'),
-      timeoutAt: epochMs.nullish().describe('The latest time at which the sandbox is ended.'),
+      timeoutAt: epochMsInput.nullish().describe('The latest time at which the sandbox is ended.'),
     })
     .describe('A sandbox that the runtime has started for a run.'),
 );
@@ -91,7 +91,7 @@ export const AppendFragmentsRequest = request(
           z
             .object({
               kind: FragmentKind.zod.describe('What the agent does; it decides which of the other fields are present.'),
-              t: epochMs.describe('When it happened.'),
+              t: epochMsInput.describe('When it happened.'),
               body: fragmentText.describe('The text of a thought, an answer, a question, an error or a prompt.'),
               action: boundedText(text.fragmentWord)
                 .nullish()

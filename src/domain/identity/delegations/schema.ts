@@ -2,6 +2,7 @@
 // there is no MCP tool.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
+import { epochMs, epochMsOrNull, int, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
 import { RevocationKind } from '../tokens/schema.ts';
@@ -32,74 +33,48 @@ const DelegationStatus = wordSet(
 
 const AgentDelegation = builder.objectRef<operations.Delegation>('AgentDelegation').implement({
   description: 'Authority that a person has lent to an agent or an OAuth client.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id of the agent’s registration or of the client’s sign-in.' }),
-    agentName: t.exposeString('agentName', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      id: string('The id of the agent’s registration or of the client’s sign-in.'),
+      agentName: stringOrNull(
         'The name that the agent gave itself, unverified; null for a client and for an agent without a name.',
+      ),
+      registrationType: typed(DelegationKind.type, 'Origin of the program’s authority.'),
+      provider: stringOrNull('The issuer that vouches for the agent; null where none does.'),
+      clientName: stringOrNull('The client’s own name when the person consented, unverified; null for an agent.'),
+      scopes: strings(
+        'The scopes that the person lent. Each use is limited to those that the person’s role still holds.',
+      ),
+      projectId: stringOrNull('The only project that the program reaches; null means the whole organization.'),
+      resource: string('The resource identifier (RFC 8707) that the program’s tokens are valid for.'),
+      createdAt: epochMs('When the person consented.'),
+      expiresAt: epochMs('When the delegation ends, or ended, unless revoked.'),
+      lastUsedAt: epochMsOrNull(
+        'The last use of one of the program’s tokens, accurate to the minute; null before the first.',
+      ),
+      status: typed(DelegationStatus.type, 'Whether the delegation is in effect.'),
+      project: t.byId(ProjectType, 'projectId', { link: 'projects:read', description: 'The project of `projectId`.' }),
     }),
-    registrationType: t.expose('registrationType', {
-      type: DelegationKind.type,
-      description: 'Origin of the program’s authority.',
-    }),
-    provider: t.exposeString('provider', {
-      nullable: true,
-      description: 'The issuer that vouches for the agent; null where none does.',
-    }),
-    clientName: t.exposeString('clientName', {
-      nullable: true,
-      description: 'The client’s own name when the person consented, unverified; null for an agent.',
-    }),
-    scopes: t.exposeStringList('scopes', {
-      description: 'The scopes that the person lent. Each use is limited to those that the person’s role still holds.',
-    }),
-    projectId: t.exposeString('projectId', {
-      nullable: true,
-      description: 'The only project that the program reaches; null means the whole organization.',
-    }),
-    resource: t.exposeString('resource', {
-      description: 'The resource identifier (RFC 8707) that the program’s tokens are valid for.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the person consented.' }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'EpochMs',
-      description: 'When the delegation ends, or ended, unless revoked.',
-    }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'The last use of one of the program’s tokens, accurate to the minute; null before the first.',
-    }),
-    status: t.expose('status', { type: DelegationStatus.type, description: 'Whether the delegation is in effect.' }),
-    project: t.byId(ProjectType, 'projectId', { link: 'projects:read', description: 'The project of `projectId`.' }),
-  }),
 });
 
 const AgentDelegationList = builder.objectRef<{ data: operations.Delegation[] }>('AgentDelegationList').implement({
   description: 'The delegations of one person in one organization.',
-  fields: (t) => ({
-    data: t.expose('data', {
-      type: [AgentDelegation],
-      description: 'All delegations, also those that have ended; newest first.',
+  fields: (t) =>
+    members(t, {
+      data: typed([AgentDelegation], 'All delegations, also those that have ended; newest first.'),
     }),
-  }),
 });
 const RevokeAgentDelegationResult = builder
   .objectRef<operations.RevokedDelegation>('RevokeAgentDelegationResult')
   .implement({
     description: 'The outcome of revoking a delegation.',
-    fields: (t) => ({
-      kind: t.expose('kind', { type: RevocationKind.type, description: 'Whether this call revoked the delegation.' }),
-      delegationId: t.exposeString('delegationId', { description: 'The `id` of the delegation.' }),
-      revokedAt: t.expose('revokedAt', {
-        type: 'EpochMs',
-        description: 'When the delegation was revoked, by this call or before.',
+    fields: (t) =>
+      members(t, {
+        kind: typed(RevocationKind.type, 'Whether this call revoked the delegation.'),
+        delegationId: string('The `id` of the delegation.'),
+        revokedAt: epochMs('When the delegation was revoked, by this call or before.'),
+        revokedTokens: int('Number of live access tokens that this call revoked.'),
       }),
-      revokedTokens: t.exposeInt('revokedTokens', {
-        description: 'Number of live access tokens that this call revoked.',
-      }),
-    }),
   });
 
 builder.queryField('agentDelegations', (t) =>

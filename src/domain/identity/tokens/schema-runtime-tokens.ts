@@ -2,6 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
+import { epochMs, epochMsOrNull, members, string, typed } from '#graph/members.ts';
 import { nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import * as operations from './runtime-tokens.ts';
@@ -11,46 +12,33 @@ const scope = 'integrations:write';
 
 const RuntimeToken = builder.objectRef<Row<ServiceToken>>('RuntimeToken').implement({
   description: 'A token with which runtimes take the runs of this organization, without its bearer value.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `svc_`; not a secret.' }),
-    name: t.exposeString('name', { description: 'A label for people; several tokens may have the same.' }),
-    createdAt: t.expose('createdAt', {
-      type: 'EpochMs',
-      description: 'When the token was created. A runtime token does not expire.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `svc_`; not a secret.'),
+      name: string('A label for people; several tokens may have the same.'),
+      createdAt: epochMs('When the token was created. A runtime token does not expire.'),
+      lastUsedAt: epochMsOrNull('The last use, accurate to the minute; null when it was never used.'),
+      revokedAt: epochMsOrNull('When the token was revoked; null for an active one.'),
     }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'The last use, accurate to the minute; null when it was never used.',
-    }),
-    revokedAt: t.expose('revokedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the token was revoked; null for an active one.',
-    }),
-  }),
 });
 
 const RuntimeTokens = builder.objectRef<{ data: Row<ServiceToken>[] }>('RuntimeTokens').implement({
   description: 'The runtime tokens of an organization.',
-  fields: (t) => ({
-    data: t.expose('data', {
-      type: [RuntimeToken],
-      description: 'The active tokens, then the revoked ones, newest first: at most 100.',
+  fields: (t) =>
+    members(t, {
+      data: typed([RuntimeToken], 'The active tokens, then the revoked ones, newest first: at most 100.'),
     }),
-  }),
 });
 
 const CreatedRuntimeToken = builder.objectRef<operations.CreatedRuntimeToken>('CreatedRuntimeToken').implement({
   description: 'A new runtime token with its bearer value, which no other response contains.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `svc_`; not a secret.' }),
-    name: t.exposeString('name', { description: 'A label for people.' }),
-    token: t.exposeString('token', {
-      description: 'The bearer value, `srv_…`. Only its digest is stored, so it cannot be returned again.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `svc_`; not a secret.'),
+      name: string('A label for people.'),
+      token: string('The bearer value, `srv_…`. Only its digest is stored, so it cannot be returned again.'),
+      createdAt: epochMs('When the token was created.'),
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the token was created.' }),
-  }),
 });
 
 builder.queryField('runtimeTokens', (t) =>

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
+import { epochMs, epochMsOrNull, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
@@ -18,72 +19,49 @@ export const RevocationKind = wordSet(
 
 const CreatedToken = builder.objectRef<operations.CreatedToken>('CreatedToken').implement({
   description: 'A new personal access token with its bearer value, which no other response contains.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'Id of the token; not a secret.' }),
-    name: t.exposeString('name', { description: 'A label for people; several tokens may have the same.' }),
-    token: t.exposeString('token', {
-      description: 'The bearer value, `pat_…`. Only its digest is stored, so it cannot be returned again.',
+  fields: (t) =>
+    members(t, {
+      id: string('Id of the token; not a secret.'),
+      name: string('A label for people; several tokens may have the same.'),
+      token: string('The bearer value, `pat_…`. Only its digest is stored, so it cannot be returned again.'),
+      scopes: strings('The requested scopes, without duplicates.'),
+      projectId: stringOrNull('The only project that the token reaches; null means the whole organization.'),
+      expiresAt: epochMs(`When the token stops working; ${tokens.lifetimeDays.max} days away at most.`),
+      createdAt: epochMs('When the token was created.'),
     }),
-    scopes: t.exposeStringList('scopes', { description: 'The requested scopes, without duplicates.' }),
-    projectId: t.exposeString('projectId', {
-      nullable: true,
-      description: 'The only project that the token reaches; null means the whole organization.',
-    }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'EpochMs',
-      description: `When the token stops working; ${tokens.lifetimeDays.max} days away at most.`,
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the token was created.' }),
-  }),
 });
 
 const TokenSummary = builder.modelType(Token, 'TokenSummary').implement({
   description: 'A personal access token, without its bearer value.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'Id of the token; not a secret.' }),
-    name: t.exposeString('name', { description: 'A label for people; several tokens may have the same.' }),
-    scopes: t.exposeStringList('scopes', {
-      description: 'The granted scopes. Each use is limited to those that the person’s role still holds.',
+  fields: (t) =>
+    members(t, {
+      id: string('Id of the token; not a secret.'),
+      name: string('A label for people; several tokens may have the same.'),
+      scopes: strings('The granted scopes. Each use is limited to those that the person’s role still holds.'),
+      projectId: stringOrNull('The only project that the token reaches; null means the whole organization.'),
+      createdAt: epochMs('When the token was created.'),
+      expiresAt: epochMs('When the token stops, or stopped, working.'),
+      lastUsedAt: epochMsOrNull('The last use, accurate to the minute; null for a token that was never used.'),
+      revokedAt: epochMsOrNull('When the token was revoked; null for one that was not.'),
+      project: t.belongsTo('project', { link: 'projects:read', description: 'The project of `projectId`.' }),
     }),
-    projectId: t.exposeString('projectId', {
-      nullable: true,
-      description: 'The only project that the token reaches; null means the whole organization.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the token was created.' }),
-    expiresAt: t.expose('expiresAt', { type: 'EpochMs', description: 'When the token stops, or stopped, working.' }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'The last use, accurate to the minute; null for a token that was never used.',
-    }),
-    revokedAt: t.expose('revokedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the token was revoked; null for one that was not.',
-    }),
-    project: t.belongsTo('project', { link: 'projects:read', description: 'The project of `projectId`.' }),
-  }),
 });
 
 const TokenList = builder.objectRef<{ data: Row<Token>[] }>('TokenList').implement({
   description: 'The tokens of one person in one organization.',
-  fields: (t) => ({
-    data: t.expose('data', {
-      type: [TokenSummary],
-      description: 'All tokens, also those that have ended; newest first.',
+  fields: (t) =>
+    members(t, {
+      data: typed([TokenSummary], 'All tokens, also those that have ended; newest first.'),
     }),
-  }),
 });
 const RevokeTokenResult = builder.objectRef<operations.RevokedToken>('RevokeTokenResult').implement({
   description: 'The outcome of revoking a token.',
-  fields: (t) => ({
-    kind: t.expose('kind', { type: RevocationKind.type, description: 'Whether this call revoked the token.' }),
-    tokenId: t.exposeString('tokenId', { description: 'The `id` of the token.' }),
-    revokedAt: t.expose('revokedAt', {
-      type: 'EpochMs',
-      description: 'When the token was revoked, by this call or before.',
+  fields: (t) =>
+    members(t, {
+      kind: typed(RevocationKind.type, 'Whether this call revoked the token.'),
+      tokenId: string('The `id` of the token.'),
+      revokedAt: epochMs('When the token was revoked, by this call or before.'),
     }),
-  }),
 });
 
 const { min, max, default: usual } = tokens.lifetimeDays;

@@ -2,6 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
+import { epochMs, members, safeIntOrNull, string, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { createExportAddress } from '../../work/artifacts/address.ts';
 import * as operations from './export.ts';
@@ -18,28 +19,25 @@ const addressOf = ({ orgId, status }: Row<OrgExport>) => (status === 'ready' ? c
 const OrganizationExport = builder.objectRef<Row<OrgExport>>('OrganizationExport').implement({
   description:
     'The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with their counts and SHA-256. It is erased with the organization.',
-  fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    status: t.expose('status', { type: ExportStatus.type, description: 'Whether the export can be downloaded.' }),
-    requestedAt: t.expose('requestedAt', { type: 'EpochMs', description: 'When the export was requested.' }),
-    url: t.string({
-      nullable: true,
-      description: 'Address for the download, valid without a credential; null unless the export is ready.',
-      resolve: (row) => addressOf(row)?.url ?? null,
+  fields: (t) =>
+    members(t, {
+      orgId: string('The id of the organization; starts with `org_`.'),
+      status: typed(ExportStatus.type, 'Whether the export can be downloaded.'),
+      requestedAt: epochMs('When the export was requested.'),
+      url: t.string({
+        nullable: true,
+        description: 'Address for the download, valid without a credential; null unless the export is ready.',
+        resolve: (row) => addressOf(row)?.url ?? null,
+      }),
+      sizeBytes: safeIntOrNull('Size of the archive in bytes; null unless the export is ready.'),
+      expiresAt: t.field({
+        type: 'EpochMs',
+        nullable: true,
+        description:
+          'When the address expires, about an hour later; a repeated read returns another one. Null unless the export is ready.',
+        resolve: (row) => addressOf(row)?.expiresAt ?? null,
+      }),
     }),
-    sizeBytes: t.expose('sizeBytes', {
-      type: 'SafeInt',
-      nullable: true,
-      description: 'Size of the archive in bytes; null unless the export is ready.',
-    }),
-    expiresAt: t.field({
-      type: 'EpochMs',
-      nullable: true,
-      description:
-        'When the address expires, about an hour later; a repeated read returns another one. Null unless the export is ready.',
-      resolve: (row) => addressOf(row)?.expiresAt ?? null,
-    }),
-  }),
 });
 
 builder.queryField('organizationExport', (t) =>

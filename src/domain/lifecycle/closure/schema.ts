@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
+import { epochMs, floatOrNull, members, string, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
@@ -23,30 +24,26 @@ const SettlementKind = wordSet('ClosureSettlementKind', settlementKinds, 'Subjec
 
 const ClosureSettlement = builder.objectRef<Settlement>('ClosureSettlement').implement({
   description: 'Something that ended with the organization.',
-  fields: (t) => ({
-    kind: t.expose('kind', { type: SettlementKind.type, description: 'The kind of settlement.' }),
-    description: t.exposeString('description', { description: 'The result, in one sentence.' }),
-    amountUsd: t.exposeFloat('amountUsd', {
-      nullable: true,
-      description: 'The refund in US dollars; null when no money is involved.',
+  fields: (t) =>
+    members(t, {
+      kind: typed(SettlementKind.type, 'The kind of settlement.'),
+      description: string('The result, in one sentence.'),
+      amountUsd: floatOrNull('The refund in US dollars; null when no money is involved.'),
     }),
-  }),
 });
 
 const OrgClosureType = builder.objectRef<Row<OrgClosure>>('OrgClosure').implement({
   description: 'The end of an organization. It is read-only for its owners for thirty days, and then erased.',
-  fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    closedAt: t.expose('closedAt', { type: 'EpochMs', description: 'When the organization was closed.' }),
-    basis: t.expose('basis', {
-      type: ClosureBasis.type,
-      description: 'The role of the person who closed the organization.',
+  fields: (t) =>
+    members(t, {
+      orgId: string('The id of the organization; starts with `org_`.'),
+      closedAt: epochMs('When the organization was closed.'),
+      basis: typed(ClosureBasis.type, 'The role of the person who closed the organization.'),
+      settlements: typed(
+        [ClosureSettlement],
+        'The settlements so far. Credits are settled once the costs of canceled missions are booked.',
+      ),
     }),
-    settlements: t.expose('settlements', {
-      type: [ClosureSettlement],
-      description: 'The settlements so far. Credits are settled once the costs of canceled missions are booked.',
-    }),
-  }),
 });
 
 const CloseOrganizationRequest = request(

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ownPerson } from '#access/reach.ts';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
+import { boolean, epochMs, members, string, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { type ChannelChoice, chooseChannels, listChannels } from './choices.ts';
 import { followNotices } from './follow.ts';
@@ -19,26 +20,26 @@ const MissionNoticeKind = wordSet('MissionNoticeKind', missionNoticeKinds, 'News
 
 const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').implement({
   description: 'The channels on which a person gets news of one kind about their missions.',
-  fields: (t) => ({
-    kind: t.expose('kind', { type: MissionNoticeKind.type, description: 'The kind of the news.' }),
-    mail: t.exposeBoolean('mail', {
-      description: 'Whether it is emailed; by default all but missions that went well.',
+  fields: (t) =>
+    members(t, {
+      kind: typed(MissionNoticeKind.type, 'The kind of the news.'),
+      mail: boolean('Whether it is emailed; by default all but missions that went well.'),
+      browser: boolean('Whether open pages of the console show it; by default true.'),
     }),
-    browser: t.exposeBoolean('browser', { description: 'Whether open pages of the console show it; by default true.' }),
-  }),
 });
 
 const NoticeType = builder.objectRef<MissionNotice>('MissionNotice').implement({
   description: 'News for the person who started a mission, or last set its schedule or rules. Each thing is told once.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id of the notice.' }),
-    kind: t.expose('kind', { type: MissionNoticeKind.type, description: 'The kind of the news.' }),
-    runId: t.exposeString('runId', { description: 'The id of the run.' }),
-    title: t.exposeString('title', { description: 'The news in one sentence.' }),
-    body: t.exposeString('body', { description: 'The question or the reason, at most 500 characters.' }),
-    url: t.exposeString('url', { description: 'The page of the run in the console.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the person was told.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      id: string('The id of the notice.'),
+      kind: typed(MissionNoticeKind.type, 'The kind of the news.'),
+      runId: string('The id of the run.'),
+      title: string('The news in one sentence.'),
+      body: string('The question or the reason, at most 500 characters.'),
+      url: string('The page of the run in the console.'),
+      createdAt: epochMs('When the person was told.'),
+    }),
 });
 
 interface News {
@@ -46,9 +47,10 @@ interface News {
 }
 const NewsType = builder.objectRef<News>('MissionNews').implement({
   description: 'Notices since the last event.',
-  fields: (t) => ({
-    notices: t.expose('notices', { type: [NoticeType], description: 'The notices, oldest first; at most 50.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      notices: typed([NoticeType], 'The notices, oldest first; at most 50.'),
+    }),
 });
 
 const UpdateMissionNoticesRequest = request(

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ownOrganization } from '#access/reach.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
+import { boolean, epochMs, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { chooseMail, listMailChoices, type MailChoice, mailKinds } from './mail-settings.ts';
 import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
@@ -16,23 +17,17 @@ const NoticeKind = wordSet('NoticeKind', noticeKinds, 'Urgency of a notice.', {
 
 const NoticeType = builder.objectRef<Notice>('Notice').implement({
   description: 'A fact or a necessary action for a person. A notice exists as long as its cause.',
-  fields: (t) => ({
-    id: t.exposeString('id', {
-      description: 'The id, derived from the cause: `token_expiring:tok_…:7`. A new cause has another id.',
-    }),
-    kind: t.expose('kind', { type: NoticeKind.type, description: 'The urgency of the notice.' }),
-    title: t.exposeString('title', { description: 'The notice in one sentence.' }),
-    body: t.exposeString('body', { description: 'The details, and what to do.' }),
-    actionUrl: t.exposeString('actionUrl', {
-      nullable: true,
-      description: 'The page of the console for the necessary action; null when there is none.',
-    }),
-    createdAt: t.expose('createdAt', {
-      type: 'EpochMs',
-      description:
+  fields: (t) =>
+    members(t, {
+      id: string('The id, derived from the cause: `token_expiring:tok_…:7`. A new cause has another id.'),
+      kind: typed(NoticeKind.type, 'The urgency of the notice.'),
+      title: string('The notice in one sentence.'),
+      body: string('The details, and what to do.'),
+      actionUrl: stringOrNull('The page of the console for the necessary action; null when there is none.'),
+      createdAt: epochMs(
         'When the cause began; for the cost cap the UTC day, for credits and failing runs the latest change.',
+      ),
     }),
-  }),
 });
 
 interface NoticeList {
@@ -41,22 +36,21 @@ interface NoticeList {
 }
 const ListNoticesResponse = builder.objectRef<NoticeList>('ListNoticesResponse').implement({
   description: 'The notices of an organization for one caller.',
-  fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    notices: t.expose('notices', {
-      type: [NoticeType],
-      description: 'The notices that the caller’s person has not dismissed; the most urgent first.',
+  fields: (t) =>
+    members(t, {
+      orgId: string('The id of the organization; starts with `org_`.'),
+      notices: typed([NoticeType], 'The notices that the caller’s person has not dismissed; the most urgent first.'),
     }),
-  }),
 });
 
 const NoticeDismissalType = builder.modelType(NoticeDismissal, 'NoticeDismissal').implement({
   description: 'Confirms that a person no longer sees a notice.',
-  fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    noticeId: t.exposeString('noticeId', { description: 'The id of the notice, derived from its cause.' }),
-    dismissedAt: t.expose('dismissedAt', { type: 'EpochMs', description: 'When the notice was first dismissed.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      orgId: string('The id of the organization; starts with `org_`.'),
+      noticeId: string('The id of the notice, derived from its cause.'),
+      dismissedAt: epochMs('When the notice was first dismissed.'),
+    }),
 });
 
 builder.queryField('notices', (t) =>
@@ -87,12 +81,11 @@ const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'Subject of an email
 
 const NoticeMailChoice = builder.objectRef<MailChoice>('NoticeMailChoice').implement({
   description: 'Whether a person gets notices of one kind by email.',
-  fields: (t) => ({
-    kind: t.expose('kind', { type: NoticeMailKind.type, description: 'Subject of the notices.' }),
-    enabled: t.exposeBoolean('enabled', {
-      description: 'Whether the notices are emailed: true unless the person has turned the kind off.',
+  fields: (t) =>
+    members(t, {
+      kind: typed(NoticeMailKind.type, 'Subject of the notices.'),
+      enabled: boolean('Whether the notices are emailed: true unless the person has turned the kind off.'),
     }),
-  }),
 });
 
 const UpdateNoticeMailRequest = request(

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
+import { boolean, epochMsOrNull, int, members, string, typed, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { range } from '#graph/validation.ts';
 import { groupIds, guideIds, guideStep, milestoneIds } from './milestones.ts';
@@ -44,19 +45,13 @@ const MilestoneState = wordSet('SetupMilestoneState', milestoneStates, 'Whether 
 
 const SetupMilestone = builder.objectRef<operations.Milestone>('SetupMilestone').implement({
   description: 'A step of setup. It is reached when its event has occurred.',
-  fields: (t) => ({
-    id: t.expose('id', { type: MilestoneId.type, description: 'The id of the milestone.' }),
-    name: t.exposeString('name', { description: 'The step as an instruction, for display.' }),
-    state: t.expose('state', {
-      type: MilestoneState.type,
-      description: 'State of the milestone; reaching it overrides any mark.',
+  fields: (t) =>
+    members(t, {
+      id: typed(MilestoneId.type, 'The id of the milestone.'),
+      name: string('The step as an instruction, for display.'),
+      state: typed(MilestoneState.type, 'State of the milestone; reaching it overrides any mark.'),
+      reachedAt: epochMsOrNull('When the milestone was reached or marked as done; null until then.'),
     }),
-    reachedAt: t.expose('reachedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the milestone was reached or marked as done; null until then.',
-    }),
-  }),
 });
 
 const counts = {
@@ -66,46 +61,43 @@ const counts = {
 
 const SetupGroupProgress = builder.objectRef<operations.GroupProgress>('SetupGroupProgress').implement({
   description: 'Progress of a group of milestones.',
-  fields: (t) => ({
-    reachedCount: t.exposeInt('reachedCount', { description: counts.reached }),
-    totalCount: t.exposeInt('totalCount', { description: counts.total }),
-  }),
+  fields: (t) =>
+    members(t, {
+      reachedCount: int(counts.reached),
+      totalCount: int(counts.total),
+    }),
 });
 
 const SetupGroup = builder.objectRef<operations.Group>('SetupGroup').implement({
   description: 'Milestones that belong together.',
-  fields: (t) => ({
-    id: t.expose('id', { type: GroupId.type, description: 'The id of the group.' }),
-    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
-    reachedCount: t.exposeInt('reachedCount', { description: counts.reached }),
-    totalCount: t.exposeInt('totalCount', { description: counts.total }),
-    milestones: t.expose('milestones', {
-      type: [SetupMilestone],
-      description: 'The milestones, in the order in which to do them.',
+  fields: (t) =>
+    members(t, {
+      id: typed(GroupId.type, 'The id of the group.'),
+      name: string('Name for people; programs use the id.'),
+      reachedCount: int(counts.reached),
+      totalCount: int(counts.total),
+      milestones: typed([SetupMilestone], 'The milestones, in the order in which to do them.'),
     }),
-  }),
 });
 
 const SetupGuide = builder.objectRef<operations.Guide>('SetupGuide').implement({
   description: 'Progress of the caller in a guide through the console.',
-  fields: (t) => ({
-    id: t.expose('id', { type: GuideId.type, description: 'The id of the guide.' }),
-    step: t.exposeInt('step', { description: 'The step that was last shown; 0 at the beginning.' }),
-    completedAt: t.expose('completedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the guide was completed; null until then.',
+  fields: (t) =>
+    members(t, {
+      id: typed(GuideId.type, 'The id of the guide.'),
+      step: int('The step that was last shown; 0 at the beginning.'),
+      completedAt: epochMsOrNull('When the guide was completed; null until then.'),
     }),
-  }),
 });
 
 const FirstMission = builder.objectRef<operations.FirstMission>('SetupFirstMission').implement({
   description: 'The first mission of the organization.',
-  fields: (t) => ({
-    issueId: t.exposeString('issueId', { description: 'The issue of the mission, as the tracker names it.' }),
-    orgSlug: t.exposeString('orgSlug', { description: 'The slug of the organization.' }),
-    url: t.exposeString('url', { description: 'The page of the mission’s run in the console.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      issueId: string('The issue of the mission, as the tracker names it.'),
+      orgSlug: string('The slug of the organization.'),
+      url: string('The page of the mission’s run in the console.'),
+    }),
 });
 
 const Requirement = wordSet('SetupRequirementId', requirementIds, 'Requirements before a mission can start.', {
@@ -115,51 +107,37 @@ const Requirement = wordSet('SetupRequirementId', requirementIds, 'Requirements 
 
 const SetupRequirement = builder.objectRef<RequirementRecord>('SetupRequirement').implement({
   description: 'A requirement that must be met before a mission can start.',
-  fields: (t) => ({
-    id: t.expose('id', { type: Requirement.type, description: 'The id of the requirement.' }),
-    isMet: t.exposeBoolean('isMet', { description: 'Whether the requirement is met now.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      id: typed(Requirement.type, 'The id of the requirement.'),
+      isMet: boolean('Whether the requirement is met now.'),
+    }),
 });
 
 const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress').implement({
   description: 'Progress of an organization in setting up the service.',
-  fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    reachedCount: t.exposeInt('reachedCount', { description: counts.reached }),
-    totalCount: t.exposeInt('totalCount', { description: counts.total }),
-    complete: t.exposeBoolean('complete', { description: 'Whether every milestone is done or skipped.' }),
-    next: t.expose('next', {
-      type: MilestoneId.type,
-      nullable: true,
-      description: 'The first milestone that is open; null when none is.',
+  fields: (t) =>
+    members(t, {
+      orgId: string('The id of the organization; starts with `org_`.'),
+      reachedCount: int(counts.reached),
+      totalCount: int(counts.total),
+      complete: boolean('Whether every milestone is done or skipped.'),
+      next: typedOrNull(MilestoneId.type, 'The first milestone that is open; null when none is.'),
+      activeGroup: typedOrNull(GroupId.type, 'The group of `next`; null when no milestone is open.'),
+      activeGroupProgress: typedOrNull(
+        SetupGroupProgress,
+        'The counts of the group of `next`; null when no milestone is open.',
+      ),
+      groups: typed([SetupGroup], 'The groups, in the order in which to do them.'),
+      requirements: t.field({
+        type: [SetupRequirement],
+        beyondRest: true,
+        description: 'The requirements of agents, in the order in which to connect them.',
+        resolve: ({ orgId }) => readRequirements(orgId),
+      }),
+      firstMission: typedOrNull(FirstMission, 'The first mission; null until a run has an issue.'),
+      guides: typed([SetupGuide], 'The guides of the caller’s person; at step 0 for a caller without a person.'),
     }),
-    activeGroup: t.expose('activeGroup', {
-      type: GroupId.type,
-      nullable: true,
-      description: 'The group of `next`; null when no milestone is open.',
-    }),
-    activeGroupProgress: t.expose('activeGroupProgress', {
-      type: SetupGroupProgress,
-      nullable: true,
-      description: 'The counts of the group of `next`; null when no milestone is open.',
-    }),
-    groups: t.expose('groups', { type: [SetupGroup], description: 'The groups, in the order in which to do them.' }),
-    requirements: t.field({
-      type: [SetupRequirement],
-      beyondRest: true,
-      description: 'The requirements of agents, in the order in which to connect them.',
-      resolve: ({ orgId }) => readRequirements(orgId),
-    }),
-    firstMission: t.expose('firstMission', {
-      type: FirstMission,
-      nullable: true,
-      description: 'The first mission; null until a run has an issue.',
-    }),
-    guides: t.expose('guides', {
-      type: [SetupGuide],
-      description: 'The guides of the caller’s person; at step 0 for a caller without a person.',
-    }),
-  }),
 });
 
 const markRequest = (name: string, what: string) =>

@@ -1,6 +1,7 @@
 // The offers in the graph (docs/contract.md#billing).
 import { days } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
+import { int, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import * as catalog from './catalog.ts';
 import { billing } from './terms.ts';
@@ -20,40 +21,42 @@ const usd = (cents: number): number => cents / 100;
 
 const BillingOffer = builder.objectRef<typeof catalog.pack>('BillingOffer').implement({
   description: 'Credits that can be bought once.',
-  fields: (t) => ({
-    id: t.string({ description: 'Always `pack`.', resolve: () => 'pack' }),
-    kind: t.field({
-      type: CheckoutOffer.type,
-      description: 'The value for `offer` of a checkout session.',
-      resolve: () => 'pack' as const,
+  fields: (t) =>
+    members(t, {
+      id: t.string({ description: 'Always `pack`.', resolve: () => 'pack' }),
+      kind: t.field({
+        type: CheckoutOffer.type,
+        description: 'The value for `offer` of a checkout session.',
+        resolve: () => 'pack' as const,
+      }),
+      name: t.string({ description: 'Name for people, in English.', resolve: ({ credits }) => `${credits} credits` }),
+      credits: int('Number of whole credits.'),
+      priceUsd: t.float({ description: 'Price of one pack, US dollars.', resolve: ({ cents }) => usd(cents) }),
+      perCreditUsd: t.float({
+        description: 'Price of one credit, US dollars.',
+        resolve: ({ cents, credits }) => usd(cents) / credits,
+      }),
+      maxQuantity: t.int({
+        graphOnly: true,
+        description: 'Maximum number of packs in one checkout session.',
+        resolve: () => billing.packs.max,
+      }),
     }),
-    name: t.string({ description: 'Name for people, in English.', resolve: ({ credits }) => `${credits} credits` }),
-    credits: t.exposeInt('credits', { description: 'Number of whole credits.' }),
-    priceUsd: t.float({ description: 'Price of one pack, US dollars.', resolve: ({ cents }) => usd(cents) }),
-    perCreditUsd: t.float({
-      description: 'Price of one credit, US dollars.',
-      resolve: ({ cents, credits }) => usd(cents) / credits,
-    }),
-    maxQuantity: t.int({
-      graphOnly: true,
-      description: 'Maximum number of packs in one checkout session.',
-      resolve: () => billing.packs.max,
-    }),
-  }),
 });
 
 const TeamPlanType = builder.objectRef<catalog.TeamPlan>('TeamPlan').implement({
   description: 'A plan that is paid by the month.',
-  fields: (t) => ({
-    plan: t.expose('plan', { type: TeamPlanId.type, description: 'The value for `teamPlan` of a checkout session.' }),
-    name: t.exposeString('name', { description: 'Name for people, in English.' }),
-    monthlyUsd: t.float({ description: 'The price of a month in US dollars.', resolve: ({ cents }) => usd(cents) }),
-    creditsPerMonth: t.exposeInt('credits', {
-      description: 'Credits of one month; unused ones expire when the period ends.',
+  fields: (t) =>
+    members(t, {
+      plan: typed(TeamPlanId.type, 'The value for `teamPlan` of a checkout session.'),
+      name: string('Name for people, in English.'),
+      monthlyUsd: t.float({ description: 'The price of a month in US dollars.', resolve: ({ cents }) => usd(cents) }),
+      creditsPerMonth: t.exposeInt('credits', {
+        description: 'Credits of one month; unused ones expire when the period ends.',
+      }),
+      projects: intOrNull('Number of projects; null means unlimited.'),
+      agentsAtOnce: intOrNull('Missions that may be open at once.'),
     }),
-    projects: t.exposeInt('projects', { nullable: true, description: 'Number of projects; null means unlimited.' }),
-    agentsAtOnce: t.exposeInt('agentsAtOnce', { nullable: true, description: 'Missions that may be open at once.' }),
-  }),
 });
 
 const TeamPlanOffer = builder.objectRef<{ plans: readonly catalog.TeamPlan[] }>('TeamPlanOffer').implement({
@@ -69,29 +72,32 @@ const TeamPlanOffer = builder.objectRef<{ plans: readonly catalog.TeamPlan[] }>(
 
 const EnterpriseOffer = builder.objectRef<{ contactUrl: string | null; blurb: string }>('EnterpriseOffer').implement({
   description: 'The offer for larger organizations, agreed with the operator of the service.',
-  fields: (t) => ({
-    contactUrl: t.exposeString('contactUrl', {
-      nullable: true,
-      description: 'The address for requests of this plan; null when the operator has set none.',
+  fields: (t) =>
+    members(t, {
+      contactUrl: stringOrNull('The address for requests of this plan; null when the operator has set none.'),
+      blurb: string('Summary of the offer, in one sentence.'),
     }),
-    blurb: t.exposeString('blurb', { description: 'Summary of the offer, in one sentence.' }),
-  }),
 });
 
 const PlanLimits = builder.objectRef<catalog.PlanLimits>('PlanLimits').implement({
   description: 'The limits of a plan.',
-  fields: (t) => ({
-    projects: t.exposeInt('projects', { nullable: true, description: 'Number of projects; null means unlimited.' }),
-    agentsAtOnce: t.exposeInt('agentsAtOnce', { nullable: true, description: 'Missions that may be open at once.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      projects: intOrNull('Number of projects; null means unlimited.'),
+      agentsAtOnce: intOrNull('Missions that may be open at once.'),
+    }),
 });
 
 const OfferLimits = builder.objectRef<typeof catalog.planLimits>('OfferLimits').implement({
   description: 'The limits without a team plan.',
-  fields: (t) => ({
-    free: t.expose('free', { type: PlanLimits, description: 'The limits of an organization with trial credits only.' }),
-    packs: t.expose('pack', { type: PlanLimits, description: 'The limits of an organization that has bought a pack.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      free: typed(PlanLimits, 'The limits of an organization with trial credits only.'),
+      packs: t.expose('pack', {
+        type: PlanLimits,
+        description: 'The limits of an organization that has bought a pack.',
+      }),
+    }),
 });
 
 export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersResponse').implement({

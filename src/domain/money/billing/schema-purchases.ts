@@ -2,6 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
+import { boolean, epochMs, epochMsOrNull, float, int, members, string, typed, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { teamPlan, type teamPlanIds } from './catalog.ts';
 import {
@@ -52,168 +53,148 @@ export const CreditRequestRoute = wordSet('CreditRequestRoute', ['owners'], 'Rec
 
 const WithdrawalOffer = builder.objectRef<Withdrawable>('WithdrawalOffer').implement({
   description: 'The credits that a withdrawal from an order takes back, and the money that it refunds.',
-  fields: (t) => ({
-    credits: t.exposeFloat('credits', { description: 'Unspent credits that are taken back, to a millionth.' }),
-    refundUsd: t.exposeFloat('refundUsd', { description: 'The refund, rounded up to the cent.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      credits: float('Unspent credits that are taken back, to a millionth.'),
+      refundUsd: float('The refund, rounded up to the cent.'),
+    }),
 });
 const unspent = toOne(unspentOf, ({ orderId }) => orderId!);
 
 export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrder').implement({
   description: 'A paid purchase of an organization.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `ord_`.' }),
-    offer: t.expose('offer', { type: CheckoutOffer.type, description: 'The purchased offer.' }),
-    credits: t.exposeInt('credits', { description: 'Number of whole credits.' }),
-    amountUsd: t.float({ description: 'Amount paid, US dollars.', resolve: ({ amountCents }) => amountCents / 100 }),
-    status: t.expose('status', {
-      type: BillingOrderStatus.type,
-      description: 'Whether the order is paid or was withdrawn.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `ord_`.'),
+      offer: typed(CheckoutOffer.type, 'The purchased offer.'),
+      credits: int('Number of whole credits.'),
+      amountUsd: t.float({ description: 'Amount paid, US dollars.', resolve: ({ amountCents }) => amountCents / 100 }),
+      status: typed(BillingOrderStatus.type, 'Whether the order is paid or was withdrawn.'),
+      createdAt: epochMs('When the order was paid.'),
+      withdrawableUntil: epochMsOrNull('The end of the withdrawal period; null when the order cannot be withdrawn.'),
+      number: int('Receipt number: 1, 2, 3 … per organization.', { graphOnly: true }),
+      teamPlan: typedOrNull(TeamPlanId.type, 'The team plan; null for packs.', { graphOnly: true }),
+      refundUsd: t.float({
+        graphOnly: true,
+        nullable: true,
+        description: 'The refund, US dollars; null unless the order was withdrawn.',
+        resolve: ({ refundCents }) => refundCents && refundCents / 100,
+      }),
+      withdrawal: t.field({
+        graphOnly: true,
+        type: WithdrawalOffer,
+        nullable: true,
+        description: 'The refund of a withdrawal now; null when the order cannot be withdrawn.',
+        resolve: async (order, _args, context) => withdrawable(order, await unspent(context).load(order.id)),
+      }),
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the order was paid.' }),
-    withdrawableUntil: t.expose('withdrawableUntil', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'The end of the withdrawal period; null when the order cannot be withdrawn.',
-    }),
-    number: t.exposeInt('number', { graphOnly: true, description: 'Receipt number: 1, 2, 3 … per organization.' }),
-    teamPlan: t.expose('teamPlan', {
-      graphOnly: true,
-      type: TeamPlanId.type,
-      nullable: true,
-      description: 'The team plan; null for packs.',
-    }),
-    refundUsd: t.float({
-      graphOnly: true,
-      nullable: true,
-      description: 'The refund, US dollars; null unless the order was withdrawn.',
-      resolve: ({ refundCents }) => refundCents && refundCents / 100,
-    }),
-    withdrawal: t.field({
-      graphOnly: true,
-      type: WithdrawalOffer,
-      nullable: true,
-      description: 'The refund of a withdrawal now; null when the order cannot be withdrawn.',
-      resolve: async (order, _args, context) => withdrawable(order, await unspent(context).load(order.id)),
-    }),
-  }),
 });
 
 export const TeamSubscription = builder.objectRef<Row<BillingSubscription>>('TeamSubscription').implement({
   description: 'The subscription of an organization to a team plan.',
-  fields: (t) => ({
-    plan: t.expose('plan', { type: TeamPlanId.type, description: 'The plan of the current period.' }),
-    status: t.expose('status', {
-      type: SubscriptionStatus.type,
-      description: 'State of the subscription, which says whether it renews.',
+  fields: (t) =>
+    members(t, {
+      plan: typed(TeamPlanId.type, 'The plan of the current period.'),
+      status: typed(SubscriptionStatus.type, 'State of the subscription, which says whether it renews.'),
+      currentPeriodEnd: epochMs('When the subscription renews or ends.'),
+      cancelAtPeriodEnd: t.boolean({
+        description: 'Whether the subscription ends when its period ends.',
+        resolve: ({ status }) => status === 'canceling',
+      }),
+      nextPlan: typedOrNull(TeamPlanId.type, 'The plan from the next period on; null when it does not change.'),
     }),
-    currentPeriodEnd: t.expose('currentPeriodEnd', {
-      type: 'EpochMs',
-      description: 'When the subscription renews or ends.',
-    }),
-    cancelAtPeriodEnd: t.boolean({
-      description: 'Whether the subscription ends when its period ends.',
-      resolve: ({ status }) => status === 'canceling',
-    }),
-    nextPlan: t.expose('nextPlan', {
-      type: TeamPlanId.type,
-      nullable: true,
-      description: 'The plan from the next period on; null when it does not change.',
-    }),
-  }),
 });
 
 export const ListOrdersResponse = builder.objectRef<{ orders: Row<BillingOrder>[] }>('ListOrdersResponse').implement({
   description: 'The orders of an organization.',
-  fields: (t) => ({
-    orders: t.expose('orders', { type: [BillingOrderType], description: 'The newest 200 orders, newest first.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      orders: typed([BillingOrderType], 'The newest 200 orders, newest first.'),
+    }),
 });
 
 export const CreditRequestResponse = builder.objectRef<RequestedCredits>('CreditRequestResponse').implement({
   description: 'The request for credits that holds the message.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `crq_`.' }),
-    status: t.field({
-      type: builder.enumType('CreditRequestStatus', {
-        values: { open: { description: 'The request waits for an answer of the owners.' } },
-        description: 'The state of a request for credits.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `crq_`.'),
+      status: t.field({
+        type: builder.enumType('CreditRequestStatus', {
+          values: { open: { description: 'The request waits for an answer of the owners.' } },
+          description: 'The state of a request for credits.',
+        }),
+        description: 'Always `open`.',
+        resolve: ({ status }) => status,
       }),
-      description: 'Always `open`.',
-      resolve: ({ status }) => status,
+      appended: boolean('Whether the message was added to a request that was open.'),
+      routedTo: typed(CreditRequestRoute.type, 'The recipients of the request.'),
     }),
-    appended: t.exposeBoolean('appended', { description: 'Whether the message was added to a request that was open.' }),
-    routedTo: t.expose('routedTo', { type: CreditRequestRoute.type, description: 'The recipients of the request.' }),
-  }),
 });
 
 export const CheckoutSessionResponse = builder
   .objectRef<{ checkoutId: string; url: string }>('CheckoutSessionResponse')
   .implement({
     description: 'A new checkout session.',
-    fields: (t) => ({
-      checkoutId: t.exposeString('checkoutId', { description: 'The id, which starts with `chk_`.' }),
-      url: t.exposeString('url', { description: 'The page of the payment provider, for a person.' }),
-    }),
+    fields: (t) =>
+      members(t, {
+        checkoutId: string('The id, which starts with `chk_`.'),
+        url: string('The page of the payment provider, for a person.'),
+      }),
   });
 
 const CheckoutTeamPlan = builder
   .objectRef<{ plan: (typeof teamPlanIds)[number]; name: string }>('CheckoutTeamPlan')
   .implement({
     description: 'The team plan of a checkout session.',
-    fields: (t) => ({
-      plan: t.expose('plan', { type: TeamPlanId.type, description: 'The id of the plan.' }),
-      name: t.exposeString('name', { description: 'Name of the plan, for people.' }),
-    }),
+    fields: (t) =>
+      members(t, {
+        plan: typed(TeamPlanId.type, 'The id of the plan.'),
+        name: string('Name of the plan, for people.'),
+      }),
   });
 
 export const CheckoutSessionStatus = builder.objectRef<Row<BillingCheckout>>('CheckoutSessionStatus').implement({
   description: 'A checkout session.',
-  fields: (t) => ({
-    checkoutId: t.exposeString('id', { description: 'The id, which starts with `chk_`.' }),
-    status: t.expose('status', {
-      type: CheckoutStatus.type,
-      description: 'State of the checkout session; `complete` once it is paid.',
+  fields: (t) =>
+    members(t, {
+      checkoutId: t.exposeString('id', { description: 'The id, which starts with `chk_`.' }),
+      status: typed(CheckoutStatus.type, 'State of the checkout session; `complete` once it is paid.'),
+      offer: typed(CheckoutOffer.type, 'The selected offer.'),
+      credits: int('Total credits of all packs, or of one period of the plan.'),
+      teamPlan: t.field({
+        type: CheckoutTeamPlan,
+        nullable: true,
+        description: 'The team plan; null for packs.',
+        resolve: ({ teamPlan: plan }) => plan && teamPlan(plan),
+      }),
     }),
-    offer: t.expose('offer', { type: CheckoutOffer.type, description: 'The selected offer.' }),
-    credits: t.exposeInt('credits', { description: 'Total credits of all packs, or of one period of the plan.' }),
-    teamPlan: t.field({
-      type: CheckoutTeamPlan,
-      nullable: true,
-      description: 'The team plan; null for packs.',
-      resolve: ({ teamPlan: plan }) => plan && teamPlan(plan),
-    }),
-  }),
 });
 
 export const SubscriptionResponse = builder
   .objectRef<{ subscription: Row<BillingSubscription> }>('SubscriptionResponse')
   .implement({
     description: 'The subscription after the change.',
-    fields: (t) => ({
-      subscription: t.expose('subscription', {
-        type: TeamSubscription,
-        description: 'The subscription after the change.',
+    fields: (t) =>
+      members(t, {
+        subscription: typed(TeamSubscription, 'The subscription after the change.'),
       }),
-    }),
   });
 
 export const WithdrawalResponse = builder.objectRef<Withdrawal>('WithdrawalResponse').implement({
   description: 'A withdrawal from an order.',
-  fields: (t) => ({
-    orderId: t.exposeString('orderId', { description: 'The id of the order; starts with `ord_`.' }),
-    submittedAt: t.expose('submittedAt', { type: 'EpochMs', description: 'When the order was withdrawn.' }),
-    creditsReversed: t.exposeInt('creditsReversed', {
-      description: 'Whole credits taken back, rounded down; the ledger has the exact amount.',
-    }),
-    refundUsd: t.exposeFloat('refundUsd', { description: 'The refund, rounded up to the cent.' }),
-    status: t.field({
-      type: builder.enumType('WithdrawalStatus', {
-        values: { completed: { description: 'Credits and order are changed; the refund is under way.' } },
-        description: 'The state of a withdrawal.',
+  fields: (t) =>
+    members(t, {
+      orderId: string('The id of the order; starts with `ord_`.'),
+      submittedAt: epochMs('When the order was withdrawn.'),
+      creditsReversed: int('Whole credits taken back, rounded down; the ledger has the exact amount.'),
+      refundUsd: float('The refund, rounded up to the cent.'),
+      status: t.field({
+        type: builder.enumType('WithdrawalStatus', {
+          values: { completed: { description: 'Credits and order are changed; the refund is under way.' } },
+          description: 'The state of a withdrawal.',
+        }),
+        description: 'Always `completed`.',
+        resolve: ({ status }) => status,
       }),
-      description: 'Always `completed`.',
-      resolve: ({ status }) => status,
     }),
-  }),
 });

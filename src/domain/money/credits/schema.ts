@@ -2,6 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page } from '#foundation/postgres/cursor.ts';
 import { builder } from '#graph/builder.ts';
+import { epochMs, members, string, stringOrNull } from '#graph/members.ts';
 import { pageArguments } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pages } from '#limits.ts';
@@ -26,46 +27,36 @@ const LedgerEntryKind = wordSet('LedgerEntryKind', listedKinds, 'Cause of a chan
 
 const LedgerEntry = builder.objectRef<Row<CreditTransfer>>('LedgerEntry').implement({
   description: 'One change of the credits that an organization owns.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `crt_`.' }),
-    kind: t.field({
-      type: LedgerEntryKind.type,
-      description: 'Reason for the change.',
-      resolve: ({ kind }) => kind as (typeof listedKinds)[number],
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `crt_`.'),
+      kind: t.field({
+        type: LedgerEntryKind.type,
+        description: 'Reason for the change.',
+        resolve: ({ kind }) => kind as (typeof listedKinds)[number],
+      }),
+      credits: t.float({
+        description: 'The signed change, to a millionth of a credit.',
+        resolve: ({ amount }) => creditsOf(amount),
+      }),
+      balanceAfter: t.float({
+        description: 'The amount owned by the organization after this entry, to a millionth of a credit.',
+        resolve: ({ balanceAfter }) => creditsOf(balanceAfter),
+      }),
+      runId: stringOrNull('The mission that caused the change; null for none.'),
+      orderId: stringOrNull('The order that caused the change; null for none.'),
+      note: stringOrNull('Explanation of the change for people; null without one.'),
+      createdAt: epochMs('When the change was booked.'),
     }),
-    credits: t.float({
-      description: 'The signed change, to a millionth of a credit.',
-      resolve: ({ amount }) => creditsOf(amount),
-    }),
-    balanceAfter: t.float({
-      description: 'The amount owned by the organization after this entry, to a millionth of a credit.',
-      resolve: ({ balanceAfter }) => creditsOf(balanceAfter),
-    }),
-    runId: t.exposeString('runId', {
-      nullable: true,
-      description: 'The mission that caused the change; null for none.',
-    }),
-    orderId: t.exposeString('orderId', {
-      nullable: true,
-      description: 'The order that caused the change; null for none.',
-    }),
-    note: t.exposeString('note', {
-      nullable: true,
-      description: 'Explanation of the change for people; null without one.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the change was booked.' }),
-  }),
 });
 
 const ListLedgerResponse = builder.objectRef<Page<Row<CreditTransfer>>>('ListLedgerResponse').implement({
   description: 'A page of the ledger.',
-  fields: (t) => ({
-    entries: t.field({ type: [LedgerEntry], description: 'The changes, newest first.', resolve: ({ data }) => data }),
-    nextCursor: t.exposeString('nextCursor', {
-      nullable: true,
-      description: 'Cursor of the next page, to send as `cursor`; null on the last page.',
+  fields: (t) =>
+    members(t, {
+      entries: t.field({ type: [LedgerEntry], description: 'The changes, newest first.', resolve: ({ data }) => data }),
+      nextCursor: stringOrNull('Cursor of the next page, to send as `cursor`; null on the last page.'),
     }),
-  }),
 });
 
 builder.queryField('billingLedger', (t) =>

@@ -4,6 +4,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { okAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
+import { epochMs, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { OrgRole } from '../memberships/schema.ts';
 import { emailAddress } from '../people/email.ts';
@@ -19,40 +20,40 @@ const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'Status of an invit
 
 export const InviteType = builder.modelType(Invite, 'Invite').implement({
   description: 'An invitation to join the organization, sent to an email address.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `inv_`.' }),
-    email: t.exposeString('email', { description: 'The email address: only its account can accept the invite.' }),
-    role: t.expose('role', { type: OrgRole.type, description: 'The role of the person after accepting.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization that the person is invited to.' }),
-    status: t.field({
-      type: InviteStatus.type,
-      resolve: statusOfInvite,
-      description: 'Status of the invite: only a pending one can be accepted or revoked.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `inv_`.'),
+      email: string('The email address: only its account can accept the invite.'),
+      role: typed(OrgRole.type, 'The role of the person after accepting.'),
+      orgId: string('The organization that the person is invited to.'),
+      status: t.field({
+        type: InviteStatus.type,
+        resolve: statusOfInvite,
+        description: 'Status of the invite: only a pending one can be accepted or revoked.',
+      }),
+      invitedByUserId: stringOrNull(
+        'The person who created the invite; null when no person did, or the account was deleted.',
+      ),
+      expiresAtSec: t.field({
+        type: 'EpochSec',
+        description: 'End of the invite, seven days after its creation, in seconds; an expired one cannot be accepted.',
+        resolve: ({ expiresAt }) => Math.floor(expiresAt / 1_000),
+      }),
+      createdAt: epochMs('When the invite was created.'),
+      invitedBy: t.belongsTo('invitedBy', {
+        link: 'members:read',
+        description: 'The account of the person who created the invite.',
+      }),
+      organization: t.belongsTo('organization', {
+        link: 'organizations:read',
+        description: 'The organization that the person is invited to.',
+      }),
     }),
-    invitedByUserId: t.exposeString('invitedByUserId', {
-      nullable: true,
-      description: 'The person who created the invite; null when no person did, or the account was deleted.',
-    }),
-    expiresAtSec: t.field({
-      type: 'EpochSec',
-      description: 'End of the invite, seven days after its creation, in seconds; an expired one cannot be accepted.',
-      resolve: ({ expiresAt }) => Math.floor(expiresAt / 1_000),
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the invite was created.' }),
-    invitedBy: t.belongsTo('invitedBy', {
-      link: 'members:read',
-      description: 'The account of the person who created the invite.',
-    }),
-    organization: t.belongsTo('organization', {
-      link: 'organizations:read',
-      description: 'The organization that the person is invited to.',
-    }),
-  }),
 });
 
 const InviteList = builder.objectRef<{ invites: Row<Invite>[] }>('InviteList').implement({
   description: 'All invites of the organization, whatever their status.',
-  fields: (t) => ({ invites: t.expose('invites', { type: [InviteType], description: 'The invites, newest first.' }) }),
+  fields: (t) => members(t, { invites: typed([InviteType], 'The invites, newest first.') }),
 });
 const RevokeInviteResponse = okAnswer('RevokeInviteResponse');
 

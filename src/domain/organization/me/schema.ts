@@ -4,6 +4,7 @@ import { capabilities, capabilitiesOf } from '#access/authority.ts';
 import { type Caller, principalTypes } from '#access/principal.ts';
 import { type CatalogScope, catalog, presetsOf, scopeGroups, scopePresets } from '#access/scopes.ts';
 import { builder } from '#graph/builder.ts';
+import { members, string, stringOrNull, typed, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { OrgRole } from '../memberships/schema.ts';
 import { OrganizationType } from '../organizations/schema.ts';
@@ -30,42 +31,38 @@ const Capability = wordSet(
 
 const Me = builder.objectRef<Caller>('Me').implement({
   description: 'The caller: who it acts for, where, and what it may do, as of this request.',
-  fields: (t) => ({
-    principalType: t.expose('principalType', { type: PrincipalType.type, description: 'The kind of the caller.' }),
-    userId: t.exposeString('userId', {
-      nullable: true,
-      description: 'The person that the caller acts for; null for a service and for an unclaimed agent.',
+  fields: (t) =>
+    members(t, {
+      principalType: typed(PrincipalType.type, 'The kind of the caller.'),
+      userId: stringOrNull('The person that the caller acts for; null for a service and for an unclaimed agent.'),
+      orgId: stringOrNull('The organization of this request; null for a caller that belongs to none.'),
+      role: typedOrNull(
+        OrgRole.type,
+        'The person’s present role in the organization; null for a caller that does not act for a person.',
+      ),
+      capabilities: t.field({
+        description:
+          'The actions that the caller may take. A credential that is bound to a project has `missions.run` at most.',
+        type: [Capability.type],
+        resolve: capabilitiesOf,
+      }),
+      scopes: t.stringList({
+        description:
+          'The effective scopes of the credential: its granted scopes, limited to those of the person’s present role.',
+        resolve: ({ scopes }) => [...scopes],
+      }),
+      projectId: stringOrNull(
+        'The only project that the credential reaches; null when it reaches the whole organization.',
+      ),
+      organization: t.byId(OrganizationType, 'orgId', {
+        link: 'organizations:read',
+        description: 'The organization of this request.',
+      }),
+      person: t.byId(PersonType, 'userId', {
+        link: 'members:read',
+        description: 'The person that the caller acts for.',
+      }),
     }),
-    orgId: t.exposeString('orgId', {
-      nullable: true,
-      description: 'The organization of this request; null for a caller that belongs to none.',
-    }),
-    role: t.expose('role', {
-      type: OrgRole.type,
-      nullable: true,
-      description: 'The person’s present role in the organization; null for a caller that does not act for a person.',
-    }),
-    capabilities: t.field({
-      description:
-        'The actions that the caller may take. A credential that is bound to a project has `missions.run` at most.',
-      type: [Capability.type],
-      resolve: capabilitiesOf,
-    }),
-    scopes: t.stringList({
-      description:
-        'The effective scopes of the credential: its granted scopes, limited to those of the person’s present role.',
-      resolve: ({ scopes }) => [...scopes],
-    }),
-    projectId: t.exposeString('projectId', {
-      nullable: true,
-      description: 'The only project that the credential reaches; null when it reaches the whole organization.',
-    }),
-    organization: t.byId(OrganizationType, 'orgId', {
-      link: 'organizations:read',
-      description: 'The organization of this request.',
-    }),
-    person: t.byId(PersonType, 'userId', { link: 'members:read', description: 'The person that the caller acts for.' }),
-  }),
 });
 
 const ScopePreset = wordSet('ScopePreset', scopePresets, 'A named set of scopes to start a token from.', {
@@ -77,26 +74,24 @@ const ScopePreset = wordSet('ScopePreset', scopePresets, 'A named set of scopes 
 
 const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({
   description: 'A scope: one thing that a credential can be allowed to do.',
-  fields: (t) => ({
-    scope: t.exposeString('scope', { description: 'The scope as tokens name it, `<group>:<action>`.' }),
-    description: t.exposeString('description', { description: 'Description of the scope, for people.' }),
-    requiredRole: t.expose('requiredRole', {
-      type: OrgRole.type,
-      description: 'The lowest role that may grant the scope.',
+  fields: (t) =>
+    members(t, {
+      scope: string('The scope as tokens name it, `<group>:<action>`.'),
+      description: string('Description of the scope, for people.'),
+      requiredRole: typed(OrgRole.type, 'The lowest role that may grant the scope.'),
+      grantable: t.boolean({
+        description:
+          'Whether the caller could grant the scope now: true for a person in the console whose role holds it, never for a token.',
+        resolve: ({ scope }, _args, { caller }) =>
+          caller.principalType === 'cookie' && caller.role !== null && caller.scopes.has(scope),
+      }),
+      presets: t.field({
+        type: [ScopePreset.type],
+        graphOnly: true,
+        description: 'The presets that contain the scope. A token gets those of its scopes that its person holds.',
+        resolve: ({ scope }) => presetsOf(scope),
+      }),
     }),
-    grantable: t.boolean({
-      description:
-        'Whether the caller could grant the scope now: true for a person in the console whose role holds it, never for a token.',
-      resolve: ({ scope }, _args, { caller }) =>
-        caller.principalType === 'cookie' && caller.role !== null && caller.scopes.has(scope),
-    }),
-    presets: t.field({
-      type: [ScopePreset.type],
-      graphOnly: true,
-      description: 'The presets that contain the scope. A token gets those of its scopes that its person holds.',
-      resolve: ({ scope }) => presetsOf(scope),
-    }),
-  }),
 });
 
 interface ScopeGroup {
@@ -113,17 +108,19 @@ const groups: ScopeGroup[] = Object.entries(scopeGroups).map(([key, { name }]) =
 
 const ScopeGroupType = builder.objectRef<ScopeGroup>('ScopeGroup').implement({
   description: 'The scopes of one kind of record.',
-  fields: (t) => ({
-    key: t.exposeString('key', { description: 'The prefix of the group’s scopes, before the colon.' }),
-    name: t.exposeString('name', { description: 'The name of the group, for people.' }),
-    scopes: t.expose('scopes', { type: [ScopeEntry], description: 'The scopes of the group, that for reading first.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      key: string('The prefix of the group’s scopes, before the colon.'),
+      name: string('The name of the group, for people.'),
+      scopes: typed([ScopeEntry], 'The scopes of the group, that for reading first.'),
+    }),
 });
 const ScopeCatalog = builder.objectRef<{ groups: ScopeGroup[] }>('ScopeCatalog').implement({
   description: 'All scopes that a person can grant.',
-  fields: (t) => ({
-    groups: t.expose('groups', { type: [ScopeGroupType], description: 'Always the same groups, in the same order.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      groups: typed([ScopeGroupType], 'Always the same groups, in the same order.'),
+    }),
 });
 
 builder.queryFields((t) => ({

@@ -4,6 +4,7 @@ import { orgRoles } from '#access/roles.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
+import { epochMs, members, string, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
@@ -24,23 +25,25 @@ export const OrgRole = wordSet(
 
 export const MembershipType = builder.modelType(Membership, 'Membership').implement({
   description: 'A person in an organization, with one role.',
-  fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    userId: t.exposeString('userId', { description: 'The id of the person; starts with `usr_`.' }),
-    role: t.expose('role', {
-      type: OrgRole.type,
-      description: 'The role, which determines the scopes that the member and their credentials can have.',
+  fields: (t) =>
+    members(t, {
+      orgId: string('The id of the organization; starts with `org_`.'),
+      userId: string('The id of the person; starts with `usr_`.'),
+      role: typed(
+        OrgRole.type,
+        'The role, which determines the scopes that the member and their credentials can have.',
+      ),
+      createdAt: epochMs('When the person joined.'),
+      person: t.belongsTo('person', { link: 'members:read', description: 'The account of the member.' }),
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the person joined.' }),
-    person: t.belongsTo('person', { link: 'members:read', description: 'The account of the member.' }),
-  }),
 });
 
 const MembershipList = builder.objectRef<{ memberships: Row<Membership>[] }>('MembershipList').implement({
   description: 'The members of an organization.',
-  fields: (t) => ({
-    memberships: t.expose('memberships', { type: [MembershipType], description: 'The memberships, oldest first.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      memberships: typed([MembershipType], 'The memberships, oldest first.'),
+    }),
 });
 
 const CreateMembershipRequest = request(

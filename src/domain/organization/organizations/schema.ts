@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
+import { boolean, epochMs, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { MembershipType } from '../memberships/schema.ts';
@@ -18,29 +19,26 @@ const slug = boundedText(text.organizationSlug)
 
 export const OrganizationType = builder.modelType(Organization, 'Organization').implement({
   description: 'The owner of projects, credentials and credits.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `org_`.' }),
-    name: t.exposeString('name', { description: `The name, ${range(text.organizationName)} characters; not unique.` }),
-    slug: t.exposeString('slug', { description: 'A unique name, which is part of console addresses.' }),
-    createdByUserId: t.exposeString('createdByUserId', {
-      description: 'The person who created the organization and became its first owner.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `org_`.'),
+      name: string(`The name, ${range(text.organizationName)} characters; not unique.`),
+      slug: string('A unique name, which is part of console addresses.'),
+      createdByUserId: string('The person who created the organization and became its first owner.'),
+      createdAt: epochMs('When the organization was created.'),
+      namePending: boolean('Not used yet: always false, since a person chooses every name.'),
+      consoleUrl: t.string({
+        beyondRest: true,
+        description:
+          'The address of the organization’s pages in the console. A token reaches only its own organization: for this one, a person creates a token there, ' +
+          'under Tokens, and a session sends its id in `X-Org-Id`.',
+        resolve: ({ slug }) => pageOfSlug(slug, ''),
+      }),
+      memberships: t.hasMany('memberships', {
+        link: 'members:read',
+        description: 'All members with their roles, oldest first.',
+      }),
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the organization was created.' }),
-    namePending: t.exposeBoolean('namePending', {
-      description: 'Not used yet: always false, since a person chooses every name.',
-    }),
-    consoleUrl: t.string({
-      beyondRest: true,
-      description:
-        'The address of the organization’s pages in the console. A token reaches only its own organization: for this one, a person creates a token there, ' +
-        'under Tokens, and a session sends its id in `X-Org-Id`.',
-      resolve: ({ slug }) => pageOfSlug(slug, ''),
-    }),
-    memberships: t.hasMany('memberships', {
-      link: 'members:read',
-      description: 'All members with their roles, oldest first.',
-    }),
-  }),
 });
 
 builder.objectField(MembershipType, 'organization', (t) =>
@@ -49,31 +47,26 @@ builder.objectField(MembershipType, 'organization', (t) =>
 
 const OrganizationList = builder.objectRef<{ orgs: Row<Organization>[] }>('OrganizationList').implement({
   description: 'The organizations of the caller.',
-  fields: (t) => ({
-    orgs: t.expose('orgs', {
-      type: [OrganizationType],
-      description: 'The organizations, oldest first; a token sees its own one only.',
+  fields: (t) =>
+    members(t, {
+      orgs: typed([OrganizationType], 'The organizations, oldest first; a token sees its own one only.'),
     }),
-  }),
 });
 const SlugPreviewResponse = builder.objectRef<{ slug: string }>('SlugPreviewResponse').implement({
   description: 'A slug derived from a name; it is not reserved.',
-  fields: (t) => ({
-    slug: t.exposeString('slug', {
-      description: `The slug, ${range(text.organizationSlug)} lower-case letters, digits and hyphens.`,
+  fields: (t) =>
+    members(t, {
+      slug: string(`The slug, ${range(text.organizationSlug)} lower-case letters, digits and hyphens.`),
     }),
-  }),
 });
 const SlugAvailabilityResponse = builder.objectRef<operations.SlugAvailability>('SlugAvailabilityResponse').implement({
   description: 'Whether a slug is free at this moment; it is not reserved.',
-  fields: (t) => ({
-    slug: t.exposeString('slug', { description: 'The slug that was checked.' }),
-    available: t.exposeBoolean('available', { description: 'Whether no organization has the slug.' }),
-    suggestion: t.exposeString('suggestion', {
-      nullable: true,
-      description: 'The nearest free slug; null when the checked one is free.',
+  fields: (t) =>
+    members(t, {
+      slug: string('The slug that was checked.'),
+      available: boolean('Whether no organization has the slug.'),
+      suggestion: stringOrNull('The nearest free slug; null when the checked one is free.'),
     }),
-  }),
 });
 
 const CreateOrganizationRequest = request(

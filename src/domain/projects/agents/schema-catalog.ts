@@ -1,5 +1,17 @@
 // The catalog of roles, harnesses, models and sandboxes in the graph (docs/contract.md#agents).
 import { builder } from '#graph/builder.ts';
+import {
+  boolean,
+  epochMs,
+  float,
+  int,
+  intOrNull,
+  members,
+  string,
+  stringOrNull,
+  typed,
+  typedOrNull,
+} from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
@@ -35,176 +47,154 @@ export const ModelVendor = wordSet('ModelVendor', modelVendors, 'The vendor of a
 
 const CatalogRole = builder.objectRef<catalog.Role>('CatalogRole').implement({
   description: 'A role that an agent can have.',
-  fields: (t) => ({
-    key: t.expose('key', { type: AgentRole.type, description: 'Value for `role` of an agent.' }),
-    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
-    roleLabel: t.exposeString('roleLabel', { description: 'Short label for display.' }),
-    blurb: t.exposeString('blurb', { description: 'The task of an agent in this role, in one sentence.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      key: typed(AgentRole.type, 'Value for `role` of an agent.'),
+      name: string('Name for people; programs use the id.'),
+      roleLabel: string('Short label for display.'),
+      blurb: string('The task of an agent in this role, in one sentence.'),
+    }),
 });
 export const CatalogModelType = builder.objectRef<catalog.CatalogModel>('CatalogModel').implement({
   description: 'A language model.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'Value for `model` of an agent.' }),
-    label: t.exposeString('label', { description: 'Name for people; programs use the id.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      id: string('Value for `model` of an agent.'),
+      label: string('Name for people; programs use the id.'),
+    }),
 });
 const CatalogHarness = builder.objectRef<catalog.Harness>('CatalogHarness').implement({
   description: 'A program that drives a model, and the models it runs.',
-  fields: (t) => ({
-    id: t.expose('id', { type: Harness.type, description: 'Value for `harness` of an agent.' }),
-    label: t.exposeString('label', { description: 'Name for people; programs use the id.' }),
-    executable: t.exposeBoolean('executable', {
-      description: 'Whether missions may be given to agents with this harness.',
+  fields: (t) =>
+    members(t, {
+      id: typed(Harness.type, 'Value for `harness` of an agent.'),
+      label: string('Name for people; programs use the id.'),
+      executable: boolean('Whether missions may be given to agents with this harness.'),
+      models: t.field({
+        type: [CatalogModelType],
+        resolve: ({ models }) => [...models],
+        description: 'The models that an agent with this harness can use.',
+      }),
     }),
-    models: t.field({
-      type: [CatalogModelType],
-      resolve: ({ models }) => [...models],
-      description: 'The models that an agent with this harness can use.',
-    }),
-  }),
 });
 const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').implement({
   description: 'An agent that exists in every organization.',
-  fields: (t) => ({
-    key: t.exposeString('key', { description: 'The key of the agent, whose id is `agn_builtin_` and this key.' }),
-    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
-    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent in a mission.' }),
-    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the agent’s model.' }),
-    model: t.exposeString('model', { description: 'The id of the agent’s model.' }),
-    userPrompt: t.exposeString('userPrompt', {
-      complexity: weightOf(text.userPrompt.max),
-      description: 'Instructions that the agent gets in addition to the issue.',
+  fields: (t) =>
+    members(t, {
+      key: string('The key of the agent, whose id is `agn_builtin_` and this key.'),
+      name: string('Name for people; programs use the id.'),
+      role: typed(AgentRole.type, 'The role of the agent in a mission.'),
+      harness: typed(Harness.type, 'The program that drives the agent’s model.'),
+      model: string('The id of the agent’s model.'),
+      userPrompt: string('Instructions that the agent gets in addition to the issue.', {
+        complexity: weightOf(text.userPrompt.max),
+      }),
+      skillRepos: t.stringList({
+        resolve: ({ skillRepos }) => [...skillRepos],
+        description: 'Repositories with skills, each `<owner>/<repo>`.',
+      }),
+      sandboxTemplateKey: string('The key of the agent’s sandbox template.'),
     }),
-    skillRepos: t.stringList({
-      resolve: ({ skillRepos }) => [...skillRepos],
-      description: 'Repositories with skills, each `<owner>/<repo>`.',
-    }),
-    sandboxTemplateKey: t.exposeString('sandboxTemplateKey', {
-      description: 'The key of the agent’s sandbox template.',
-    }),
-  }),
 });
 const CatalogSandboxTemplate = builder.objectRef<CatalogTemplate>('CatalogSandboxTemplate').implement({
   description: 'A container image for sandboxes.',
-  fields: (t) => ({
-    key: t.exposeString('key', { description: 'A value for `sandbox.templateId` of a new agent.' }),
-    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
-    dockerfile: t.exposeString('dockerfile', { description: 'The Dockerfile of the image.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      key: string('A value for `sandbox.templateId` of a new agent.'),
+      name: string('Name for people; programs use the id.'),
+      dockerfile: string('The Dockerfile of the image.'),
+    }),
 });
 const CatalogInstanceType = builder.objectRef<(typeof instanceTypes)[number]>('CatalogInstanceType').implement({
   description: 'A sandbox size.',
-  fields: (t) => ({
-    id: t.expose('id', { type: InstanceType.type, description: 'Value for `instanceType` of a sandbox.' }),
-    label: t.exposeString('label', { description: 'Name for people; programs use the id.' }),
-    vcpu: t.exposeFloat('vcpu', { description: 'Virtual CPU cores.' }),
-    memory: t.exposeInt('memory', { description: 'Memory in MiB.' }),
-    disk: t.exposeInt('disk', { description: 'Disk space in GB.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      id: typed(InstanceType.type, 'Value for `instanceType` of a sandbox.'),
+      label: string('Name for people; programs use the id.'),
+      vcpu: float('Virtual CPU cores.'),
+      memory: int('Memory in MiB.'),
+      disk: int('Disk space in GB.'),
+    }),
 });
 export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').implement({
   description: 'The parts of an agent.',
-  fields: (t) => ({
-    roles: t.field({ type: [CatalogRole], resolve: ({ roles }) => [...roles], description: 'All roles.' }),
-    harnesses: t.field({
-      type: [CatalogHarness],
-      resolve: ({ harnesses }) => [...harnesses],
-      description: 'All harnesses.',
+  fields: (t) =>
+    members(t, {
+      roles: t.field({ type: [CatalogRole], resolve: ({ roles }) => [...roles], description: 'All roles.' }),
+      harnesses: t.field({
+        type: [CatalogHarness],
+        resolve: ({ harnesses }) => [...harnesses],
+        description: 'All harnesses.',
+      }),
+      builtinAgents: t.field({
+        type: [CatalogAgent],
+        resolve: ({ builtinAgents }) => [...builtinAgents],
+        description: 'The agents of every organization.',
+      }),
+      builtinSandboxTemplate: typed(CatalogSandboxTemplate, 'The sandbox template that every organization has.'),
+      packageRegistries: t.field({
+        type: [PackageRegistryType],
+        graphOnly: true,
+        description: 'The public package registries that the network policy `packages` reaches.',
+        resolve: () => [...packageRegistries],
+      }),
+      instanceTypes: t.field({
+        type: [CatalogInstanceType],
+        resolve: () => [...instanceTypes],
+        description: 'All sandbox sizes, smallest first.',
+      }),
     }),
-    builtinAgents: t.field({
-      type: [CatalogAgent],
-      resolve: ({ builtinAgents }) => [...builtinAgents],
-      description: 'The agents of every organization.',
-    }),
-    builtinSandboxTemplate: t.expose('builtinSandboxTemplate', {
-      type: CatalogSandboxTemplate,
-      description: 'The sandbox template that every organization has.',
-    }),
-    packageRegistries: t.field({
-      type: [PackageRegistryType],
-      graphOnly: true,
-      description: 'The public package registries that the network policy `packages` reaches.',
-      resolve: () => [...packageRegistries],
-    }),
-    instanceTypes: t.field({
-      type: [CatalogInstanceType],
-      resolve: () => [...instanceTypes],
-      description: 'All sandbox sizes, smallest first.',
-    }),
-  }),
 });
 
 const RuntimeHarness = builder.objectRef<Runtime['harnesses'][number]>('RuntimeHarness').implement({
   description: 'A harness that a runtime can execute.',
-  fields: (t) => ({
-    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives a model.' }),
-    version: t.exposeString('version', {
-      nullable: true,
-      description: 'The version that the runtime reported; null when it reported none.',
+  fields: (t) =>
+    members(t, {
+      harness: typed(Harness.type, 'The program that drives a model.'),
+      version: stringOrNull('The version that the runtime reported; null when it reported none.'),
     }),
-  }),
 });
 const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
   description: 'A program that takes runs and has agents work on them.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name that the runtime gives itself.' }),
-    tokenId: t.exposeString('tokenId', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      name: string('The name that the runtime gives itself.'),
+      tokenId: stringOrNull(
         'The runtime token that the runtime authenticates with; null for a runtime of the operator, which serves everybody.',
-    }),
-    harnesses: t.expose('harnesses', {
-      type: [RuntimeHarness],
-      description: 'The harnesses that the runtime can execute.',
-    }),
-    isolation: t.exposeString('isolation', {
-      nullable: true,
-      description:
+      ),
+      harnesses: typed([RuntimeHarness], 'The harnesses that the runtime can execute.'),
+      isolation: stringOrNull(
         'How missions are isolated from each other, such as `cell`, `container` or `none`; null when not reported.',
-    }),
-    places: t.exposeInt('places', {
-      nullable: true,
-      description: 'Maximum number of concurrent missions; null when not reported.',
-    }),
-    modelVendors: t.expose('modelVendors', {
-      type: [ModelVendor.type],
-      nullable: true,
-      description:
+      ),
+      places: intOrNull('Maximum number of concurrent missions; null when not reported.'),
+      modelVendors: typedOrNull(
+        [ModelVendor.type],
         'Vendors for whose models the runtime has credentials of its own, besides those that the organization has connected; null when ' +
-        'not reported.',
+          'not reported.',
+      ),
+      notice: stringOrNull(
+        'Why a harness is not offered yet, such as an installation under way; null when not reported.',
+      ),
+      lastSeenAt: epochMs('Time of the last claim or heartbeat, to the half minute.'),
+      isConnected: boolean('Whether the last claim or heartbeat was within two minutes.'),
     }),
-    notice: t.exposeString('notice', {
-      nullable: true,
-      description: 'Why a harness is not offered yet, such as an installation under way; null when not reported.',
-    }),
-    lastSeenAt: t.expose('lastSeenAt', {
-      type: 'EpochMs',
-      description: 'Time of the last claim or heartbeat, to the half minute.',
-    }),
-    isConnected: t.exposeBoolean('isConnected', {
-      description: 'Whether the last claim or heartbeat was within two minutes.',
-    }),
-  }),
 });
 export const Runtimes = builder.objectRef<{ data: Runtime[] }>('Runtimes').implement({
   description: 'The runtimes that work for an organization.',
-  fields: (t) => ({
-    data: t.expose('data', { type: [RuntimeType], description: 'The runtimes, the one seen last first: at most 100.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      data: typed([RuntimeType], 'The runtimes, the one seen last first: at most 100.'),
+    }),
 });
 
 export const HarnessDemandType = builder.objectRef<HarnessDemand>('HarnessDemand').implement({
   description: 'Models and harnesses needed by the organizations that a runtime works for.',
-  fields: (t) => ({
-    modelVendors: t.expose('modelVendors', {
-      type: [ModelVendor.type],
-      description: 'The vendors of models that an organization has connected.',
-    }),
-    harnesses: t.expose('harnesses', {
-      type: [Harness.type],
-      description:
+  fields: (t) =>
+    members(t, {
+      modelVendors: typed([ModelVendor.type], 'The vendors of models that an organization has connected.'),
+      harnesses: typed(
+        [Harness.type],
         'The harnesses of the organizations’ own agents; built-in agents use any harness that a model is connected for.',
+      ),
     }),
-  }),
 });

@@ -4,6 +4,7 @@ import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { ifUpdatedAt, pathId, request } from '#graph/input.ts';
+import { boolean, epochMs, members, string, stringOrNull, strings, typed, typedOrNull } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
@@ -34,54 +35,41 @@ const loadWithModel = toOne<Pick<operations.AgentRecord, 'id'>>(
 
 export const AgentType = builder.modelType(Agent, 'Agent').implement({
   description: 'An agent that missions run with: a role, a harness and a model under one name.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `agn_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization; for a built-in agent, that of the caller.' }),
-    name: t.exposeString('name', { description: 'The name, unique among the organization’s own agents.' }),
-    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent in a mission.' }),
-    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the agent’s model.' }),
-    model: t.exposeString('model', { description: 'One of the models of the harness, as the catalog lists them.' }),
-    effort: t.expose('effort', {
-      type: Effort.type,
-      nullable: true,
-      description: 'Reasoning effort of the model; null means the harness decides.',
-    }),
-    sandboxTemplateId: t.exposeString('sandboxTemplateId', {
-      description: 'Id of the agent’s sandbox template; `standard`: the project’s template is used.',
-    }),
-    sandboxTemplate: t.field({
-      type: SandboxTemplateType,
-      nullable: true,
-      graphOnly: true,
-      description: 'The agent’s own sandbox template; with `standard`, the project’s template is used instead.',
-      resolve: ({ sandboxTemplateId }, _, context) => loadTemplate(context).load(sandboxTemplateId),
-    }),
-    userPrompt: t.exposeString('userPrompt', {
-      nullable: true,
-      complexity: weightOf(text.userPrompt.max),
-      description: 'Instructions in addition to the issue.',
-    }),
-    skillRepos: t.exposeStringList('skillRepos', { description: 'Repositories with skills that the agent may use.' }),
-    isBuiltin: t.exposeBoolean('isBuiltin', {
-      description:
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `agn_`.'),
+      orgId: string('The organization; for a built-in agent, that of the caller.'),
+      name: string('The name, unique among the organization’s own agents.'),
+      role: typed(AgentRole.type, 'The role of the agent in a mission.'),
+      harness: typed(Harness.type, 'The program that drives the agent’s model.'),
+      model: string('One of the models of the harness, as the catalog lists them.'),
+      effort: typedOrNull(Effort.type, 'Reasoning effort of the model; null means the harness decides.'),
+      sandboxTemplateId: string('Id of the agent’s sandbox template; `standard`: the project’s template is used.'),
+      sandboxTemplate: t.field({
+        type: SandboxTemplateType,
+        nullable: true,
+        graphOnly: true,
+        description: 'The agent’s own sandbox template; with `standard`, the project’s template is used instead.',
+        resolve: ({ sandboxTemplateId }, _, context) => loadTemplate(context).load(sandboxTemplateId),
+      }),
+      userPrompt: stringOrNull('Instructions in addition to the issue.', { complexity: weightOf(text.userPrompt.max) }),
+      skillRepos: strings('Repositories with skills that the agent may use.'),
+      isBuiltin: boolean(
         'Whether the agent is part of the service: every organization has it, and nobody can change or delete it.',
+      ),
+      createdAt: epochMs('When the agent was created; for a built-in agent, a fixed time.'),
+      updatedAt: epochMs('When the agent was last changed.'),
+      hasModel: t.boolean({
+        graphOnly: true,
+        description:
+          'Whether missions that name the agent may start: it needs no model, or the organization or a runtime has one.',
+        resolve: async ({ id }, _, context) => Boolean(await loadWithModel(context).load(id)),
+      }),
+      organization: t.belongsTo('organization', {
+        link: 'organizations:read',
+        description: 'The organization; null when the caller may not read organizations.',
+      }),
     }),
-    createdAt: t.expose('createdAt', {
-      type: 'EpochMs',
-      description: 'When the agent was created; for a built-in agent, a fixed time.',
-    }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the agent was last changed.' }),
-    hasModel: t.boolean({
-      graphOnly: true,
-      description:
-        'Whether missions that name the agent may start: it needs no model, or the organization or a runtime has one.',
-      resolve: async ({ id }, _, context) => Boolean(await loadWithModel(context).load(id)),
-    }),
-    organization: t.belongsTo('organization', {
-      link: 'organizations:read',
-      description: 'The organization; null when the caller may not read organizations.',
-    }),
-  }),
 });
 
 const AgentPage = pageOf('AgentPage', AgentType);

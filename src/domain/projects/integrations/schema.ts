@@ -1,6 +1,17 @@
 // Integrations on every surface (docs/contract.md#integrations).
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
+import {
+  boolean,
+  epochMs,
+  epochMsOrNull,
+  float,
+  floatOrNull,
+  members,
+  string,
+  stringOrNull,
+  typed,
+} from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { type ConnectorModel, Integration, type ModelPrices, vendorKinds, vendorNames } from './model.ts';
 import { listIntegrations } from './operations.ts';
@@ -20,90 +31,70 @@ export const Vendor = wordSet('Vendor', vendorNames, 'Vendor of a connector.', {
 
 const ModelPricesType = builder.objectRef<ModelPrices>('ModelPrices').implement({
   description: 'Prices of a model, US dollars per million tokens.',
-  fields: (t) => ({
-    input: t.exposeFloat('input', { description: 'Price of input tokens.' }),
-    output: t.exposeFloat('output', { description: 'Price of output tokens.' }),
-    cacheRead: t.exposeFloat('cacheRead', {
-      nullable: true,
-      description: 'Price of tokens read from the cache of the vendor; null means the price of input.',
+  fields: (t) =>
+    members(t, {
+      input: float('Price of input tokens.'),
+      output: float('Price of output tokens.'),
+      cacheRead: floatOrNull('Price of tokens read from the cache of the vendor; null means the price of input.'),
+      cacheWrite: floatOrNull('Price of tokens written to the cache; null means the price of input.'),
     }),
-    cacheWrite: t.exposeFloat('cacheWrite', {
-      nullable: true,
-      description: 'Price of tokens written to the cache; null means the price of input.',
-    }),
-  }),
 });
 const ConnectorModelType = builder.objectRef<ConnectorModel>('ConnectorModel').implement({
   description: 'A model that a connector names with its prices.',
-  fields: (t) => ({
-    id: t.exposeString('id', {
-      description: 'The id of the model at the server of the connector; a value for `model` of an agent.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id of the model at the server of the connector; a value for `model` of an agent.'),
+      name: string('Name for people; programs use the id.'),
+      prices: typed(ModelPricesType, 'Prices of a call, from the next call on.'),
     }),
-    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
-    prices: t.expose('prices', { type: ModelPricesType, description: 'Prices of a call, from the next call on.' }),
-  }),
 });
 
 export const IntegrationType = builder.modelType(Integration, 'Integration').implement({
   description: 'A tracker, a source host or a language model that projects connect to.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `int_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    vendor: t.expose('vendor', { type: Vendor.type, description: 'The external service.' }),
-    vendorKind: t.expose('vendorKind', { type: VendorKind.type, description: 'The kind of use in projects.' }),
-    externalOrgId: t.exposeString('externalOrgId', {
-      nullable: true,
-      description: 'The organization, workspace or account at the vendor; null when unknown.',
-    }),
-    displayName: t.exposeString('displayName', { description: 'Name for people; programs use the id.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the integration was connected.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the credentials were last replaced.' }),
-    baseUrl: t.exposeString('baseUrl', {
-      nullable: true,
-      graphOnly: true,
-      description: 'The address of a server other than the vendor’s own; null means the vendor’s own.',
-    }),
-    hasCredentials: t.exposeBoolean('hasCredentials', {
-      graphOnly: true,
-      description: 'Whether the connector has credentials: false before they are set and once they are revoked.',
-    }),
-    brokenSince: t.expose('brokenSince', {
-      type: 'EpochMs',
-      nullable: true,
-      graphOnly: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `int_`.'),
+      orgId: string('The id of the organization; starts with `org_`.'),
+      vendor: typed(Vendor.type, 'The external service.'),
+      vendorKind: typed(VendorKind.type, 'The kind of use in projects.'),
+      externalOrgId: stringOrNull('The organization, workspace or account at the vendor; null when unknown.'),
+      displayName: string('Name for people; programs use the id.'),
+      createdAt: epochMs('When the integration was connected.'),
+      updatedAt: epochMs('When the credentials were last replaced.'),
+      baseUrl: stringOrNull('The address of a server other than the vendor’s own; null means the vendor’s own.', {
+        graphOnly: true,
+      }),
+      hasCredentials: boolean(
+        'Whether the connector has credentials: false before they are set and once they are revoked.',
+        { graphOnly: true },
+      ),
+      brokenSince: epochMsOrNull(
         'When the vendor was first seen to reject the credentials; null while they are not known to be rejected.',
-    }),
-    checkedAt: t.expose('checkedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      graphOnly: true,
-      description:
+        { graphOnly: true },
+      ),
+      checkedAt: epochMsOrNull(
         'When the credentials were last checked with the vendor; null means that they were not checked since they were set.',
-    }),
-    checkFailure: t.exposeString('checkFailure', {
-      nullable: true,
-      graphOnly: true,
-      description: 'Why the last check failed; null when it passed.',
-    }),
-    models: t.expose('models', {
-      type: [ConnectorModelType],
-      beyondRest: true,
-      description:
+        { graphOnly: true },
+      ),
+      checkFailure: stringOrNull('Why the last check failed; null when it passed.', { graphOnly: true }),
+      models: typed(
+        [ConnectorModelType],
         'The models that the integration names beside those of the catalog, or with other prices; none for other kinds than `llm`.',
+        { beyondRest: true },
+      ),
+      organization: t.belongsTo('organization', {
+        link: 'organizations:read',
+        description: 'The organization of the integration; null when the caller may not read organizations.',
+      }),
     }),
-    organization: t.belongsTo('organization', {
-      link: 'organizations:read',
-      description: 'The organization of the integration; null when the caller may not read organizations.',
-    }),
-  }),
 });
 
 const IntegrationList = builder.objectRef<{ integrations: Row<Integration>[] }>('IntegrationList').implement({
   description: 'The integrations of the organization.',
-  fields: (t) => ({
-    integrations: t.expose('integrations', { type: [IntegrationType], description: 'The integrations, oldest first.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      integrations: typed([IntegrationType], 'The integrations, oldest first.'),
+    }),
 });
 
 builder.queryField('integrations', (t) =>

@@ -1,6 +1,7 @@
 // Issues of the built-in tracker.
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
+import { epochMs, int, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -16,23 +17,24 @@ const IssueState = wordSet('IssueState', issueStates, 'Whether work on an issue 
 
 export const IssueType = builder.modelType(Issue, 'Issue').implement({
   description: 'An issue of the tracker that is built in.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `iss_`.' }),
-    projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
-    number: t.exposeInt('number', { description: 'Consecutive number within the project.' }),
-    key: t.exposeString('key', { description: 'The issue code of the project and the number, such as WEB-12.' }),
-    title: t.exposeString('title', { description: 'The title of the mission, in one line.' }),
-    body: t.exposeString('body', { complexity: weightOf(text.prompt.max), description: 'The task in Markdown.' }),
-    labels: t.exposeStringList('labels', { description: 'Labels of the scheduled task or automation.' }),
-    state: t.expose('state', { type: IssueState.type, description: 'Whether work on the issue is finished.' }),
-    runId: t.exposeString('runId', { nullable: true, description: 'The run that the issue was created for.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the issue was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the issue was last changed.' }),
-    project: t.belongsTo('project', {
-      link: 'projects:read',
-      description: 'The project; null when the caller may not read projects.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `iss_`.'),
+      projectId: string('The id of the project; starts with `prj_`.'),
+      number: int('Consecutive number within the project.'),
+      key: string('The issue code of the project and the number, such as WEB-12.'),
+      title: string('The title of the mission, in one line.'),
+      body: string('The task in Markdown.', { complexity: weightOf(text.prompt.max) }),
+      labels: strings('Labels of the scheduled task or automation.'),
+      state: typed(IssueState.type, 'Whether work on the issue is finished.'),
+      runId: stringOrNull('The run that the issue was created for.'),
+      createdAt: epochMs('When the issue was created.'),
+      updatedAt: epochMs('When the issue was last changed.'),
+      project: t.belongsTo('project', {
+        link: 'projects:read',
+        description: 'The project; null when the caller may not read projects.',
+      }),
     }),
-  }),
 });
 
 builder.objectField(ProjectType, 'issues', (t) =>

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
+import { floatOrNull, int, members } from '#graph/members.ts';
 import { range } from '#graph/validation.ts';
 import { defaultLoop, loopBounds, type PullRequestLoop } from './model.ts';
 import { updateProject } from './operations.ts';
@@ -16,11 +17,12 @@ const words = {
 const PullRequestLoopType = builder.objectRef<PullRequestLoop>('PullRequestLoop').implement({
   description:
     'Bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission.',
-  fields: (t) => ({
-    rounds: t.exposeInt('rounds', { description: words.rounds }),
-    hours: t.exposeInt('hours', { description: words.hours }),
-    costUsd: t.exposeFloat('costUsd', { nullable: true, description: `${words.costUsd}; null means without a bound.` }),
-  }),
+  fields: (t) =>
+    members(t, {
+      rounds: int(words.rounds),
+      hours: int(words.hours),
+      costUsd: floatOrNull(`${words.costUsd}; null means without a bound.`),
+    }),
 });
 
 builder.objectField(ProjectType, 'pullRequestLoop', (t) =>

@@ -5,6 +5,7 @@ import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { filter, pathId, request } from '#graph/input.ts';
+import { boolean, epochMs, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
@@ -29,82 +30,73 @@ const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Tracker of th
 
 export const ProjectType = builder.modelType(Project, 'Project').implement({
   description: 'A tracker, a repository and a language model that missions work with.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `prj_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    slug: t.exposeString('slug', {
-      description: 'The slug, unique in the organization; it does not change when the project is renamed.',
-    }),
-    name: t.exposeString('name', { description: `The name, ${range(text.projectName)} characters; not unique.` }),
-    status: t.expose('status', {
-      type: ProjectStatus.type,
-      description: 'Status of the project; missions start only on an active one.',
-    }),
-    tracker: t.expose('tracker', { type: ProjectTracker.type, description: 'The kind of issue tracker.' }),
-    trackerConnectorId: t.exposeString('trackerConnectorId', {
-      nullable: true,
-      description: 'The integration of the tracker; null for the built-in one without an integration.',
-    }),
-    trackerTeamId: t.exposeString('trackerTeamId', {
-      nullable: true,
-      description: 'The team in the tracker; null when the tracker has none.',
-    }),
-    trackerProjectId: t.exposeString('trackerProjectId', { nullable: true, description: 'Not used yet: always null.' }),
-    scmConnectorId: t.string({
-      description: 'The integration of the source host; empty while `missingConnectorKinds` names `scm`.',
-      resolve: (project) => project.scmConnectorId ?? '',
-    }),
-    scmOwner: t.exposeString('scmOwner', { description: 'Owner of the repository: the part before the slash.' }),
-    scmRepo: t.exposeString('scmRepo', { description: 'Name of the repository: the part after the slash.' }),
-    llmConnectorId: t.string({
-      description: 'The integration of the language model; empty while `missingConnectorKinds` names `llm`.',
-      resolve: (project) => project.llmConnectorId ?? '',
-    }),
-    autoMerge: t.exposeBoolean('autoMerge', {
-      description:
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `prj_`.'),
+      orgId: string('The id of the organization; starts with `org_`.'),
+      slug: string('The slug, unique in the organization; it does not change when the project is renamed.'),
+      name: string(`The name, ${range(text.projectName)} characters; not unique.`),
+      status: typed(ProjectStatus.type, 'Status of the project; missions start only on an active one.'),
+      tracker: typed(ProjectTracker.type, 'The kind of issue tracker.'),
+      trackerConnectorId: stringOrNull(
+        'The integration of the tracker; null for the built-in one without an integration.',
+      ),
+      trackerTeamId: stringOrNull('The team in the tracker; null when the tracker has none.'),
+      trackerProjectId: stringOrNull('Not used yet: always null.'),
+      scmConnectorId: t.string({
+        description: 'The integration of the source host; empty while `missingConnectorKinds` names `scm`.',
+        resolve: (project) => project.scmConnectorId ?? '',
+      }),
+      scmOwner: string('Owner of the repository: the part before the slash.'),
+      scmRepo: string('Name of the repository: the part after the slash.'),
+      llmConnectorId: t.string({
+        description: 'The integration of the language model; empty while `missingConnectorKinds` names `llm`.',
+        resolve: (project) => project.llmConnectorId ?? '',
+      }),
+      autoMerge: boolean(
         'Whether the pull request of a completed run is merged without a person, by the platform: at the commit that a reviewer ' +
-        'of the run has approved, once its checks have passed. The pull request of a run without a reviewer is never merged this way.',
+          'of the run has approved, once its checks have passed. The pull request of a run without a reviewer is never merged this way.',
+      ),
+      issueCode: stringOrNull('The prefix of issue keys.'),
+      defaultSandboxTemplateId: stringOrNull(
+        'The sandbox template for agents whose own template is `standard`; null means `standard`.',
+      ),
+      defaultSandboxTemplate: t.field({
+        type: SandboxTemplateType,
+        nullable: true,
+        graphOnly: true,
+        description: 'The template for agents whose own template is `standard`; null without one.',
+        resolve: ({ defaultSandboxTemplateId: id }, _, context) =>
+          id === null ? null : loadTemplate(context).load(id),
+      }),
+      createdAt: epochMs('When the project was created.'),
+      missingConnectorKinds: t.field({
+        description: 'The kinds of connector that the project lacks; absent when it lacks none.',
+        absent: true,
+        nullable: true,
+        type: [VendorKind.type],
+        resolve: (project) => {
+          const kinds = missingConnectorKinds(project);
+          return kinds.length > 0 ? kinds : null;
+        },
+      }),
+      organization: t.belongsTo('organization', {
+        link: 'organizations:read',
+        description: 'The organization of the project; null when the caller may not read organizations.',
+      }),
+      trackerConnector: t.belongsTo('trackerConnector', {
+        link: 'integrations:read',
+        description: 'The integration of the tracker; null without one.',
+      }),
+      scmConnector: t.belongsTo('scmConnector', {
+        link: 'integrations:read',
+        description: 'The integration of the source host; null without one.',
+      }),
+      llmConnector: t.belongsTo('llmConnector', {
+        link: 'integrations:read',
+        description: 'The integration of the language model; null without one.',
+      }),
     }),
-    issueCode: t.exposeString('issueCode', { nullable: true, description: 'The prefix of issue keys.' }),
-    defaultSandboxTemplateId: t.exposeString('defaultSandboxTemplateId', {
-      nullable: true,
-      description: 'The sandbox template for agents whose own template is `standard`; null means `standard`.',
-    }),
-    defaultSandboxTemplate: t.field({
-      type: SandboxTemplateType,
-      nullable: true,
-      graphOnly: true,
-      description: 'The template for agents whose own template is `standard`; null without one.',
-      resolve: ({ defaultSandboxTemplateId: id }, _, context) => (id === null ? null : loadTemplate(context).load(id)),
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the project was created.' }),
-    missingConnectorKinds: t.field({
-      description: 'The kinds of connector that the project lacks; absent when it lacks none.',
-      absent: true,
-      nullable: true,
-      type: [VendorKind.type],
-      resolve: (project) => {
-        const kinds = missingConnectorKinds(project);
-        return kinds.length > 0 ? kinds : null;
-      },
-    }),
-    organization: t.belongsTo('organization', {
-      link: 'organizations:read',
-      description: 'The organization of the project; null when the caller may not read organizations.',
-    }),
-    trackerConnector: t.belongsTo('trackerConnector', {
-      link: 'integrations:read',
-      description: 'The integration of the tracker; null without one.',
-    }),
-    scmConnector: t.belongsTo('scmConnector', {
-      link: 'integrations:read',
-      description: 'The integration of the source host; null without one.',
-    }),
-    llmConnector: t.belongsTo('llmConnector', {
-      link: 'integrations:read',
-      description: 'The integration of the language model; null without one.',
-    }),
-  }),
 });
 
 const dependentsOf = toOne<{ id: string; projects: number }>(

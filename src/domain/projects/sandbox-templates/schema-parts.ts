@@ -1,6 +1,7 @@
 // Enums of sandbox templates in the graph, and the parts of a template.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
+import { members, string, strings, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -23,30 +24,31 @@ export const NetworkMode = wordSet('NetworkMode', networkModes, 'Set of hosts th
 
 export const NetworkPolicyType = builder.objectRef<NetworkPolicy>('NetworkPolicy').implement({
   description: 'The hosts that a phase of a mission may connect to. Addresses that are not public are never allowed.',
-  fields: (t) => ({
-    mode: t.expose('mode', { type: NetworkMode.type, description: 'Set of hosts that the policy allows.' }),
-    hosts: t.exposeStringList('hosts', {
-      description:
+  fields: (t) =>
+    members(t, {
+      mode: typed(NetworkMode.type, 'Set of hosts that the policy allows.'),
+      hosts: strings(
         'Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, each with `:port` for that port alone.',
+      ),
     }),
-  }),
 });
 export const VariableType = builder.objectRef<Variable>('TemplateVariable').implement({
   description: 'A variable of the environment of setup and agents. It is no secret.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name of the environment variable.' }),
-    value: t.exposeString('value', {
-      complexity: weightOf(templateText.variable.max),
-      description: 'The value, which is visible to everybody who can read the template.',
+  fields: (t) =>
+    members(t, {
+      name: string('Name of the environment variable.'),
+      value: string('The value, which is visible to everybody who can read the template.', {
+        complexity: weightOf(templateText.variable.max),
+      }),
     }),
-  }),
 });
 export const PackageRegistryType = builder.objectRef<PackageRegistry>('PackageRegistry').implement({
   description: 'A public package registry that the network policy `packages` reaches.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name for people.' }),
-    hosts: t.stringList({ description: 'The hosts of the registry.', resolve: ({ hosts }) => [...hosts] }),
-  }),
+  fields: (t) =>
+    members(t, {
+      name: string('Name for people.'),
+      hosts: t.stringList({ description: 'The hosts of the registry.', resolve: ({ hosts }) => [...hosts] }),
+    }),
 });
 
 export const imageName = boundedText(templateText.image).regex(

@@ -1,6 +1,7 @@
 // Services of sandbox templates in the graph.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
+import { members, string, stringOrNull, typed } from '#graph/members.ts';
 import { boundedText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { templateCounts, templateText } from './bounds.ts';
@@ -9,24 +10,20 @@ import type { Service } from './settings.ts';
 
 export const ServiceType = builder.objectRef<Service>('TemplateService').implement({
   description: 'A container beside each mission, such as a database: the mission reaches it at `localhost`.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'The name of the service, unique in the template.' }),
-    image: t.exposeString('image', { description: 'The container image of the service.' }),
-    variables: t.expose('variables', {
-      type: [VariableType],
-      description: 'Environment variables of the service alone. They are no secrets.',
-    }),
-    command: t.exposeStringList('command', {
-      nullable: true,
-      complexity: weightOf(templateText.command.max),
-      description: 'Arguments in place of those of the image; null means those of the image.',
-    }),
-    healthCheck: t.exposeString('healthCheck', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      name: string('The name of the service, unique in the template.'),
+      image: string('The container image of the service.'),
+      variables: typed([VariableType], 'Environment variables of the service alone. They are no secrets.'),
+      command: t.exposeStringList('command', {
+        nullable: true,
+        complexity: weightOf(templateText.command.max),
+        description: 'Arguments in place of those of the image; null means those of the image.',
+      }),
+      healthCheck: stringOrNull(
         'Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running.',
+      ),
     }),
-  }),
 });
 
 const service = z

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { ifUpdatedAt, pathId, request } from '#graph/input.ts';
+import { boolean, epochMs, intOrNull, members, string, stringOrNull, typed, typedOrNull } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -16,85 +17,44 @@ import { ServiceType, services } from './schema-services.ts';
 
 export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTemplate').implement({
   description: 'The environment that agents work in: what a sandbox is created from, holds and may connect to.',
-  fields: (t) => ({
-    id: t.exposeString('id', {
-      description: 'The id, which starts with `sbt_`; `standard` for the built-in template.',
-    }),
-    orgId: t.exposeString('orgId', { description: 'The organization; for the built-in template, that of the caller.' }),
-    name: t.exposeString('name', { description: 'The name, unique among the organization’s own templates.' }),
-    description: t.exposeString('description', {
-      nullable: true,
-      description: 'Purpose of the template; null without one.',
-    }),
-    base: t.expose('base', { type: TemplateBase.type, description: 'Source of a sandbox.' }),
-    image: t.exposeString('image', {
-      nullable: true,
-      description: 'Container image, for the base `image`; null otherwise.',
-    }),
-    dockerfile: t.exposeString('dockerfile', {
-      nullable: true,
-      complexity: weightOf(templateText.dockerfile.max),
-      description: 'Dockerfile, for the base `dockerfile`; the built-in template has the recipe of the default image.',
-    }),
-    setupScript: t.exposeString('setupScript', {
-      nullable: true,
-      complexity: weightOf(templateText.setupScript.max),
-      description: 'A POSIX shell script that prepares the environment, in the checkout; null without one.',
-    }),
-    variables: t.expose('variables', { type: [VariableType], description: 'Variables of setup and agents.' }),
-    services: t.expose('services', {
-      type: [ServiceType],
-      complexity: { field: 1, multiplier: templateCounts.services },
-      description: 'Containers beside each mission.',
-    }),
-    setupNetwork: t.expose('setupNetwork', {
-      type: NetworkPolicyType,
-      description: 'The network policy while the environment is prepared.',
-    }),
-    agentNetwork: t.expose('agentNetwork', {
-      type: NetworkPolicyType,
-      description: 'The network policy while agents and scripts work.',
-    }),
-    instanceType: t.expose('instanceType', {
-      type: InstanceType.type,
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `sbt_`; `standard` for the built-in template.'),
+      orgId: string('The organization; for the built-in template, that of the caller.'),
+      name: string('The name, unique among the organization’s own templates.'),
+      description: stringOrNull('Purpose of the template; null without one.'),
+      base: typed(TemplateBase.type, 'Source of a sandbox.'),
+      image: stringOrNull('Container image, for the base `image`; null otherwise.'),
+      dockerfile: stringOrNull(
+        'Dockerfile, for the base `dockerfile`; the built-in template has the recipe of the default image.',
+        { complexity: weightOf(templateText.dockerfile.max) },
+      ),
+      setupScript: stringOrNull(
+        'A POSIX shell script that prepares the environment, in the checkout; null without one.',
+        { complexity: weightOf(templateText.setupScript.max) },
+      ),
+      variables: typed([VariableType], 'Variables of setup and agents.'),
+      services: typed([ServiceType], 'Containers beside each mission.', {
+        complexity: { field: 1, multiplier: templateCounts.services },
+      }),
+      setupNetwork: typed(NetworkPolicyType, 'The network policy while the environment is prepared.'),
+      agentNetwork: typed(NetworkPolicyType, 'The network policy while agents and scripts work.'),
+      instanceType: typedOrNull(
+        InstanceType.type,
         'The size of missions whose start does not choose one; null means the memory of `standard-1` and no other limit.',
-    }),
-    memoryMb: t.exposeInt('memoryMb', {
-      nullable: true,
-      description: 'The memory that a mission may take, MiB; null means that of the instance type.',
-    }),
-    diskMb: t.exposeInt('diskMb', {
-      nullable: true,
-      description: 'The disk space that a mission may take, MiB; null means the limit of the runtime.',
-    }),
-    processes: t.exposeInt('processes', {
-      nullable: true,
-      description: 'Maximum number of processes of a mission; null means the limit of the runtime.',
-    }),
-    stepMinutes: t.exposeInt('stepMinutes', {
-      nullable: true,
-      description: 'Time limit of a step in minutes; null means that of the service.',
-    }),
-    stepModelCalls: t.exposeInt('stepModelCalls', {
-      nullable: true,
-      description: 'Maximum model calls of a step; null means that of the service.',
-    }),
-    stepTokens: t.exposeInt('stepTokens', {
-      nullable: true,
-      description: 'Maximum tokens of a step, read and written, cached ones included; null means no bound.',
-    }),
-    isBuiltin: t.exposeBoolean('isBuiltin', {
-      description:
+      ),
+      memoryMb: intOrNull('The memory that a mission may take, MiB; null means that of the instance type.'),
+      diskMb: intOrNull('The disk space that a mission may take, MiB; null means the limit of the runtime.'),
+      processes: intOrNull('Maximum number of processes of a mission; null means the limit of the runtime.'),
+      stepMinutes: intOrNull('Time limit of a step in minutes; null means that of the service.'),
+      stepModelCalls: intOrNull('Maximum model calls of a step; null means that of the service.'),
+      stepTokens: intOrNull('Maximum tokens of a step, read and written, cached ones included; null means no bound.'),
+      isBuiltin: boolean(
         'Whether the template is part of the service: every organization has it, and nobody can change or delete it.',
+      ),
+      createdAt: epochMs('When the template was created; for the built-in template, a fixed time.'),
+      updatedAt: epochMs('When the template was last changed.'),
     }),
-    createdAt: t.expose('createdAt', {
-      type: 'EpochMs',
-      description: 'When the template was created; for the built-in template, a fixed time.',
-    }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the template was last changed.' }),
-  }),
 });
 
 /** Resolves the id of a template, including the built-in one. */
@@ -115,7 +75,7 @@ const bounded = ({ min, max }: { min: number; max: number }, what: string) =>
     .nullable()
     .optional()
     .describe(`${what}: ${range({ min, max })}; null means no bound of its own.`);
-const members = {
+const requestMembers = {
   description: boundedText(templateText.description).nullable().optional().describe('Purpose of the template.'),
   base: TemplateBase.zod.optional().describe('Source of a sandbox.'),
   image: imageName
@@ -150,7 +110,7 @@ const members = {
 
 const CreateSandboxTemplateRequest = request(
   'CreateSandboxTemplateRequest',
-  z.object({ name, ...members }).meta({
+  z.object({ name, ...requestMembers }).meta({
     description: 'A new sandbox template. Omitted fields default to the built-in template.',
     examples: [
       {
@@ -165,7 +125,7 @@ const CreateSandboxTemplateRequest = request(
 );
 const UpdateSandboxTemplateRequest = request(
   'UpdateSandboxTemplateRequest',
-  z.object({ name: name.optional(), ...members }).meta({
+  z.object({ name: name.optional(), ...requestMembers }).meta({
     description: 'Omitted fields keep their value.',
     examples: [{ agentNetwork: { mode: 'custom', hosts: ['api.example.com'] } }],
   }),

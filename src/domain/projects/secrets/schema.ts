@@ -4,6 +4,7 @@ import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { filter, pathId, request } from '#graph/input.ts';
+import { boolean, epochMs, epochMsOrNull, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, range } from '#graph/validation.ts';
@@ -27,40 +28,28 @@ const setters = toOne(operations.settersOf, ({ id }) => id);
 
 const SecretType = builder.modelType(Secret, 'Secret').implement({
   description: 'A secret or variable of the environment of agents. Its value can be written and not read.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `sec_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization of the secret or variable.' }),
-    scope: t.expose('scope', { type: SecretScope.type, description: 'The missions that get the secret or variable.' }),
-    projectId: t.exposeString('projectId', {
-      nullable: true,
-      description: 'The project, if the scope is `project`; null otherwise.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `sec_`.'),
+      orgId: string('The organization of the secret or variable.'),
+      scope: typed(SecretScope.type, 'The missions that get the secret or variable.'),
+      projectId: stringOrNull('The project, if the scope is `project`; null otherwise.'),
+      templateId: stringOrNull('The sandbox template, if the scope is `template`; null otherwise.'),
+      kind: typed(SecretKind.type, 'Kind of value: an environment variable or a secret.'),
+      name: string('Name of the environment variable; unique in its scope.'),
+      hosts: strings('The hosts whose requests get the value of a secret.'),
+      setupOnly: boolean('Whether the setup alone gets the secret or variable.'),
+      lastUsedAt: epochMsOrNull('When a runtime last got the secret or variable for a step; null before.'),
+      setBy: t.string({
+        nullable: true,
+        graphOnly: true,
+        description: 'Name of the person who set the value last; null for a program, and once the account is deleted.',
+        resolve: async ({ setByUserId }, _, context) =>
+          setByUserId === null ? null : ((await setters(context).load(setByUserId))?.name ?? null),
+      }),
+      createdAt: epochMs('When the secret or variable was created.'),
+      updatedAt: epochMs('When the secret or variable was last changed.'),
     }),
-    templateId: t.exposeString('templateId', {
-      nullable: true,
-      description: 'The sandbox template, if the scope is `template`; null otherwise.',
-    }),
-    kind: t.expose('kind', {
-      type: SecretKind.type,
-      description: 'Kind of value: an environment variable or a secret.',
-    }),
-    name: t.exposeString('name', { description: 'Name of the environment variable; unique in its scope.' }),
-    hosts: t.exposeStringList('hosts', { description: 'The hosts whose requests get the value of a secret.' }),
-    setupOnly: t.exposeBoolean('setupOnly', { description: 'Whether the setup alone gets the secret or variable.' }),
-    lastUsedAt: t.expose('lastUsedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When a runtime last got the secret or variable for a step; null before.',
-    }),
-    setBy: t.string({
-      nullable: true,
-      graphOnly: true,
-      description: 'Name of the person who set the value last; null for a program, and once the account is deleted.',
-      resolve: async ({ setByUserId }, _, context) =>
-        setByUserId === null ? null : ((await setters(context).load(setByUserId))?.name ?? null),
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the secret or variable was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the secret or variable was last changed.' }),
-  }),
 });
 const SecretPage = pageOf('SecretPage', SecretType);
 const DeleteSecretResponse = okIdAnswer('DeleteSecretResponse');

@@ -2,6 +2,7 @@
 import { isoTime } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
+import { booleanOrNull, int, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pages, previewSizes } from '#limits.ts';
@@ -23,64 +24,53 @@ export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'Kind of an a
 
 export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
   description: 'Proof of work that an agent has submitted.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `art_`.' }),
-    projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
-    issueId: t.exposeString('issueId', {
-      nullable: true,
-      description: 'The issue that the artifact was created for, by the tracker’s id.',
-    }),
-    sessionId: t.exposeString('sessionId', {
-      nullable: true,
-      description: 'The session in the sandbox; null when unknown.',
-    }),
-    sandboxId: t.exposeString('sandboxId', {
-      nullable: true,
-      description: 'The sandbox that the artifact was created in; null when unknown.',
-    }),
-    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent that submitted the artifact.' }),
-    kind: t.expose('kind', { type: ArtifactKind.type, description: 'Kind of content.' }),
-    contentType: t.exposeString('contentType', { description: 'Media type, as reported by the runtime.' }),
-    sizeBytes: t.exposeInt('sizeBytes', { description: 'Length of the content in bytes.' }),
-    caption: t.exposeString('caption', { nullable: true, description: 'Description for display; null without one.' }),
-    criterion: t.exposeString('criterion', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `art_`.'),
+      projectId: string('The id of the project; starts with `prj_`.'),
+      issueId: stringOrNull('The issue that the artifact was created for, by the tracker’s id.'),
+      sessionId: stringOrNull('The session in the sandbox; null when unknown.'),
+      sandboxId: stringOrNull('The sandbox that the artifact was created in; null when unknown.'),
+      role: typed(AgentRole.type, 'The role of the agent that submitted the artifact.'),
+      kind: typed(ArtifactKind.type, 'Kind of content.'),
+      contentType: string('Media type, as reported by the runtime.'),
+      sizeBytes: int('Length of the content in bytes.'),
+      caption: stringOrNull('Description for display; null without one.'),
+      criterion: stringOrNull(
         'The acceptance criterion that the artifact is evidence for, as the runtime reported it; null when it reported none.',
+      ),
+      criterionPassed: booleanOrNull(
+        'Whether that criterion is met, as the runtime reported it; null when it reported none.',
+      ),
+      createdAt: t.field({
+        type: 'IsoTime',
+        description: 'Time of the registration.',
+        resolve: ({ createdAt }) => isoTime(createdAt),
+      }),
+      expiresAt: t.field({
+        type: 'IsoTime',
+        description: 'Expiry: from this time on the artifact no longer exists.',
+        resolve: ({ expiresAt }) => isoTime(expiresAt),
+      }),
+      url: t.string({
+        description: 'Address for the download of the content: valid for about an hour, without a credential.',
+        resolve: ({ id }) => contentAddress(id),
+      }),
+      traceViewerUrl: t.string({
+        nullable: true,
+        description:
+          'Address of a viewer for a trace: the one that the runtime reported, else that of the installation (`TRACE_VIEWER_URL`); null without one.',
+        resolve: ({ id, kind, traceViewerUrl }) => traceViewerUrl ?? (kind === 'trace' ? traceViewerAddress(id) : null),
+      }),
+      project: t.belongsTo('project', {
+        link: 'projects:read',
+        description: 'The project; null when the caller may not read projects.',
+      }),
+      sandbox: t.belongsTo('sandbox', {
+        link: 'sandboxes:read',
+        description: 'The sandbox; null without one, or when the caller may not read sandboxes.',
+      }),
     }),
-    criterionPassed: t.exposeBoolean('criterionPassed', {
-      nullable: true,
-      description: 'Whether that criterion is met, as the runtime reported it; null when it reported none.',
-    }),
-    createdAt: t.field({
-      type: 'IsoTime',
-      description: 'Time of the registration.',
-      resolve: ({ createdAt }) => isoTime(createdAt),
-    }),
-    expiresAt: t.field({
-      type: 'IsoTime',
-      description: 'Expiry: from this time on the artifact no longer exists.',
-      resolve: ({ expiresAt }) => isoTime(expiresAt),
-    }),
-    url: t.string({
-      description: 'Address for the download of the content: valid for about an hour, without a credential.',
-      resolve: ({ id }) => contentAddress(id),
-    }),
-    traceViewerUrl: t.string({
-      nullable: true,
-      description:
-        'Address of a viewer for a trace: the one that the runtime reported, else that of the installation (`TRACE_VIEWER_URL`); null without one.',
-      resolve: ({ id, kind, traceViewerUrl }) => traceViewerUrl ?? (kind === 'trace' ? traceViewerAddress(id) : null),
-    }),
-    project: t.belongsTo('project', {
-      link: 'projects:read',
-      description: 'The project; null when the caller may not read projects.',
-    }),
-    sandbox: t.belongsTo('sandbox', {
-      link: 'sandboxes:read',
-      description: 'The sandbox; null without one, or when the caller may not read sandboxes.',
-    }),
-  }),
 });
 
 const newest = {

@@ -2,6 +2,7 @@
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, ifUpdatedAt, pathId } from '#graph/input.ts';
+import { members, string } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { pages, previewSizes } from '#limits.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
@@ -34,18 +35,19 @@ AutomationType.implement({
 
 AutomationRunType.implement({
   description: 'One run of an automation.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
-    automationId: t.string({
-      description: 'The automation of this run.',
-      resolve: (run) => run.recurringId!,
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which is unique and never changes.'),
+      automationId: t.string({
+        description: 'The automation of this run.',
+        resolve: (run) => run.recurringId!,
+      }),
+      ...runFields(t),
+      automation: t.belongsTo('automation', {
+        link: 'automations:read',
+        description: 'The automation of this run.',
+      }),
     }),
-    ...runFields(t),
-    automation: t.belongsTo('automation', {
-      link: 'automations:read',
-      description: 'The automation of this run.',
-    }),
-  }),
 });
 
 builder.objectField(ProjectType, 'automations', (t) =>

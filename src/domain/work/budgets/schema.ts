@@ -4,6 +4,7 @@ import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId, request } from '#graph/input.ts';
+import { epochMs, float, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
@@ -27,42 +28,37 @@ const useOf = toOne(budgetUses, ({ id }) => id);
 
 const BudgetType = builder.modelType(Budget, 'Budget').implement({
   description: 'The most that the missions of an organization, a project or a person may cost in a day or month.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `bud_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization of the budget.' }),
-    subject: t.expose('subject', { type: BudgetSubject.type, description: 'The missions that the budget is for.' }),
-    projectId: t.exposeString('projectId', {
-      nullable: true,
-      description: 'The project, if the subject is `project`; null otherwise.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `bud_`.'),
+      orgId: string('The organization of the budget.'),
+      subject: typed(BudgetSubject.type, 'The missions that the budget is for.'),
+      projectId: stringOrNull('The project, if the subject is `project`; null otherwise.'),
+      userId: stringOrNull('The person, if the subject is `person`; null otherwise.'),
+      subjectName: t.string({
+        nullable: true,
+        description: 'Name of the project or person; null with the subject `organization`.',
+        resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.name ?? null,
+      }),
+      period: typed(BudgetPeriod.type, 'The period that the amount is for.'),
+      amountUsd: float('The amount in US dollars for each period.'),
+      spentUsd: t.float({
+        description: 'Cost of these missions in the present period, US dollars.',
+        resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.spentUsd ?? 0,
+      }),
+      periodStart: t.field({
+        type: 'EpochMs',
+        description: 'When the present period began.',
+        resolve: ({ period }) => presentPeriod(period).start,
+      }),
+      periodEnd: t.field({
+        type: 'EpochMs',
+        description: 'When the next period begins.',
+        resolve: ({ period }) => presentPeriod(period).end,
+      }),
+      createdAt: epochMs('When the budget was created.'),
+      updatedAt: epochMs('When the budget was last changed.'),
     }),
-    userId: t.exposeString('userId', {
-      nullable: true,
-      description: 'The person, if the subject is `person`; null otherwise.',
-    }),
-    subjectName: t.string({
-      nullable: true,
-      description: 'Name of the project or person; null with the subject `organization`.',
-      resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.name ?? null,
-    }),
-    period: t.expose('period', { type: BudgetPeriod.type, description: 'The period that the amount is for.' }),
-    amountUsd: t.exposeFloat('amountUsd', { description: 'The amount in US dollars for each period.' }),
-    spentUsd: t.float({
-      description: 'Cost of these missions in the present period, US dollars.',
-      resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.spentUsd ?? 0,
-    }),
-    periodStart: t.field({
-      type: 'EpochMs',
-      description: 'When the present period began.',
-      resolve: ({ period }) => presentPeriod(period).start,
-    }),
-    periodEnd: t.field({
-      type: 'EpochMs',
-      description: 'When the next period begins.',
-      resolve: ({ period }) => presentPeriod(period).end,
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the budget was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the budget was last changed.' }),
-  }),
 });
 const BudgetPage = pageOf('BudgetPage', BudgetType);
 const DeleteBudgetResponse = okIdAnswer('DeleteBudgetResponse');

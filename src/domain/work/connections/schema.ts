@@ -3,6 +3,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
+import { epochMs, int, members, safeInt, string, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { Connection, connectionPhases, connectionVerdicts } from './model.ts';
 import * as operations from './operations.ts';
@@ -28,45 +29,37 @@ const recentRuns = toOne(operations.countRunsBlocking, ({ host }) => host);
 
 export const ConnectionType = builder.modelType(Connection, 'Connection').implement({
   description: 'Connections of a run to one host and port, in one phase and with one verdict.',
-  fields: (t) => ({
-    runId: t.exposeString('runId', { description: 'The id of the run.' }),
-    templateId: t.exposeString('templateId', {
-      description: 'The sandbox template of the first step that asked for the connection.',
+  fields: (t) =>
+    members(t, {
+      runId: string('The id of the run.'),
+      templateId: string('The sandbox template of the first step that asked for the connection.'),
+      host: string('The host that was asked for; `*` stands for hosts beyond the first 500.'),
+      port: int('The port; 0 with the host `*`.'),
+      phase: typed(ConnectionPhase.type, 'The phase in which the connection was asked for.'),
+      verdict: typed(ConnectionVerdict.type, 'Result: allowed, or why it was refused.'),
+      count: safeInt('Number of connections.'),
+      recentRuns: t.int({
+        nullable: true,
+        graphOnly: true,
+        description: `Number of runs of the last ${operations.recentDays} days in which the host was blocked; null where it was not blocked here.`,
+        resolve: async ({ host, verdict }, _, context) =>
+          verdict === 'blocked' ? ((await recentRuns(context).load(host))?.runs ?? 0) : null,
+      }),
+      sentBytes: safeInt('Bytes sent to the host.'),
+      receivedBytes: safeInt('Bytes received from the host.'),
+      createdAt: epochMs('When the connection was first reported.'),
+      updatedAt: epochMs('When the connection was last reported.'),
     }),
-    host: t.exposeString('host', {
-      description: 'The host that was asked for; `*` stands for hosts beyond the first 500.',
-    }),
-    port: t.exposeInt('port', { description: 'The port; 0 with the host `*`.' }),
-    phase: t.expose('phase', {
-      type: ConnectionPhase.type,
-      description: 'The phase in which the connection was asked for.',
-    }),
-    verdict: t.expose('verdict', {
-      type: ConnectionVerdict.type,
-      description: 'Result: allowed, or why it was refused.',
-    }),
-    count: t.expose('count', { type: 'SafeInt', description: 'Number of connections.' }),
-    recentRuns: t.int({
-      nullable: true,
-      graphOnly: true,
-      description: `Number of runs of the last ${operations.recentDays} days in which the host was blocked; null where it was not blocked here.`,
-      resolve: async ({ host, verdict }, _, context) =>
-        verdict === 'blocked' ? ((await recentRuns(context).load(host))?.runs ?? 0) : null,
-    }),
-    sentBytes: t.expose('sentBytes', { type: 'SafeInt', description: 'Bytes sent to the host.' }),
-    receivedBytes: t.expose('receivedBytes', { type: 'SafeInt', description: 'Bytes received from the host.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the connection was first reported.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the connection was last reported.' }),
-  }),
 });
 const ConnectionList = builder.objectRef<{ data: Row<Connection>[] }>('ConnectionList').implement({
   description: 'The connections of a run.',
-  fields: (t) => ({
-    data: t.expose('data', {
-      type: [ConnectionType],
-      description: 'Connections, blocked ones first, then others that were not made; about 500 at most.',
+  fields: (t) =>
+    members(t, {
+      data: typed(
+        [ConnectionType],
+        'Connections, blocked ones first, then others that were not made; about 500 at most.',
+      ),
     }),
-  }),
 });
 
 builder.queryField('runConnections', (t) =>

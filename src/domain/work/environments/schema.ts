@@ -2,6 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
+import { epochMs, epochMsOrNull, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pages, previewSizes } from '#limits.ts';
@@ -19,38 +20,25 @@ const EnvironmentStatus = wordSet('EnvironmentStatus', environmentStatuses, 'Sta
 
 const EnvironmentType = builder.modelType(Environment, 'Environment').implement({
   description: 'A deployment that shows a change before it is merged.',
-  fields: (t) => ({
-    environmentId: t.exposeString('id', { description: 'The id, which starts with `env_`.' }),
-    projectId: t.exposeString('projectId', { description: 'The project whose change the environment runs.' }),
-    issueId: t.exposeString('issueId', {
-      nullable: true,
-      description: 'The issue whose change the environment shows.',
+  fields: (t) =>
+    members(t, {
+      environmentId: t.exposeString('id', { description: 'The id, which starts with `env_`.' }),
+      projectId: string('The project whose change the environment runs.'),
+      issueId: stringOrNull('The issue whose change the environment shows.'),
+      prNumber: intOrNull('The pull request of the change.'),
+      workerName: stringOrNull('The name of the deployment at the platform that runs it.'),
+      status: typed(
+        EnvironmentStatus.type,
+        'Status of the environment; `destroying` and `failed` can follow at any time.',
+      ),
+      createdAt: epochMs('When the runtime registered it.'),
+      expiresAt: epochMsOrNull('When the environment is destroyed automatically; null means never.'),
+      destroyedAt: epochMsOrNull('When the environment was destroyed; null until then.'),
+      project: t.belongsTo('project', {
+        link: 'projects:read',
+        description: 'The project; null when the caller may not read projects.',
+      }),
     }),
-    prNumber: t.exposeInt('prNumber', { nullable: true, description: 'The pull request of the change.' }),
-    workerName: t.exposeString('workerName', {
-      nullable: true,
-      description: 'The name of the deployment at the platform that runs it.',
-    }),
-    status: t.expose('status', {
-      type: EnvironmentStatus.type,
-      description: 'Status of the environment; `destroying` and `failed` can follow at any time.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
-    expiresAt: t.expose('expiresAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the environment is destroyed automatically; null means never.',
-    }),
-    destroyedAt: t.expose('destroyedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the environment was destroyed; null until then.',
-    }),
-    project: t.belongsTo('project', {
-      link: 'projects:read',
-      description: 'The project; null when the caller may not read projects.',
-    }),
-  }),
 });
 
 builder.objectField(ProjectType, 'environments', (t) =>
@@ -64,19 +52,17 @@ builder.objectField(ProjectType, 'environments', (t) =>
 const EnvironmentPage = pageOf('EnvironmentPage', EnvironmentType);
 const EnvironmentDetail = builder.objectRef<{ environment: Row<Environment> }>('EnvironmentDetail').implement({
   description: 'A preview environment, as REST returns it.',
-  fields: (t) => ({ environment: t.expose('environment', { type: EnvironmentType, description: 'The environment.' }) }),
+  fields: (t) => members(t, { environment: typed(EnvironmentType, 'The environment.') }),
 });
 const DestroyEnvironmentResponse = builder
   .objectRef<{ ok: true; environmentId: string }>('DestroyEnvironmentResponse')
   .implement({
     description: 'Confirms that the environment is to be destroyed.',
-    fields: (t) => ({
-      ok: t.expose('ok', {
-        type: 'True',
-        description: 'Confirms the request, also when the environment was already destroyed.',
+    fields: (t) =>
+      members(t, {
+        ok: typed('True', 'Confirms the request, also when the environment was already destroyed.'),
+        environmentId: string('The id of the environment; starts with `env_`.'),
       }),
-      environmentId: t.exposeString('environmentId', { description: 'The id of the environment; starts with `env_`.' }),
-    }),
   });
 
 builder.queryFields((t) => ({

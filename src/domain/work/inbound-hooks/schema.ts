@@ -4,6 +4,7 @@ import { addresses } from '#foundation/http/addresses.ts';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
+import { boolean, epochMs, epochMsOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
@@ -29,45 +30,36 @@ const HookSignature = wordSet(
 
 export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').implement({
   description: 'An address that another system sends signed events to.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `hok_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization of the hook.' }),
-    name: t.exposeString('name', { description: `The name, ${range(inboundText.hookName)} characters.` }),
-    vendor: t.expose('vendor', { type: HookVendor.type, description: 'The system whose events the hook understands.' }),
-    signature: t.expose('signature', {
-      type: HookSignature.type,
-      description: 'The way in which the sender signs events.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `hok_`.'),
+      orgId: string('The organization of the hook.'),
+      name: string(`The name, ${range(inboundText.hookName)} characters.`),
+      vendor: typed(HookVendor.type, 'The system whose events the hook understands.'),
+      signature: typed(HookSignature.type, 'The way in which the sender signs events.'),
+      signatureHeader: stringOrNull('The header with the signature; null unless `signature` is `header`.'),
+      address: t.string({
+        description: 'The URL for the sender’s settings.',
+        resolve: ({ id }) => `${addresses().baseHost}/hooks/${id}`,
+      }),
+      enabled: boolean(
+        'Whether events of the hook start missions; those of a disabled hook are kept and start nothing.',
+      ),
+      createdByUserId: stringOrNull(
+        'The person who created the hook; null for a program, and once the account is deleted.',
+      ),
+      lastDeliveryAt: epochMsOrNull('When the last event with a valid signature arrived; null before the first.'),
+      createdAt: epochMs('When the hook was created.'),
+      updatedAt: epochMs('When the hook was last changed.'),
     }),
-    signatureHeader: t.exposeString('signatureHeader', {
-      nullable: true,
-      description: 'The header with the signature; null unless `signature` is `header`.',
-    }),
-    address: t.string({
-      description: 'The URL for the sender’s settings.',
-      resolve: ({ id }) => `${addresses().baseHost}/hooks/${id}`,
-    }),
-    enabled: t.exposeBoolean('enabled', {
-      description: 'Whether events of the hook start missions; those of a disabled hook are kept and start nothing.',
-    }),
-    createdByUserId: t.exposeString('createdByUserId', {
-      nullable: true,
-      description: 'The person who created the hook; null for a program, and once the account is deleted.',
-    }),
-    lastDeliveryAt: t.expose('lastDeliveryAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the last event with a valid signature arrived; null before the first.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the hook was created.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the hook was last changed.' }),
-  }),
 });
 const HookWithSecret = builder.objectRef<hooks.HookWithSecret>('InboundHookWithSecret').implement({
   description: 'A hook with its secret, which is shown only now.',
-  fields: (t) => ({
-    hook: t.expose('hook', { type: InboundHookType, description: 'The hook.' }),
-    secret: t.exposeString('secret', { description: 'The secret for the sender’s settings.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      hook: typed(InboundHookType, 'The hook.'),
+      secret: string('The secret for the sender’s settings.'),
+    }),
 });
 const HookPage = pageOf('InboundHookPage', InboundHookType);
 const DeleteHookResponse = okIdAnswer('DeleteInboundHookResponse');

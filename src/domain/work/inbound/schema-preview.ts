@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
+import { members, stringOrNull, typed } from '#graph/members.ts';
 import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
@@ -12,33 +13,27 @@ import { DeliveryType } from './schema.ts';
 
 const PreviewType = builder.objectRef<Preview>('EventTriggerPreview').implement({
   description: 'The effect that a rule would have on an event that arrived.',
-  fields: (t) => ({
-    delivery: t.expose('delivery', { type: DeliveryType, graphOnly: true, description: 'The event.' }),
-    reason: t.exposeString('reason', {
-      nullable: true,
-      description: 'Why the event does not fit the rule; null when it would start a mission, if its author may.',
-    }),
-    key: t.exposeString('key', {
-      nullable: true,
-      description: 'The value by which repeated events count as one; null when each event counts.',
-    }),
-    text: t.exposeString('text', {
-      nullable: true,
-      complexity: weightOf(inboundText.template.max),
-      description:
+  fields: (t) =>
+    members(t, {
+      delivery: typed(DeliveryType, 'The event.', { graphOnly: true }),
+      reason: stringOrNull(
+        'Why the event does not fit the rule; null when it would start a mission, if its author may.',
+      ),
+      key: stringOrNull('The value by which repeated events count as one; null when each event counts.'),
+      text: stringOrNull(
         'The text for the agent; null when the event does not fit. Without a template, the issue is read again when a mission starts.',
+        { complexity: weightOf(inboundText.template.max) },
+      ),
     }),
-  }),
 });
 const Previews = builder.objectRef<{ data: Preview[] }>('EventTriggerPreviews').implement({
   description: 'The effects that a rule would have.',
-  fields: (t) => ({
-    data: t.expose('data', {
-      type: [PreviewType],
-      complexity: { field: 1, multiplier: inboundPreview.deliveries },
-      description: `At most ${inboundPreview.deliveries} deliveries, newest first.`,
+  fields: (t) =>
+    members(t, {
+      data: typed([PreviewType], `At most ${inboundPreview.deliveries} deliveries, newest first.`, {
+        complexity: { field: 1, multiplier: inboundPreview.deliveries },
+      }),
     }),
-  }),
 });
 
 const PreviewRequest = request(

@@ -1,6 +1,7 @@
 // Deliveries of inbound hooks on every surface: the events that arrived, and their outcomes.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
+import { epochMs, epochMsOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -30,73 +31,60 @@ const OutcomeResult = wordSet(
 );
 const Outcome = builder.objectRef<DeliveryOutcome>('InboundOutcome').implement({
   description: 'The effect of an event on one scheduled task or automation whose rule it fits.',
-  fields: (t) => ({
-    recurringId: t.exposeString('recurringId', { description: 'The id of the scheduled task or automation.' }),
-    name: t.exposeString('name', { description: 'The name of the scheduled task or automation at that time.' }),
-    result: t.expose('result', { type: OutcomeResult.type, description: 'The effect of the event.' }),
-    reason: t.exposeString('reason', { nullable: true, description: 'Why no mission was started; null otherwise.' }),
-    runId: t.exposeString('runId', { nullable: true, description: 'The run that was started; null otherwise.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      recurringId: string('The id of the scheduled task or automation.'),
+      name: string('The name of the scheduled task or automation at that time.'),
+      result: typed(OutcomeResult.type, 'The effect of the event.'),
+      reason: stringOrNull('Why no mission was started; null otherwise.'),
+      runId: stringOrNull('The run that was started; null otherwise.'),
+    }),
 });
 const Header = builder.objectRef<{ name: string; value: string }>('InboundHeader').implement({
   description: 'A header of a request.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name of the header in lower case.' }),
-    value: t.exposeString('value', { description: 'Value of the header; several values are joined by commas.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      name: string('Name of the header in lower case.'),
+      value: string('Value of the header; several values are joined by commas.'),
+    }),
 });
 
 export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery').implement({
   description: 'An event that arrived at a hook, kept for 30 days.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `dlv_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization of the delivery.' }),
-    hookId: t.exposeString('hookId', { description: 'The hook.' }),
-    externalId: t.exposeString('externalId', {
-      description: 'The sender’s id of the event: deliveries with one id are processed once.',
-    }),
-    event: t.exposeString('event', { description: 'The sender’s name of the event, such as `issues.labeled`.' }),
-    title: t.exposeString('title', {
-      nullable: true,
-      description: 'The event in one line; null until it is processed.',
-    }),
-    status: t.expose('status', { type: DeliveryStatus.type, description: 'The state of the delivery.' }),
-    reason: t.exposeString('reason', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `dlv_`.'),
+      orgId: string('The organization of the delivery.'),
+      hookId: string('The hook.'),
+      externalId: string('The sender’s id of the event: deliveries with one id are processed once.'),
+      event: string('The sender’s name of the event, such as `issues.labeled`.'),
+      title: stringOrNull('The event in one line; null until it is processed.'),
+      status: typed(DeliveryStatus.type, 'The state of the delivery.'),
+      reason: stringOrNull(
         'Why the event has started nothing, or which run an event about a pull request continues; null otherwise.',
+      ),
+      outcomes: typed([Outcome], 'The effects on scheduled tasks and automations.'),
+      answerProblems: t.stringList({
+        description:
+          'Why the source host shows no reaction or comment yet; the mission goes on. Empty without a problem.',
+        resolve: ({ answerProblems }) => Object.values(answerProblems ?? {}),
+      }),
+      redeliveryOf: stringOrNull('The delivery that a person repeated with this one; null otherwise.'),
+      receivedAt: epochMs('When the event arrived.'),
+      processedAt: epochMsOrNull('When the event was processed; null before.'),
+      payload: stringOrNull('The body as JSON; null for an event that no trigger can use.', {
+        graphOnly: true,
+        complexity: weightOf(inboundPayload.bytes),
+      }),
+      headers: t.field({
+        graphOnly: true,
+        nullable: true,
+        type: [Header],
+        description: 'The headers of the request, without credentials and the signature; null when they were not kept.',
+        resolve: ({ headers }) => headers && Object.entries(headers).map(([name, value]) => ({ name, value })),
+      }),
+      hook: t.belongsTo('hook', { link: 'integrations:read', type: InboundHookType, description: 'The hook.' }),
     }),
-    outcomes: t.expose('outcomes', { type: [Outcome], description: 'The effects on scheduled tasks and automations.' }),
-    answerProblems: t.stringList({
-      description:
-        'Why the source host shows no reaction or comment yet; the mission goes on. Empty without a problem.',
-      resolve: ({ answerProblems }) => Object.values(answerProblems ?? {}),
-    }),
-    redeliveryOf: t.exposeString('redeliveryOf', {
-      nullable: true,
-      description: 'The delivery that a person repeated with this one; null otherwise.',
-    }),
-    receivedAt: t.expose('receivedAt', { type: 'EpochMs', description: 'When the event arrived.' }),
-    processedAt: t.expose('processedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the event was processed; null before.',
-    }),
-    payload: t.exposeString('payload', {
-      graphOnly: true,
-      nullable: true,
-      complexity: weightOf(inboundPayload.bytes),
-      description: 'The body as JSON; null for an event that no trigger can use.',
-    }),
-    headers: t.field({
-      graphOnly: true,
-      nullable: true,
-      type: [Header],
-      description: 'The headers of the request, without credentials and the signature; null when they were not kept.',
-      resolve: ({ headers }) => headers && Object.entries(headers).map(([name, value]) => ({ name, value })),
-    }),
-    hook: t.belongsTo('hook', { link: 'integrations:read', type: InboundHookType, description: 'The hook.' }),
-  }),
 });
 const DeliveryPage = pageOf('InboundDeliveryPage', DeliveryType);
 

@@ -2,6 +2,17 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
+import {
+  boolean,
+  epochMs,
+  epochMsOrNull,
+  float,
+  floatOrNull,
+  members,
+  string,
+  stringOrNull,
+  typed,
+} from '#graph/members.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { OrganizationType } from '../../organization/organizations/schema.ts';
@@ -29,83 +40,62 @@ const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsBy
 
 const SpendPointType = builder.objectRef<SpendPoint>('SpendPoint').implement({
   description: 'The cost of missions within one hour.',
-  fields: (t) => ({
-    t: t.expose('t', { type: 'EpochMs', description: 'When the hour began.' }),
-    usd: t.exposeFloat('usd', { description: 'Cost in US dollars.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      t: epochMs('When the hour began.'),
+      usd: float('Cost in US dollars.'),
+    }),
 });
 
 const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orchestrator').implement({
   description: 'Decides which agents work on an issue, within the daily cost cap of the organization.',
-  fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
-    name: t.exposeString('name', { description: 'Name for people; programs use the id.' }),
-    blurb: t.exposeString('blurb', { description: 'Description for display.' }),
-    model: t.exposeString('model', { description: 'The id of the orchestrator’s language model.' }),
-    vendor: t.expose('vendor', { type: ModelVendor.type, description: 'The vendor of the model.' }),
-    llmConnectorId: t.exposeString('llmConnectorId', {
-      nullable: true,
-      description: 'The integration that holds the credentials of the model; null when none is assigned.',
-    }),
-    assignedCredentialUsableForInference: t.boolean({
-      description:
-        'Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of ' +
-        'models, for at most three seconds; a positive answer is cached for five minutes, a negative one for one minute.',
-      resolve: operations.isAssignedCredentialUsable,
-    }),
-    modelsByVendor: t.expose('modelsByVendor', {
-      type: ModelsByVendor,
-      description: 'The models that the orchestrator can use.',
-    }),
-    defaultModel: t.exposeString('defaultModel', {
-      description: 'The id of the model while the organization has chosen none.',
-    }),
-    isBuiltin: t.exposeBoolean('isBuiltin', {
-      description: 'Whether name, blurb and model have their defaults.',
-    }),
-    inferenceEnabled: t.exposeBoolean('inferenceEnabled', {
-      description:
+  fields: (t) =>
+    members(t, {
+      orgId: string('The id of the organization; starts with `org_`.'),
+      name: string('Name for people; programs use the id.'),
+      blurb: string('Description for display.'),
+      model: string('The id of the orchestrator’s language model.'),
+      vendor: typed(ModelVendor.type, 'The vendor of the model.'),
+      llmConnectorId: stringOrNull(
+        'The integration that holds the credentials of the model; null when none is assigned.',
+      ),
+      assignedCredentialUsableForInference: t.boolean({
+        description:
+          'Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of ' +
+          'models, for at most three seconds; a positive answer is cached for five minutes, a negative one for one minute.',
+        resolve: operations.isAssignedCredentialUsable,
+      }),
+      modelsByVendor: typed(ModelsByVendor, 'The models that the orchestrator can use.'),
+      defaultModel: string('The id of the model while the organization has chosen none.'),
+      isBuiltin: boolean('Whether name, blurb and model have their defaults.'),
+      inferenceEnabled: boolean(
         'Whether the orchestrator may ask its model, once per mission, which of the organization’s agents fit the task.',
+      ),
+      planApproval: boolean('Whether a person has to approve the plan of each mission before an agent follows it.', {
+        beyondRest: true,
+      }),
+      dailyCostCapUsd: floatOrNull('The organization’s own cap; null leaves it to the default.'),
+      defaultDailyCostCapUsd: float('The cap while the organization has chosen none, US dollars per UTC day.'),
+      effectiveDailyCostCapUsd: float('The cap that applies, US dollars per UTC day.'),
+      dailySpendUsd: float('Cost of missions since midnight UTC.'),
+      atDailyCostCap: boolean('Whether the cap is reached: no mission starts until midnight UTC.'),
+      updatedAt: epochMsOrNull('When the settings were last changed; null while the organization has set nothing.'),
+      spendByHour: t.field({
+        description: 'Costs since midnight UTC; an hour without costs is omitted.',
+        graphOnly: true,
+        type: [SpendPointType],
+        complexity: { field: 1, multiplier: 24 },
+        resolve: ({ orgId }) => spendByHour(orgId),
+      }),
+      organization: t.byId(OrganizationType, 'orgId', {
+        link: 'organizations:read',
+        description: 'The organization of the orchestrator; null when the caller may not read organizations.',
+      }),
+      llmConnector: t.byId(IntegrationType, 'llmConnectorId', {
+        link: 'integrations:read',
+        description: 'The assigned integration; null without one, or when the caller may not read integrations.',
+      }),
     }),
-    planApproval: t.exposeBoolean('planApproval', {
-      beyondRest: true,
-      description: 'Whether a person has to approve the plan of each mission before an agent follows it.',
-    }),
-    dailyCostCapUsd: t.exposeFloat('dailyCostCapUsd', {
-      nullable: true,
-      description: 'The organization’s own cap; null leaves it to the default.',
-    }),
-    defaultDailyCostCapUsd: t.exposeFloat('defaultDailyCostCapUsd', {
-      description: 'The cap while the organization has chosen none, US dollars per UTC day.',
-    }),
-    effectiveDailyCostCapUsd: t.exposeFloat('effectiveDailyCostCapUsd', {
-      description: 'The cap that applies, US dollars per UTC day.',
-    }),
-    dailySpendUsd: t.exposeFloat('dailySpendUsd', { description: 'Cost of missions since midnight UTC.' }),
-    atDailyCostCap: t.exposeBoolean('atDailyCostCap', {
-      description: 'Whether the cap is reached: no mission starts until midnight UTC.',
-    }),
-    updatedAt: t.expose('updatedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the settings were last changed; null while the organization has set nothing.',
-    }),
-    spendByHour: t.field({
-      description: 'Costs since midnight UTC; an hour without costs is omitted.',
-      graphOnly: true,
-      type: [SpendPointType],
-      complexity: { field: 1, multiplier: 24 },
-      resolve: ({ orgId }) => spendByHour(orgId),
-    }),
-    organization: t.byId(OrganizationType, 'orgId', {
-      link: 'organizations:read',
-      description: 'The organization of the orchestrator; null when the caller may not read organizations.',
-    }),
-    llmConnector: t.byId(IntegrationType, 'llmConnectorId', {
-      link: 'integrations:read',
-      description: 'The assigned integration; null without one, or when the caller may not read integrations.',
-    }),
-  }),
 });
 
 const UpdateOrchestratorRequest = request(

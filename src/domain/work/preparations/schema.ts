@@ -2,6 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
+import { epochMs, floatOrNull, members, safeIntOrNull, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { loadTemplate, SandboxTemplateType } from '../../projects/sandbox-templates/schema.ts';
@@ -22,50 +23,42 @@ export const PreparationStatus = wordSet(
 
 const PreparationType = builder.modelType(Preparation, 'Preparation').implement({
   description: 'How the runtime of a run prepared an environment for its agents.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `pre_`.' }),
-    runId: t.exposeString('runId', { description: 'The id of the run.' }),
-    templateId: t.exposeString('templateId', { description: 'The sandbox template.' }),
-    template: t.field({
-      type: SandboxTemplateType,
-      nullable: true,
-      link: 'agents:read',
-      description:
-        'The sandbox template as it is now; null once it is deleted, and for a credential that is bound to a project.',
-      resolve: ({ templateId }, _, context) => loadTemplate(context).load(templateId),
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `pre_`.'),
+      runId: string('The id of the run.'),
+      templateId: string('The sandbox template.'),
+      template: t.field({
+        type: SandboxTemplateType,
+        nullable: true,
+        link: 'agents:read',
+        description:
+          'The sandbox template as it is now; null once it is deleted, and for a credential that is bound to a project.',
+        resolve: ({ templateId }, _, context) => loadTemplate(context).load(templateId),
+      }),
+      key: string('The runtime’s own id of the prepared environment.'),
+      commit: stringOrNull('The commit that the environment was prepared at; null without one.'),
+      status: typed(PreparationStatus.type, 'Status of the preparation.'),
+      lastLines: stringOrNull('The last lines of the setup’s log; null while there are none.', {
+        complexity: weightOf(preparationBounds.lastLines.max),
+      }),
+      seconds: floatOrNull(
+        'Duration in seconds: 0 when the environment was there already, null until the duration is known.',
+      ),
+      bytes: safeIntOrNull('Bytes on the disk of the runtime; null when unknown.'),
+      createdAt: epochMs('When the preparation was first reported.'),
+      updatedAt: epochMs('When the preparation was last reported.'),
     }),
-    key: t.exposeString('key', { description: 'The runtime’s own id of the prepared environment.' }),
-    commit: t.exposeString('commit', {
-      nullable: true,
-      description: 'The commit that the environment was prepared at; null without one.',
-    }),
-    status: t.expose('status', { type: PreparationStatus.type, description: 'Status of the preparation.' }),
-    lastLines: t.exposeString('lastLines', {
-      nullable: true,
-      complexity: weightOf(preparationBounds.lastLines.max),
-      description: 'The last lines of the setup’s log; null while there are none.',
-    }),
-    seconds: t.exposeFloat('seconds', {
-      nullable: true,
-      description: 'Duration in seconds: 0 when the environment was there already, null until the duration is known.',
-    }),
-    bytes: t.expose('bytes', {
-      type: 'SafeInt',
-      nullable: true,
-      description: 'Bytes on the disk of the runtime; null when unknown.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the preparation was first reported.' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the preparation was last reported.' }),
-  }),
 });
 const PreparationList = builder.objectRef<{ data: Row<Preparation>[] }>('PreparationList').implement({
   description: 'The preparations of a run.',
-  fields: (t) => ({
-    data: t.expose('data', {
-      type: [PreparationType],
-      description: `The preparations in the order in which they began, ${preparationBounds.perRun} at most.`,
+  fields: (t) =>
+    members(t, {
+      data: typed(
+        [PreparationType],
+        `The preparations in the order in which they began, ${preparationBounds.perRun} at most.`,
+      ),
     }),
-  }),
 });
 
 builder.queryField('runPreparations', (t) =>

@@ -6,6 +6,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import type { PageRequest } from '#foundation/postgres/cursor.ts';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
+import { boolean, epochMs, epochMsOrNull, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { recurring, text } from '#limits.ts';
@@ -22,135 +23,100 @@ type FieldsOfRecurring = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$in
 
 const TemplateType = builder.objectRef<Template>('ScheduledTaskTemplate').implement({
   description: 'A ready-made mission to create a scheduled task or an automation from.',
-  fields: (t) => ({
-    key: t.exposeString('key', { description: 'The value for `templateKey`.' }),
-    name: t.exposeString('name', { description: 'A title to show.' }),
-    blurb: t.exposeString('blurb', { description: 'The purpose of the mission, in one sentence.' }),
-    prompt: t.exposeString('prompt', {
-      complexity: weightOf(text.prompt.max),
-      description: 'The task for the agent, ready to be used or changed.',
+  fields: (t) =>
+    members(t, {
+      key: string('The value for `templateKey`.'),
+      name: string('A title to show.'),
+      blurb: string('The purpose of the mission, in one sentence.'),
+      prompt: string('The task for the agent, ready to be used or changed.', { complexity: weightOf(text.prompt.max) }),
+      suggestedSchedule: typed(ScheduleType, 'A schedule that suits the mission, in UTC.'),
+      agentId: t.string({
+        graphOnly: true,
+        nullable: true,
+        description: 'The agent of missions that name none; null means any agent that has a model.',
+        resolve: ({ agentId }) => agentId ?? null,
+      }),
     }),
-    suggestedSchedule: t.expose('suggestedSchedule', {
-      type: ScheduleType,
-      description: 'A schedule that suits the mission, in UTC.',
-    }),
-    agentId: t.string({
-      graphOnly: true,
-      nullable: true,
-      description: 'The agent of missions that name none; null means any agent that has a model.',
-      resolve: ({ agentId }) => agentId ?? null,
-    }),
-  }),
 });
 export const TemplateList = builder.objectRef<{ data: readonly Template[] }>('ScheduledTaskTemplateList').implement({
   description: 'All templates, on one page.',
-  fields: (t) => ({ data: t.expose('data', { type: [TemplateType], description: 'All templates.' }) }),
+  fields: (t) => members(t, { data: typed([TemplateType], 'All templates.') }),
 });
 export const templateList = { data: templates };
 
 export const RunNowResponse = builder.objectRef<operations.StartedRun>('RunNowResponse').implement({
   description: 'The run that was started manually.',
-  fields: (t) => ({
-    ok: t.expose('ok', { type: 'True', description: 'Always true.' }),
-    runId: t.exposeString('runId', { description: 'The id of the new run.' }),
-    issueId: t.exposeString('issueId', {
-      nullable: true,
-      description: 'The issue’s id in the project’s tracker; null until the tracker has created it.',
+  fields: (t) =>
+    members(t, {
+      ok: typed('True', 'Always true.'),
+      runId: string('The id of the new run.'),
+      issueId: stringOrNull('The issue’s id in the project’s tracker; null until the tracker has created it.'),
+      status: typed(RunStatus.type, 'Status of the run: `skipped` while an earlier run is open.'),
     }),
-    status: t.expose('status', {
-      type: RunStatus.type,
-      description: 'Status of the run: `skipped` while an earlier run is open.',
-    }),
-  }),
 });
 
 /** The schemas of each kind implement these types by name. */
 export const ScheduledTaskType = builder.modelType(ScheduledTask, 'ScheduledTask');
 export const AutomationType = builder.modelType(Automation, 'Automation');
 
-export const recurringFields = (t: FieldsOfRecurring) => ({
-  id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
-  orgId: t.exposeString('orgId', { description: 'The organization of the recurring mission.' }),
-  projectId: t.exposeString('projectId', { description: 'The project in whose repository the missions work.' }),
-  name: t.exposeString('name', {
-    description: `The name, ${range(text.recurringName)} characters; the title of each issue.`,
-  }),
-  prompt: t.exposeString('prompt', {
-    complexity: weightOf(text.prompt.max),
-    description: `The task for the agent: ${range(text.prompt)} characters.`,
-  }),
-  templateKey: t.exposeString('templateKey', {
-    nullable: true,
-    description: 'The template of the recurring mission; null without one.',
-  }),
-  triggers: t.expose('triggers', {
-    type: [TriggerType],
-    description: `${range(recurring.triggers)} schedules; each occurrence of any of them starts a mission.`,
-  }),
-  eventTriggers: t.expose('eventTriggers', {
-    type: [EventTriggerType],
-    beyondRest: true,
-    description: eventTriggersShown,
-  }),
-  labels: t.exposeStringList('labels', { description: 'Labels that each issue gets, at most 20.' }),
-  skipIfPreviousOpen: t.exposeBoolean('skipIfPreviousOpen', {
-    description: 'Whether an occurrence is skipped while an earlier run is dispatching or running.',
-  }),
-  enabled: t.exposeBoolean('enabled', {
-    description: 'Whether the schedule is active; "run now" works for an inactive one too.',
-  }),
-  agentId: t.exposeString('agentId', {
-    nullable: true,
-    beyondRest: true,
-    description: 'The only agent that may work on the runs; null means any agent that has a model.',
-  }),
-  nextRunAt: t.expose('nextRunAt', {
-    type: 'EpochMs',
-    nullable: true,
-    description: 'The next occurrence; null while the recurring mission is disabled.',
-  }),
-  lastRunAt: t.expose('lastRunAt', {
-    type: 'EpochMs',
-    nullable: true,
-    description: 'When a mission last started; a skipped run does not count. Null before the first.',
-  }),
-  createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the recurring mission was created.' }),
-  updatedAt: t.expose('updatedAt', {
-    type: 'EpochMs',
-    description: 'When a person last changed the recurring mission.',
-  }),
-  updatedByUserId: t.string({
-    graphOnly: true,
-    description: 'The person who last changed the task, project, agent or schedule: scheduled runs are billed to them.',
-    resolve: ({ updatedByUserId, createdByUserId }) => updatedByUserId ?? createdByUserId,
-  }),
-  upcoming: t.field({
-    graphOnly: true,
-    description: 'The next occurrences; none while the recurring mission is disabled.',
-    type: ['EpochMs'],
-    complexity: { field: 1, multiplier: recurring.upcoming.max },
-    args: {
-      count: t.arg.int({
-        required: true,
-        defaultValue: recurring.upcoming.default,
-        description: `Number of occurrences, ${recurring.upcoming.min} to ${recurring.upcoming.max}.`,
-        validate: { schema: z.int().min(recurring.upcoming.min).max(recurring.upcoming.max) },
-      }),
-    },
-    resolve: (one, { count }) => upcoming(one, count),
-  }),
-  agent: t.field({
-    link: 'agents:read',
-    type: AgentType,
-    nullable: true,
-    description: 'The agent of `agentId`; null without one, and once it is deleted.',
-    resolve: ({ agentId }, _, context) => (agentId === null ? null : loadAgent(context).load(agentId)),
-  }),
-  project: t.belongsTo('project', {
-    link: 'projects:read',
-    description: 'The project whose repository the missions work in.',
-  }),
-});
+export const recurringFields = (t: FieldsOfRecurring) =>
+  members(t, {
+    id: string('The id, which is unique and never changes.'),
+    orgId: string('The organization of the recurring mission.'),
+    projectId: string('The project in whose repository the missions work.'),
+    name: string(`The name, ${range(text.recurringName)} characters; the title of each issue.`),
+    prompt: string(`The task for the agent: ${range(text.prompt)} characters.`, {
+      complexity: weightOf(text.prompt.max),
+    }),
+    templateKey: stringOrNull('The template of the recurring mission; null without one.'),
+    triggers: typed(
+      [TriggerType],
+      `${range(recurring.triggers)} schedules; each occurrence of any of them starts a mission.`,
+    ),
+    eventTriggers: typed([EventTriggerType], eventTriggersShown, { beyondRest: true }),
+    labels: strings('Labels that each issue gets, at most 20.'),
+    skipIfPreviousOpen: boolean('Whether an occurrence is skipped while an earlier run is dispatching or running.'),
+    enabled: boolean('Whether the schedule is active; "run now" works for an inactive one too.'),
+    agentId: stringOrNull('The only agent that may work on the runs; null means any agent that has a model.', {
+      beyondRest: true,
+    }),
+    nextRunAt: epochMsOrNull('The next occurrence; null while the recurring mission is disabled.'),
+    lastRunAt: epochMsOrNull('When a mission last started; a skipped run does not count. Null before the first.'),
+    createdAt: epochMs('When the recurring mission was created.'),
+    updatedAt: epochMs('When a person last changed the recurring mission.'),
+    updatedByUserId: t.string({
+      graphOnly: true,
+      description:
+        'The person who last changed the task, project, agent or schedule: scheduled runs are billed to them.',
+      resolve: ({ updatedByUserId, createdByUserId }) => updatedByUserId ?? createdByUserId,
+    }),
+    upcoming: t.field({
+      graphOnly: true,
+      description: 'The next occurrences; none while the recurring mission is disabled.',
+      type: ['EpochMs'],
+      complexity: { field: 1, multiplier: recurring.upcoming.max },
+      args: {
+        count: t.arg.int({
+          required: true,
+          defaultValue: recurring.upcoming.default,
+          description: `Number of occurrences, ${recurring.upcoming.min} to ${recurring.upcoming.max}.`,
+          validate: { schema: z.int().min(recurring.upcoming.min).max(recurring.upcoming.max) },
+        }),
+      },
+      resolve: (one, { count }) => upcoming(one, count),
+    }),
+    agent: t.field({
+      link: 'agents:read',
+      type: AgentType,
+      nullable: true,
+      description: 'The agent of `agentId`; null without one, and once it is deleted.',
+      resolve: ({ agentId }, _, context) => (agentId === null ? null : loadAgent(context).load(agentId)),
+    }),
+    project: t.belongsTo('project', {
+      link: 'projects:read',
+      description: 'The project whose repository the missions work in.',
+    }),
+  });
 
 const name = nameText(text.recurringName).describe(`The name, ${range(text.recurringName)} characters.`);
 const prompt = boundedText(text.prompt).describe(`The task for the agent: ${range(text.prompt)} characters.`);

@@ -1,6 +1,7 @@
 // Triggers of recurring missions: the schedule in the graph, and the checks of it in requests.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
+import { intOrNull, members, string, typed, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, range } from '#graph/validation.ts';
 import { recurring, text } from '#limits.ts';
@@ -27,29 +28,22 @@ export const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
   description:
     'A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is ' +
     'due the first time; a day that the month lacks is its last day.',
-  fields: (t) => ({
-    interval: t.expose('interval', { type: ScheduleInterval.type, description: 'Interval between occurrences.' }),
-    time: t.exposeString('time', { description: 'Time of day HH:MM, 00:00 to 23:59, in the time zone.' }),
-    timezone: t.exposeString('timezone', { description: 'An IANA time zone such as Europe/Berlin.' }),
-    weekday: t.expose('weekday', {
-      type: Weekday.type,
-      nullable: true,
-      absent: true,
-      description: 'Day of the week; present when `interval` is weekly.',
+  fields: (t) =>
+    members(t, {
+      interval: typed(ScheduleInterval.type, 'Interval between occurrences.'),
+      time: string('Time of day HH:MM, 00:00 to 23:59, in the time zone.'),
+      timezone: string('An IANA time zone such as Europe/Berlin.'),
+      weekday: typedOrNull(Weekday.type, 'Day of the week; present when `interval` is weekly.', { absent: true }),
+      dayOfMonth: intOrNull('Day of the month, 1 to 31; present when `interval` is monthly.', { absent: true }),
     }),
-    dayOfMonth: t.exposeInt('dayOfMonth', {
-      nullable: true,
-      absent: true,
-      description: 'Day of the month, 1 to 31; present when `interval` is monthly.',
-    }),
-  }),
 });
 export const TriggerType = builder.objectRef<Trigger>('Trigger').implement({
   description: 'A trigger of a recurring mission: each occurrence of its schedule starts one.',
-  fields: (t) => ({
-    kind: t.expose('kind', { type: TriggerKind.type, description: 'Always `schedule`.' }),
-    schedule: t.expose('schedule', { type: ScheduleType, description: 'The times at which missions start.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      kind: typed(TriggerKind.type, 'Always `schedule`.'),
+      schedule: typed(ScheduleType, 'The times at which missions start.'),
+    }),
 });
 
 const schedule = z

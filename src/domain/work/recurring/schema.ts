@@ -3,41 +3,41 @@ import { z } from 'zod';
 import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';
 import { filter } from '#graph/input.ts';
+import { epochMs, members, string, typed } from '#graph/members.ts';
 import { upcomingShown } from '#limits.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
 import { type Occurrence, upcomingOccurrences } from './upcoming.ts';
 
 const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').implement({
   description: 'The next occurrence of a scheduled task or an automation.',
-  fields: (t) => ({
-    at: t.expose('at', {
-      type: 'EpochMs',
-      description: 'When the occurrence is due; in the past while its run is being written.',
+  fields: (t) =>
+    members(t, {
+      at: epochMs('When the occurrence is due; in the past while its run is being written.'),
+      name: string('The name of the scheduled task or automation.'),
+      projectId: string('The project in whose repository the mission works.'),
+      scheduledTaskId: t.string({
+        nullable: true,
+        description: 'The id of the scheduled task; null for an automation.',
+        resolve: ({ id }) => idOfNoun('scheduledTask', id),
+      }),
+      automationId: t.string({
+        nullable: true,
+        description: 'The id of the automation; null for a scheduled task.',
+        resolve: ({ id }) => idOfNoun('automation', id),
+      }),
+      project: t.byId(ProjectType, 'projectId', {
+        link: 'projects:read',
+        description: 'The project in whose repository the mission works.',
+      }),
     }),
-    name: t.exposeString('name', { description: 'The name of the scheduled task or automation.' }),
-    projectId: t.exposeString('projectId', { description: 'The project in whose repository the mission works.' }),
-    scheduledTaskId: t.string({
-      nullable: true,
-      description: 'The id of the scheduled task; null for an automation.',
-      resolve: ({ id }) => idOfNoun('scheduledTask', id),
-    }),
-    automationId: t.string({
-      nullable: true,
-      description: 'The id of the automation; null for a scheduled task.',
-      resolve: ({ id }) => idOfNoun('automation', id),
-    }),
-    project: t.byId(ProjectType, 'projectId', {
-      link: 'projects:read',
-      description: 'The project in whose repository the mission works.',
-    }),
-  }),
 });
 
 const UpcomingOccurrenceList = builder.objectRef<{ data: Occurrence[] }>('UpcomingOccurrenceList').implement({
   description: 'The soonest occurrences.',
-  fields: (t) => ({
-    data: t.expose('data', { type: [UpcomingOccurrence], description: 'The occurrences, soonest first.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      data: typed([UpcomingOccurrence], 'The occurrences, soonest first.'),
+    }),
 });
 
 builder.queryField('upcomingOccurrences', (t) =>

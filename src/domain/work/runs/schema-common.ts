@@ -1,6 +1,7 @@
 // Graph fields common to runs of both kinds. Further fields are in the schema of each type.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
+import { epochMs, float, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { Run, runKinds, runStatuses } from './model.ts';
 
@@ -27,60 +28,35 @@ export const runType = (name: string) => builder.modelType(Run, name);
 
 type FieldsOfRun = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<Run>>;
 
-export const runFields = (t: FieldsOfRun) => ({
-  projectId: t.exposeString('projectId', { description: 'The project in whose repository the run works.' }),
-  scheduledFor: t.expose('scheduledFor', {
-    type: 'EpochMs',
-    description: 'When the run was due; the first occurrence when several missed ones became one run.',
-  }),
-  kind: t.expose('kind', { type: RunKind.type, description: 'Whether the schedule or a person started the run.' }),
-  status: t.expose('status', { type: RunStatus.type, description: 'Status of the run; `reason` explains it.' }),
-  issueId: t.exposeString('issueId', {
-    nullable: true,
-    description: 'The issue’s id in the project’s tracker; null until the tracker has created it.',
-  }),
-  issueUrl: t.exposeString('issueUrl', {
-    nullable: true,
-    description: 'The page of the issue; null until the tracker has created it.',
-  }),
-  reason: t.exposeString('reason', {
-    nullable: true,
-    description:
+export const runFields = (t: FieldsOfRun) =>
+  members(t, {
+    projectId: string('The project in whose repository the run works.'),
+    scheduledFor: epochMs('When the run was due; the first occurrence when several missed ones became one run.'),
+    kind: typed(RunKind.type, 'Whether the schedule or a person started the run.'),
+    status: typed(RunStatus.type, 'Status of the run; `reason` explains it.'),
+    issueId: stringOrNull('The issue’s id in the project’s tracker; null until the tracker has created it.'),
+    issueUrl: stringOrNull('The page of the issue; null until the tracker has created it.'),
+    reason: stringOrNull(
       'Why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait.',
-  }),
-  lastError: t.exposeString('lastError', {
-    nullable: true,
-    description: 'The last error of the tracker or of a runtime; null when there was none.',
-  }),
-  createdAt: t.expose('createdAt', {
-    type: 'EpochMs',
-    description: 'When the run was due and its record was written.',
-  }),
-  updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When the run last changed.' }),
-  missionProgress: t.exposeInt('missionProgress', {
-    nullable: true,
-    description:
+    ),
+    lastError: stringOrNull('The last error of the tracker or of a runtime; null when there was none.'),
+    createdAt: epochMs('When the run was due and its record was written.'),
+    updatedAt: epochMs('When the run last changed.'),
+    missionProgress: intOrNull(
       'Progress in percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is ' +
-      'completed.',
-  }),
-  missionActivity: t.exposeString('missionActivity', {
-    nullable: true,
-    description: 'Current activity, as the runtime reports it.',
-  }),
-  missionCostUsd: t.exposeFloat('missionCostUsd', {
-    description: 'Cost of the run in US dollars, the sum of all reported costs.',
-  }),
-  missionTitle: t.exposeString('missionTitle', {
-    nullable: true,
-    description:
+        'completed.',
+    ),
+    missionActivity: stringOrNull('Current activity, as the runtime reports it.'),
+    missionCostUsd: float('Cost of the run in US dollars, the sum of all reported costs.'),
+    missionTitle: stringOrNull(
       'The name of the scheduled task or automation when the run began; without one, the first line of the prompt.',
-  }),
-  project: t.belongsTo('project', {
-    link: 'projects:read',
-    description: 'The project in whose repository the run works.',
-  }),
-  issue: t.belongsTo('issue', {
-    link: 'missions:read',
-    description: 'The issue of the built-in tracker; null when another tracker has it.',
-  }),
-});
+    ),
+    project: t.belongsTo('project', {
+      link: 'projects:read',
+      description: 'The project in whose repository the run works.',
+    }),
+    issue: t.belongsTo('issue', {
+      link: 'missions:read',
+      description: 'The issue of the built-in tracker; null when another tracker has it.',
+    }),
+  });

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
+import { members, typed } from '#graph/members.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { mission, stepText } from './bounds.ts';
@@ -33,23 +34,21 @@ builder.objectFields(RunType, (t) => ({
 
 const RunSteps = builder.objectRef<{ data: Row<RunStep>[] }>('RunSteps').implement({
   description: 'The steps of a run.',
-  fields: (t) => ({
-    data: t.expose('data', {
-      type: [MissionStepType],
-      complexity: { field: 1, multiplier: mission.steps },
-      description: 'The steps, in their order.',
+  fields: (t) =>
+    members(t, {
+      data: typed([MissionStepType], 'The steps, in their order.', {
+        complexity: { field: 1, multiplier: mission.steps },
+      }),
     }),
-  }),
 });
 const RunHistory = builder.objectRef<{ data: Row<RunMessage>[] }>('RunHistory').implement({
   description: 'Messages and decisions of people about a run.',
-  fields: (t) => ({
-    data: t.expose('data', {
-      type: [RunMessageType],
-      complexity: { field: 1, multiplier: mission.messages },
-      description: 'The messages and decisions, in their order.',
+  fields: (t) =>
+    members(t, {
+      data: typed([RunMessageType], 'The messages and decisions, in their order.', {
+        complexity: { field: 1, multiplier: mission.messages },
+      }),
     }),
-  }),
 });
 
 builder.queryFields((t) => ({

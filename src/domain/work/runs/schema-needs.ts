@@ -2,6 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { type Context, toMany, toOne } from '#graph/context.ts';
+import { epochMs, int, members, string, stringOrNull, stringsOrNull, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
@@ -35,80 +36,62 @@ async function needOf({ id, status, awaitsApproval, parkedAt }: Row<Run>, contex
 
 const RunQuestion = builder.objectRef<OpenQuestion>('RunQuestion').implement({
   description: 'A question of a run’s agent that waits for an answer.',
-  fields: (t) => ({
-    sandboxId: t.exposeString('sandboxId', {
-      description: 'The sandbox whose agent asks, an argument of `answerElicitation`.',
+  fields: (t) =>
+    members(t, {
+      sandboxId: string('The sandbox whose agent asks, an argument of `answerElicitation`.'),
+      seq: int('The position of the question among the fragments of the sandbox, an argument of `answerElicitation`.'),
+      text: string('The question.', { complexity: weightOf(text.fragmentBody.max) }),
+      choices: stringsOrNull('Answers that the question suggests; null for none. Any other text is an answer too.'),
+      tool: stringOrNull('The tool whose call needs a person, as `server.tool`; null for a question in words.'),
+      arguments: stringOrNull('The arguments of the call as JSON; null for a question in words.', {
+        complexity: weightOf(text.fragmentBody.max),
+      }),
+      at: epochMs('When the question was asked.'),
     }),
-    seq: t.exposeInt('seq', {
-      description:
-        'The position of the question among the fragments of the sandbox, an argument of `answerElicitation`.',
-    }),
-    text: t.exposeString('text', { complexity: weightOf(text.fragmentBody.max), description: 'The question.' }),
-    choices: t.exposeStringList('choices', {
-      nullable: true,
-      description: 'Answers that the question suggests; null for none. Any other text is an answer too.',
-    }),
-    tool: t.exposeString('tool', {
-      nullable: true,
-      description: 'The tool whose call needs a person, as `server.tool`; null for a question in words.',
-    }),
-    arguments: t.exposeString('arguments', {
-      nullable: true,
-      complexity: weightOf(text.fragmentBody.max),
-      description: 'The arguments of the call as JSON; null for a question in words.',
-    }),
-    at: t.expose('at', { type: 'EpochMs', description: 'When the question was asked.' }),
-  }),
 });
 
-builder.objectFields(RunType, (t) => ({
-  needs: t.field({
-    type: RunNeedWords.type,
-    nullable: true,
-    graphOnly: true,
-    description: 'The action that the run waits for a person to take; null for none.',
-    resolve: (run, _args, context) => needOf(run, context),
-  }),
-  questions: t.field({
-    type: [RunQuestion],
-    graphOnly: true,
-    description: 'The questions of the run’s agent that wait for an answer, oldest first.',
-    resolve: ({ id, status }, _args, context) => (status === 'running' ? questionsOf(context).load(id) : []),
-  }),
-  parkedBy: t.expose('parkedBy', {
-    type: ParkingLimitWords.type,
-    nullable: true,
-    graphOnly: true,
-    description:
+builder.objectFields(RunType, (t) =>
+  members(t, {
+    needs: t.field({
+      type: RunNeedWords.type,
+      nullable: true,
+      graphOnly: true,
+      description: 'The action that the run waits for a person to take; null for none.',
+      resolve: (run, _args, context) => needOf(run, context),
+    }),
+    questions: t.field({
+      type: [RunQuestion],
+      graphOnly: true,
+      description: 'The questions of the run’s agent that wait for an answer, oldest first.',
+      resolve: ({ id, status }, _args, context) => (status === 'running' ? questionsOf(context).load(id) : []),
+    }),
+    parkedBy: typedOrNull(
+      ParkingLimitWords.type,
       'The limit that the next model call of the run does not fit into; null means the run does not wait for money.',
-  }),
-  instanceType: t.expose('instanceType', {
-    type: InstanceType.type,
-    nullable: true,
-    graphOnly: true,
-    description:
+      { graphOnly: true },
+    ),
+    instanceType: typedOrNull(
+      InstanceType.type,
       'The instance type that its start or, from its first claim on, its sandbox template has chosen; null: none.',
-  }),
-  sandboxTemplateId: t.exposeString('sandboxTemplateId', {
-    nullable: true,
-    graphOnly: true,
-    description:
+      { graphOnly: true },
+    ),
+    sandboxTemplateId: stringOrNull(
       'The sandbox template that the rule of its event imposes on all agents of the run and on its continuations; null: none.',
-  }),
-  parkedReason: t.exposeString('parkedReason', {
-    nullable: true,
-    graphOnly: true,
-    description:
+      { graphOnly: true },
+    ),
+    parkedReason: stringOrNull(
       'The limit, the used part of it, and the most that the next model call may cost, in one sentence; null means the run does not wait for money.',
+      { graphOnly: true },
+    ),
+    startedBy: t.string({
+      nullable: true,
+      graphOnly: true,
+      description:
+        'The name of the person who started the run; null for a scheduled run, and once the account is deleted.',
+      resolve: async ({ kind, billingActorUserId }, _args, context) =>
+        kind === 'manual' && billingActorUserId
+          ? ((await peopleWithIds(context).load(billingActorUserId))?.name ?? null)
+          : null,
+    }),
   }),
-  startedBy: t.string({
-    nullable: true,
-    graphOnly: true,
-    description:
-      'The name of the person who started the run; null for a scheduled run, and once the account is deleted.',
-    resolve: async ({ kind, billingActorUserId }, _args, context) =>
-      kind === 'manual' && billingActorUserId
-        ? ((await peopleWithIds(context).load(billingActorUserId))?.name ?? null)
-        : null,
-  }),
-}));
+);

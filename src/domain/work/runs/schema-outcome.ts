@@ -1,6 +1,7 @@
 // The outcome of a run that has ended: the changes of its commits in the project's repository, or their absence.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
+import { intOrNull, members, stringOrNull, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pullRequestStates, type Run } from './model.ts';
 import { isOpen } from './states.ts';
@@ -29,32 +30,24 @@ const counted = (what: string) => `${what}; null when the runtime did not count.
 
 export const RunOutcomeType = builder.objectRef<Outcome>('RunOutcome').implement({
   description: 'The result of a run that has ended, in the repository of its project.',
-  fields: (t) => ({
-    result: t.field({
-      type: RunResult.type,
-      description: 'Whether there are changes.',
-      resolve: ({ headSha }) => (headSha ? 'changes' : 'no_changes'),
-    }),
-    commits: t.exposeInt('commits', { nullable: true, description: counted('Commits since the base branch') }),
-    files: t.exposeInt('changedFiles', { nullable: true, description: counted('Files that the commits change') }),
-    insertions: t.exposeInt('insertions', { nullable: true, description: counted('Lines that the commits add') }),
-    deletions: t.exposeInt('deletions', { nullable: true, description: counted('Lines that the commits remove') }),
-    branch: t.exposeString('branch', { nullable: true, description: 'Branch of the changes; null without changes.' }),
-    headSha: t.exposeString('headSha', { nullable: true, description: 'The newest of the commits.' }),
-    prNumber: t.exposeInt('prNumber', {
-      nullable: true,
-      description: 'The number of the pull request; null without one.',
-    }),
-    prUrl: t.exposeString('prUrl', { nullable: true, description: 'The page of the pull request; null without one.' }),
-    prState: t.expose('prState', {
-      type: PullRequestState.type,
-      nullable: true,
-      description: 'The state of the pull request; null without one.',
-    }),
-    mergeBlocker: t.exposeString('mergeBlocker', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      result: t.field({
+        type: RunResult.type,
+        description: 'Whether there are changes.',
+        resolve: ({ headSha }) => (headSha ? 'changes' : 'no_changes'),
+      }),
+      commits: intOrNull(counted('Commits since the base branch')),
+      files: t.exposeInt('changedFiles', { nullable: true, description: counted('Files that the commits change') }),
+      insertions: intOrNull(counted('Lines that the commits add')),
+      deletions: intOrNull(counted('Lines that the commits remove')),
+      branch: stringOrNull('Branch of the changes; null without changes.'),
+      headSha: stringOrNull('The newest of the commits.'),
+      prNumber: intOrNull('The number of the pull request; null without one.'),
+      prUrl: stringOrNull('The page of the pull request; null without one.'),
+      prState: typedOrNull(PullRequestState.type, 'The state of the pull request; null without one.'),
+      mergeBlocker: stringOrNull(
         'Why the pull request waits for a person although its project merges approved changes; null otherwise.',
+      ),
     }),
-  }),
 });

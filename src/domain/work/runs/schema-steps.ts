@@ -1,5 +1,18 @@
 // The steps and the history of a run in the graph.
 import { builder } from '#graph/builder.ts';
+import {
+  booleanOrNull,
+  epochMs,
+  epochMsOrNull,
+  float,
+  int,
+  intOrNull,
+  members,
+  safeInt,
+  string,
+  stringOrNull,
+  typed,
+} from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { AgentRole, Harness } from '../../projects/agents/schema-catalog.ts';
@@ -18,71 +31,42 @@ const StepStatus = wordSet('StepStatus', stepStatuses, 'Status of a step.', {
 
 export const MissionStepType = builder.modelType(RunStep, 'MissionStep').implement({
   description: 'The work of one agent on a run, in one role. A run has one step at a time.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
-    runId: t.exposeString('runId', { description: 'The id of the run; starts with `run_`.' }),
-    seq: t.exposeInt('seq', { description: 'Position among the steps of the run, from 0.' }),
-    role: t.expose('role', { type: AgentRole.type, description: 'The part of the agent.' }),
-    round: t.exposeInt('round', {
-      description: 'The attempt of the builder that the step belongs to, from 1; 0 for the planner.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which is unique and never changes.'),
+      runId: string('The id of the run; starts with `run_`.'),
+      seq: int('Position among the steps of the run, from 0.'),
+      role: typed(AgentRole.type, 'The part of the agent.'),
+      round: int('The attempt of the builder that the step belongs to, from 1; 0 for the planner.'),
+      status: typed(StepStatus.type, 'Status of the step.'),
+      agentName: t.string({
+        description: 'The name of the agent when the run began.',
+        resolve: ({ agent }) => agent.name,
+      }),
+      harness: typed(Harness.type, 'The program that drives the model of the step.'),
+      model: string('The id of the step’s model.'),
+      sandboxId: stringOrNull('The sandbox of the step; null before it starts.'),
+      sessionId: stringOrNull('The session of the harness; null until it is known.'),
+      output: t.field({
+        type: 'Json',
+        nullable: true,
+        complexity: weightOf(stepText.output.max),
+        description:
+          'Result of the step: `{steps}` of a planner, `{verdict, comments}` of a reviewer, `{passed, findings}` of QA; null ' +
+          'otherwise.',
+        resolve: ({ output }) => (output === null ? null : JSON.parse(output)),
+      }),
+      error: stringOrNull('Why the step failed; null when it did not.'),
+      turns: intOrNull('Turns of the model; null until they are known.'),
+      costUsd: float('Cost of the step in US dollars, the sum of its reported costs.'),
+      inputTokens: safeInt('Input tokens, without those read from or written to a cache.'),
+      cachedInputTokens: safeInt('Input tokens read from the vendor’s cache.'),
+      cacheWriteTokens: safeInt('Input tokens written to the vendor’s cache.'),
+      outputTokens: safeInt('Output tokens, including those of reasoning.'),
+      createdAt: epochMs('When the step became the next one of the run.'),
+      startedAt: epochMsOrNull('When a runtime began the step; null before.'),
+      finishedAt: epochMsOrNull('When the step ended; null before.'),
     }),
-    status: t.expose('status', { type: StepStatus.type, description: 'Status of the step.' }),
-    agentName: t.string({
-      description: 'The name of the agent when the run began.',
-      resolve: ({ agent }) => agent.name,
-    }),
-    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the model of the step.' }),
-    model: t.exposeString('model', { description: 'The id of the step’s model.' }),
-    sandboxId: t.exposeString('sandboxId', {
-      nullable: true,
-      description: 'The sandbox of the step; null before it starts.',
-    }),
-    sessionId: t.exposeString('sessionId', {
-      nullable: true,
-      description: 'The session of the harness; null until it is known.',
-    }),
-    output: t.field({
-      type: 'Json',
-      nullable: true,
-      complexity: weightOf(stepText.output.max),
-      description:
-        'Result of the step: `{steps}` of a planner, `{verdict, comments}` of a reviewer, `{passed, findings}` of QA; null ' +
-        'otherwise.',
-      resolve: ({ output }) => (output === null ? null : JSON.parse(output)),
-    }),
-    error: t.exposeString('error', { nullable: true, description: 'Why the step failed; null when it did not.' }),
-    turns: t.exposeInt('turns', { nullable: true, description: 'Turns of the model; null until they are known.' }),
-    costUsd: t.exposeFloat('costUsd', {
-      description: 'Cost of the step in US dollars, the sum of its reported costs.',
-    }),
-    inputTokens: t.expose('inputTokens', {
-      type: 'SafeInt',
-      description: 'Input tokens, without those read from or written to a cache.',
-    }),
-    cachedInputTokens: t.expose('cachedInputTokens', {
-      type: 'SafeInt',
-      description: 'Input tokens read from the vendor’s cache.',
-    }),
-    cacheWriteTokens: t.expose('cacheWriteTokens', {
-      type: 'SafeInt',
-      description: 'Input tokens written to the vendor’s cache.',
-    }),
-    outputTokens: t.expose('outputTokens', {
-      type: 'SafeInt',
-      description: 'Output tokens, including those of reasoning.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the step became the next one of the run.' }),
-    startedAt: t.expose('startedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When a runtime began the step; null before.',
-    }),
-    finishedAt: t.expose('finishedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the step ended; null before.',
-    }),
-  }),
 });
 
 const MessageKind = wordSet('RunMessageKind', messageKinds, 'Kind of an entry in the history of a run.', {
@@ -95,48 +79,28 @@ const MessageKind = wordSet('RunMessageKind', messageKinds, 'Kind of an entry in
 
 export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implement({
   description: 'A message of a person to the agent of a run, or a decision about it.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
-    runId: t.exposeString('runId', { description: 'The id of the run; starts with `run_`.' }),
-    seq: t.exposeInt('seq', { description: 'Position in the history of the run, from 0.' }),
-    kind: t.expose('kind', { type: MessageKind.type, description: 'Kind of the entry.' }),
-    text: t.exposeString('text', {
-      complexity: weightOf(stepText.message.max),
-      description: 'The text of a message or an answer; empty for other kinds.',
-    }),
-    author: t.exposeString('author', { description: 'The name of the person when they sent it.' }),
-    authorUserId: t.exposeString('authorUserId', {
-      nullable: true,
-      description: 'The id of the person; null once the account is deleted.',
-    }),
-    sandboxId: t.exposeString('sandboxId', {
-      nullable: true,
-      description: 'The sandbox whose agent asked; null unless this is an answer.',
-    }),
-    fragmentSeq: t.exposeInt('fragmentSeq', {
-      nullable: true,
-      description: 'The position of the question; null unless this is an answer.',
-    }),
-    approved: t.exposeBoolean('approved', {
-      nullable: true,
-      description: 'The decision about the call of a tool; null unless this answers a question about a call.',
-    }),
-    createdAt: t.expose('createdAt', {
-      type: 'EpochMs',
-      description: 'When the message was sent, or the decision made.',
-    }),
-    deliveredAt: t.expose('deliveredAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which is unique and never changes.'),
+      runId: string('The id of the run; starts with `run_`.'),
+      seq: int('Position in the history of the run, from 0.'),
+      kind: typed(MessageKind.type, 'Kind of the entry.'),
+      text: string('The text of a message or an answer; empty for other kinds.', {
+        complexity: weightOf(stepText.message.max),
+      }),
+      author: string('The name of the person when they sent it.'),
+      authorUserId: stringOrNull('The id of the person; null once the account is deleted.'),
+      sandboxId: stringOrNull('The sandbox whose agent asked; null unless this is an answer.'),
+      fragmentSeq: intOrNull('The position of the question; null unless this is an answer.'),
+      approved: booleanOrNull(
+        'The decision about the call of a tool; null unless this answers a question about a call.',
+      ),
+      createdAt: epochMs('When the message was sent, or the decision made.'),
+      deliveredAt: epochMsOrNull(
         'When the message was delivered to the runtime of the agent; null before, and for kinds other than messages and answers.',
+      ),
+      acknowledgedAt: epochMsOrNull('When the agent took the message up; null before.'),
     }),
-    acknowledgedAt: t.expose('acknowledgedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the agent took the message up; null before.',
-    }),
-  }),
 });
 
 const ChoiceWay = wordSet('ChoiceWay', choiceWays, 'Method by which the agents of a run are chosen.', {
@@ -147,38 +111,31 @@ const ChoiceWay = wordSet('ChoiceWay', choiceWays, 'Method by which the agents o
 
 export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').implement({
   description: 'The choice of a run’s agents, and the cost of the question to the orchestrator’s model.',
-  fields: (t) => ({
-    way: t.expose('way', { type: ChoiceWay.type, description: 'The way in which the agents were chosen.' }),
-    reason: t.exposeString('reason', {
-      description: 'Reason of the choice in the words of the model, or why the model did not choose.',
+  fields: (t) =>
+    members(t, {
+      way: typed(ChoiceWay.type, 'The way in which the agents were chosen.'),
+      reason: string('Reason of the choice in the words of the model, or why the model did not choose.'),
+      askedAt: epochMsOrNull('When the model was asked; null when it was not asked.'),
+      model: stringOrNull('The id of the model; null when none was asked.'),
+      agentIds: t.exposeStringList('agents', { description: 'Agents that the model has chosen; empty otherwise.' }),
+      inputTokens: t.field({
+        type: 'SafeInt',
+        nullable: true,
+        description: 'Input tokens, without those read from or written to a cache; null when they are not known.',
+        resolve: ({ tokens }) => tokens?.inputTokens ?? null,
+      }),
+      cachedInputTokens: t.field({
+        type: 'SafeInt',
+        nullable: true,
+        description: 'Input tokens read from the vendor’s cache; null when they are not known.',
+        resolve: ({ tokens }) => tokens?.cachedInputTokens ?? null,
+      }),
+      outputTokens: t.field({
+        type: 'SafeInt',
+        nullable: true,
+        description: 'Output tokens; null when they are not known.',
+        resolve: ({ tokens }) => tokens?.outputTokens ?? null,
+      }),
+      costUsd: float('Cost of the question in US dollars at list prices, part of the cost of the mission.'),
     }),
-    askedAt: t.expose('askedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the model was asked; null when it was not asked.',
-    }),
-    model: t.exposeString('model', { nullable: true, description: 'The id of the model; null when none was asked.' }),
-    agentIds: t.exposeStringList('agents', { description: 'Agents that the model has chosen; empty otherwise.' }),
-    inputTokens: t.field({
-      type: 'SafeInt',
-      nullable: true,
-      description: 'Input tokens, without those read from or written to a cache; null when they are not known.',
-      resolve: ({ tokens }) => tokens?.inputTokens ?? null,
-    }),
-    cachedInputTokens: t.field({
-      type: 'SafeInt',
-      nullable: true,
-      description: 'Input tokens read from the vendor’s cache; null when they are not known.',
-      resolve: ({ tokens }) => tokens?.cachedInputTokens ?? null,
-    }),
-    outputTokens: t.field({
-      type: 'SafeInt',
-      nullable: true,
-      description: 'Output tokens; null when they are not known.',
-      resolve: ({ tokens }) => tokens?.outputTokens ?? null,
-    }),
-    costUsd: t.exposeFloat('costUsd', {
-      description: 'Cost of the question in US dollars at list prices, part of the cost of the mission.',
-    }),
-  }),
 });

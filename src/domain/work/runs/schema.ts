@@ -3,6 +3,16 @@ import { z } from 'zod';
 import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
+import {
+  boolean,
+  epochMsOrNull,
+  floatOrNull,
+  intOrNull,
+  members,
+  string,
+  stringOrNull,
+  typedOrNull,
+} from '#graph/members.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -17,107 +27,77 @@ import { AgentChoiceType } from './schema-steps.ts';
 
 export const RunType = runType('Run').implement({
   description: 'One mission: a run of a scheduled task or an automation, or one that was started on its own.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization of the run.' }),
-    scheduledTaskId: t.string({
-      nullable: true,
-      description:
-        'The scheduled task of the run; null for a run without one, and once the recurring mission is deleted.',
-      resolve: ({ recurringId }) => idOfNoun('scheduledTask', recurringId),
-    }),
-    automationId: t.string({
-      nullable: true,
-      description: 'The automation of the run; null for a run without one, and once the recurring mission is deleted.',
-      resolve: ({ recurringId }) => idOfNoun('automation', recurringId),
-    }),
-    ...runFields(t),
-    prompt: t.exposeString('prompt', {
-      nullable: true,
-      complexity: weightOf(text.prompt.max),
-      description: 'The task that the run was started with; null for a run of a scheduled task or an automation.',
-    }),
-    agentId: t.exposeString('agentId', {
-      nullable: true,
-      description: 'The only agent that may work on the run; null means one that a connected runtime offers.',
-    }),
-    awaitsApproval: t.exposeBoolean('awaitsApproval', {
-      description: 'Whether the plan waits for a person to approve it.',
-    }),
-    interruptedAt: t.expose('interruptedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When a person interrupted the agent of the run; null while no interruption is in effect.',
-    }),
-    budgetUsd: t.exposeFloat('budgetUsd', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which is unique and never changes.'),
+      orgId: string('The organization of the run.'),
+      scheduledTaskId: t.string({
+        nullable: true,
+        description:
+          'The scheduled task of the run; null for a run without one, and once the recurring mission is deleted.',
+        resolve: ({ recurringId }) => idOfNoun('scheduledTask', recurringId),
+      }),
+      automationId: t.string({
+        nullable: true,
+        description:
+          'The automation of the run; null for a run without one, and once the recurring mission is deleted.',
+        resolve: ({ recurringId }) => idOfNoun('automation', recurringId),
+      }),
+      ...runFields(t),
+      prompt: stringOrNull(
+        'The task that the run was started with; null for a run of a scheduled task or an automation.',
+        { complexity: weightOf(text.prompt.max) },
+      ),
+      agentId: stringOrNull('The only agent that may work on the run; null means one that a connected runtime offers.'),
+      awaitsApproval: boolean('Whether the plan waits for a person to approve it.'),
+      interruptedAt: epochMsOrNull(
+        'When a person interrupted the agent of the run; null while no interruption is in effect.',
+      ),
+      budgetUsd: floatOrNull(
         'Budget of the mission, which ends at this cost in US dollars; null means that only the credits limit the mission.',
-    }),
-    agentChoice: t.expose('agentChoice', {
-      type: AgentChoiceType,
-      nullable: true,
-      graphOnly: true,
-      description:
+      ),
+      agentChoice: typedOrNull(
+        AgentChoiceType,
         'How the agents were chosen; null before a runtime first claimed it, and for a run that continues another one.',
+        { graphOnly: true },
+      ),
+      missionCostIncomplete: boolean('Whether costs are known to be missing from the sum.'),
+      startedAt: epochMsOrNull('When a runtime first claimed the run; null before.'),
+      finishedAt: epochMsOrNull('When the run was completed, failed or was canceled; null before.'),
+      branch: stringOrNull('The branch that the runtime of the run has pushed; null before.'),
+      headSha: stringOrNull('The newest commit of the pushed branch.'),
+      prNumber: intOrNull('The number of the run’s pull request; null without one.'),
+      prUrl: stringOrNull('The page of the run’s pull request; null without one.'),
+      prState: typedOrNull(
+        PullRequestState.type,
+        'The state of the run’s pull request, checked from time to time; null without one.',
+      ),
+      outcome: t.field({
+        type: RunOutcomeType,
+        nullable: true,
+        description:
+          'The changes of the run’s commits in the repository; null while the run is open, and when it had no repository, like a script.',
+        resolve: outcomeOf,
+      }),
+      scheduledTask: t.belongsTo('scheduledTask', {
+        link: 'scheduled-tasks:read',
+        description: 'The scheduled task of the run.',
+      }),
+      automation: t.belongsTo('automation', {
+        link: 'automations:read',
+        description: 'The automation of the run.',
+      }),
+      sandboxes: t.hasMany('sandboxes', {
+        description: `The newest ${previewSizes.perParent} sandboxes.`,
+        link: 'sandboxes:read',
+        limit: previewSizes.perParent,
+      }),
+      artifacts: t.hasMany('artifacts', {
+        description: `The newest ${previewSizes.perParent} artifacts of the issue of the run.`,
+        link: 'artifacts:read',
+        limit: previewSizes.perParent,
+      }),
     }),
-    missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
-      description: 'Whether costs are known to be missing from the sum.',
-    }),
-    startedAt: t.expose('startedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When a runtime first claimed the run; null before.',
-    }),
-    finishedAt: t.expose('finishedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the run was completed, failed or was canceled; null before.',
-    }),
-    branch: t.exposeString('branch', {
-      nullable: true,
-      description: 'The branch that the runtime of the run has pushed; null before.',
-    }),
-    headSha: t.exposeString('headSha', { nullable: true, description: 'The newest commit of the pushed branch.' }),
-    prNumber: t.exposeInt('prNumber', {
-      nullable: true,
-      description: 'The number of the run’s pull request; null without one.',
-    }),
-    prUrl: t.exposeString('prUrl', {
-      nullable: true,
-      description: 'The page of the run’s pull request; null without one.',
-    }),
-    prState: t.expose('prState', {
-      type: PullRequestState.type,
-      nullable: true,
-      description: 'The state of the run’s pull request, checked from time to time; null without one.',
-    }),
-    outcome: t.field({
-      type: RunOutcomeType,
-      nullable: true,
-      description:
-        'The changes of the run’s commits in the repository; null while the run is open, and when it had no repository, like a script.',
-      resolve: outcomeOf,
-    }),
-    scheduledTask: t.belongsTo('scheduledTask', {
-      link: 'scheduled-tasks:read',
-      description: 'The scheduled task of the run.',
-    }),
-    automation: t.belongsTo('automation', {
-      link: 'automations:read',
-      description: 'The automation of the run.',
-    }),
-    sandboxes: t.hasMany('sandboxes', {
-      description: `The newest ${previewSizes.perParent} sandboxes.`,
-      link: 'sandboxes:read',
-      limit: previewSizes.perParent,
-    }),
-    artifacts: t.hasMany('artifacts', {
-      description: `The newest ${previewSizes.perParent} artifacts of the issue of the run.`,
-      link: 'artifacts:read',
-      limit: previewSizes.perParent,
-    }),
-  }),
 });
 
 builder.objectField(SandboxType, 'run', (t) =>

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
+import { int, members, typed } from '#graph/members.ts';
 import { previewSizes, report } from '#limits.ts';
 import { followSandbox, type SandboxUpdate } from './follow.ts';
 import { SandboxType } from './schema.ts';
@@ -9,20 +10,19 @@ import { LiveFragment, SandboxMetric } from './schema-parts.ts';
 
 const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').implement({
   description: 'Changes of a sandbox since the last event.',
-  fields: (t) => ({
-    sandbox: t.expose('sandbox', { type: SandboxType, description: 'The sandbox at this moment.' }),
-    fragments: t.expose('fragments', {
-      description: 'The fragments since the last event, at most 200 at a time, the newest last.',
-      type: [LiveFragment],
-      complexity: { field: 1, multiplier: previewSizes.fragments },
+  fields: (t) =>
+    members(t, {
+      sandbox: typed(SandboxType, 'The sandbox at this moment.'),
+      fragments: typed([LiveFragment], 'The fragments since the last event, at most 200 at a time, the newest last.', {
+        complexity: { field: 1, multiplier: previewSizes.fragments },
+      }),
+      nextFragment: int('Number of the next fragment, to send as `after`.'),
+      metrics: typed(
+        [SandboxMetric],
+        'First the metrics so far, in at most 240 points; then the samples since the last event.',
+        { complexity: { field: 1, multiplier: previewSizes.metrics } },
+      ),
     }),
-    nextFragment: t.exposeInt('nextFragment', { description: 'Number of the next fragment, to send as `after`.' }),
-    metrics: t.expose('metrics', {
-      description: 'First the metrics so far, in at most 240 points; then the samples since the last event.',
-      type: [SandboxMetric],
-      complexity: { field: 1, multiplier: previewSizes.metrics },
-    }),
-  }),
 });
 
 const after = z.int().min(0).max(report.fragmentsPerSandbox);

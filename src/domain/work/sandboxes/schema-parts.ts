@@ -1,6 +1,18 @@
 // The parts of a sandbox in the graph: logs, metrics and fragments (docs/contract.md#sandboxes).
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
+import {
+  booleanOrNull,
+  epochMs,
+  float,
+  int,
+  intOrNull,
+  members,
+  safeInt,
+  string,
+  stringOrNull,
+  typed,
+} from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { bytes, text } from '#limits.ts';
@@ -18,61 +30,54 @@ export const PromptScope = wordSet('PromptScope', promptScopes, 'Source of the t
 
 const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
   description: 'A part of a prompt with its source.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id of the span, unique in the answer.' }),
-    content: t.exposeString('content', {
-      complexity: weightOf(bytes.logContent),
-      description: 'The text of the span within this chunk.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id of the span, unique in the answer.'),
+      content: string('The text of the span within this chunk.', { complexity: weightOf(bytes.logContent) }),
+      scope: typed(PromptScope.type, 'Source of the span’s text.', { graphOnly: true }),
     }),
-    scope: t.expose('scope', { graphOnly: true, type: PromptScope.type, description: 'Source of the span’s text.' }),
-  }),
 });
 const LogTimeType = builder.objectRef<LogTime>('SandboxLogTime').implement({
   description: 'Arrival time of the lines of a log, from this line up to the next listed one.',
-  fields: (t) => ({
-    line: t.exposeInt('line', { description: 'Number of the first of these lines in `content`, counted from 0.' }),
-    at: t.expose('at', { type: 'EpochMs', description: 'When the runtime reported these lines, to the second.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      line: int('Number of the first of these lines in `content`, counted from 0.'),
+      at: epochMs('When the runtime reported these lines, to the second.'),
+    }),
 });
 export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implement({
   description: 'One log of a session.',
-  fields: (t) => ({
-    sandboxId: t.exposeString('sandboxId', { description: 'The id of the sandbox; starts with `sbx_`.' }),
-    role: t.expose('role', { type: AgentRole.type, description: 'The role of the session.' }),
-    sessionId: t.exposeString('sessionId', { description: 'The session.' }),
-    part: t.expose('part', { type: LogPart.type, description: 'Which log of the session this is.' }),
-    content: t.exposeString('content', {
-      description: 'The newest content, or an older piece by `cursor`: at most 1,048,576 bytes.',
-      complexity: weightOf(bytes.logContent),
-    }),
-    bytes: t.expose('bytes', { type: 'SafeInt', description: 'Length of the whole part, not only of `content`.' }),
-    promptScope: t.exposeString('promptScope', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      sandboxId: string('The id of the sandbox; starts with `sbx_`.'),
+      role: typed(AgentRole.type, 'The role of the session.'),
+      sessionId: string('The session.'),
+      part: typed(LogPart.type, 'Which log of the session this is.'),
+      content: string('The newest content, or an older piece by `cursor`: at most 1,048,576 bytes.', {
+        complexity: weightOf(bytes.logContent),
+      }),
+      bytes: safeInt('Length of the whole part, not only of `content`.'),
+      promptScope: stringOrNull(
         'Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or ' +
-        '`mixed`; null in the other parts and while it is empty.',
+          '`mixed`; null in the other parts and while it is empty.',
+      ),
+      promptSpans: typed([PromptSpanType], 'The spans of a prompt; empty in the other parts.', {
+        complexity: { field: 1, multiplier: 1 },
+      }),
+      times: t.field({
+        graphOnly: true,
+        description:
+          'When the lines of `content` arrived, in their order; lines before the first one have no known time.',
+        type: [LogTimeType],
+        // The number of times is bounded: at most one for each line, and one for each second.
+        complexity: { field: weightOf(bytes.logContent / 4), multiplier: 1 },
+        resolve: ({ times }) => times(),
+      }),
+      nextCursor: stringOrNull(
+        'Cursor of the previous piece; null when this piece begins the log. REST returns it in `Link`.',
+        { graphOnly: true },
+      ),
     }),
-    promptSpans: t.expose('promptSpans', {
-      description: 'The spans of a prompt; empty in the other parts.',
-      type: [PromptSpanType],
-      // The spans share the content of the log.
-      complexity: { field: 1, multiplier: 1 },
-    }),
-    times: t.field({
-      graphOnly: true,
-      description:
-        'When the lines of `content` arrived, in their order; lines before the first one have no known time.',
-      type: [LogTimeType],
-      // The number of times is bounded: at most one for each line, and one for each second.
-      complexity: { field: weightOf(bytes.logContent / 4), multiplier: 1 },
-      resolve: ({ times }) => times(),
-    }),
-    nextCursor: t.exposeString('nextCursor', {
-      graphOnly: true,
-      nullable: true,
-      description: 'Cursor of the previous piece; null when this piece begins the log. REST returns it in `Link`.',
-    }),
-  }),
 });
 
 export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'Kind of a fragment of an agent’s work.', {
@@ -87,71 +92,54 @@ export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'Kind 
 
 export const SandboxMetric = builder.objectRef<MetricPoint>('SandboxMetric').implement({
   description: 'Use of the machine by a sandbox: the mean over an interval that ends at `t`.',
-  fields: (t) => ({
-    t: t.expose('t', { type: 'EpochMs', description: 'End of the interval.' }),
-    cpuPct: t.exposeFloat('cpuPct', { description: 'CPU use in percent of all cores, 0 to 100.' }),
-    memUsedMb: t.exposeFloat('memUsedMb', { description: 'Memory in use, MiB.' }),
-    memTotalMb: t.exposeFloat('memTotalMb', { description: 'Memory available to the sandbox, MiB.' }),
-    diskUsedPct: t.exposeFloat('diskUsedPct', {
-      description: 'Disk use in percent of what the mission may take, 0 to 100.',
+  fields: (t) =>
+    members(t, {
+      t: epochMs('End of the interval.'),
+      cpuPct: float('CPU use in percent of all cores, 0 to 100.'),
+      memUsedMb: float('Memory in use, MiB.'),
+      memTotalMb: float('Memory available to the sandbox, MiB.'),
+      diskUsedPct: float('Disk use in percent of what the mission may take, 0 to 100.'),
     }),
-  }),
 });
 
 const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPlanItem').implement({
   description: 'One step of a plan.',
-  fields: (t) => ({
-    content: t.exposeString('content', { description: 'Description of the step.' }),
-    status: t.exposeString('status', {
-      description:
+  fields: (t) =>
+    members(t, {
+      content: string('Description of the step.'),
+      status: string(
         'As reported by the agent, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, ' +
-        'a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending one is `skipped`.',
+          'a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending one is `skipped`.',
+      ),
     }),
-  }),
 });
 export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLiveFragment').implement({
   description: 'A thought, action or message of an agent at work.',
-  fields: (t) => ({
-    kind: t.expose('kind', {
-      type: FragmentKind.type,
-      description: 'Kind of the fragment, which determines the other fields that are set.',
+  fields: (t) =>
+    members(t, {
+      kind: typed(FragmentKind.type, 'Kind of the fragment, which determines the other fields that are set.'),
+      t: t.expose('at', { type: 'EpochMs', description: 'When the fragment was created.' }),
+      body: stringOrNull('The text; null for an action.', { complexity: weightOf(text.fragmentBody.max) }),
+      action: stringOrNull('The tool that is used.'),
+      parameter: stringOrNull('Input of the tool; null for other kinds.', {
+        complexity: weightOf(text.fragmentBody.max),
+      }),
+      result: stringOrNull('Output of the tool; null until there is one.', {
+        complexity: weightOf(text.fragmentBody.max),
+      }),
+      toolUseId: stringOrNull(
+        'The id that the model gave the tool call; a later action with the same id brings its result.',
+      ),
+      failed: booleanOrNull(
+        'Whether the tool call failed; null until it has ended, and where the runtime does not say.',
+        { graphOnly: true },
+      ),
+      exitCode: intOrNull('Exit code of a command; null when unknown, and for other tools.', { graphOnly: true }),
+      choices: t.exposeStringList('choices', {
+        graphOnly: true,
+        nullable: true,
+        description: 'Answers that a question suggests; null for none.',
+      }),
+      items: typed([PlanItem], 'The steps of a plan.'),
     }),
-    t: t.expose('at', { type: 'EpochMs', description: 'When the fragment was created.' }),
-    body: t.exposeString('body', {
-      nullable: true,
-      complexity: weightOf(text.fragmentBody.max),
-      description: 'The text; null for an action.',
-    }),
-    action: t.exposeString('action', { nullable: true, description: 'The tool that is used.' }),
-    parameter: t.exposeString('parameter', {
-      nullable: true,
-      complexity: weightOf(text.fragmentBody.max),
-      description: 'Input of the tool; null for other kinds.',
-    }),
-    result: t.exposeString('result', {
-      nullable: true,
-      complexity: weightOf(text.fragmentBody.max),
-      description: 'Output of the tool; null until there is one.',
-    }),
-    toolUseId: t.exposeString('toolUseId', {
-      nullable: true,
-      description: 'The id that the model gave the tool call; a later action with the same id brings its result.',
-    }),
-    failed: t.exposeBoolean('failed', {
-      graphOnly: true,
-      nullable: true,
-      description: 'Whether the tool call failed; null until it has ended, and where the runtime does not say.',
-    }),
-    exitCode: t.exposeInt('exitCode', {
-      graphOnly: true,
-      nullable: true,
-      description: 'Exit code of a command; null when unknown, and for other tools.',
-    }),
-    choices: t.exposeStringList('choices', {
-      graphOnly: true,
-      nullable: true,
-      description: 'Answers that a question suggests; null for none.',
-    }),
-    items: t.expose('items', { type: [PlanItem], description: 'The steps of a plan.' }),
-  }),
 });

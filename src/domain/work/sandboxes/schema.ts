@@ -4,6 +4,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { filter, pathId } from '#graph/input.ts';
+import { epochMs, epochMsOrNull, float, floatOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
@@ -33,94 +34,63 @@ const [sparklineOf, metricsOf] = [metricsIn(previewSizes.sparkline), metricsIn(p
 
 const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSession').implement({
   description: 'One conversation of a role with its model.',
-  fields: (t) => ({
-    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
-    sessionId: t.exposeString('sessionId', { description: 'An id, unique within the sandbox and role.' }),
-    ts: t.field({ type: 'IsoTime', description: 'Start time.', resolve: ({ startedAt }) => isoTime(startedAt) }),
-    outcome: t.exposeString('outcome', { nullable: true, description: 'Outcome; null while the session is open.' }),
-    logKey: t.exposeString('logKey', { nullable: true, description: 'Name of the log; null while the log is empty.' }),
-    systemKey: t.exposeString('systemKey', {
-      nullable: true,
-      description: 'Name of the system log; null without one.',
+  fields: (t) =>
+    members(t, {
+      role: typed(AgentRole.type, 'The role of the agent.'),
+      sessionId: string('An id, unique within the sandbox and role.'),
+      ts: t.field({ type: 'IsoTime', description: 'Start time.', resolve: ({ startedAt }) => isoTime(startedAt) }),
+      outcome: stringOrNull('Outcome; null while the session is open.'),
+      logKey: stringOrNull('Name of the log; null while the log is empty.'),
+      systemKey: stringOrNull('Name of the system log; null without one.'),
+      totalCostUsd: float('Model costs so far, US dollars.'),
     }),
-    totalCostUsd: t.exposeFloat('totalCostUsd', { description: 'Model costs so far, US dollars.' }),
-  }),
 });
 const sessionsOf = toMany<operations.SessionRecord>(operations.sessionsOf, ({ sandboxId }) => sandboxId);
 
 export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
   description: 'The container that an agent works in.',
-  fields: (t) => ({
-    sandboxId: t.exposeString('id', { description: 'The id, which starts with `sbx_`.' }),
-    issueId: t.exposeString('issueId', { nullable: true, description: 'The issue that is worked on.' }),
-    projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
-    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
-    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the model.' }),
-    harnessVersion: t.exposeString('harnessVersion', {
-      nullable: true,
-      description: 'The version that the harness reported; null when unknown.',
+  fields: (t) =>
+    members(t, {
+      sandboxId: t.exposeString('id', { description: 'The id, which starts with `sbx_`.' }),
+      issueId: stringOrNull('The issue that is worked on.'),
+      projectId: string('The id of the project; starts with `prj_`.'),
+      role: typed(AgentRole.type, 'The role of the agent.'),
+      harness: typed(Harness.type, 'The program that drives the model.'),
+      harnessVersion: stringOrNull('The version that the harness reported; null when unknown.'),
+      runId: stringOrNull('The run that the sandbox belongs to.'),
+      status: typed(
+        SandboxStatus.type,
+        'Status of the sandbox; `stale` when it is running but has stopped sending heartbeats.',
+      ),
+      terminationReason: stringOrNull('Reason of the end, such as `killed`.'),
+      instanceType: typed(InstanceType.type, 'The size of the sandbox.'),
+      createdAt: epochMs('When the runtime registered the sandbox.'),
+      timeoutAt: epochMsOrNull('The latest time at which the sandbox is ended; null without a timeout.'),
+      lastHeartbeatAt: epochMs('Time of the last heartbeat.'),
+      destroyedAt: epochMsOrNull('When the sandbox ended; null while it runs.'),
+      lastCpuPct: floatOrNull('CPU use of the last sample in percent; null before the first sample.'),
+      lastMemUsedMb: floatOrNull('Memory in use at the last sample, MiB.'),
+      lastMemTotalMb: floatOrNull('Memory available at the last sample, MiB.'),
+      lastDiskUsedPct: floatOrNull('Disk use of the last sample in percent of what the mission may take.'),
+      lastMetricAt: epochMsOrNull('Time of the last sample; null before the first.'),
+      project: t.belongsTo('project', {
+        link: 'projects:read',
+        description: 'The project; null when the caller may not read projects.',
+      }),
+      sessions: t.field({
+        graphOnly: true,
+        description: 'The sessions of the sandbox, oldest first.',
+        type: [SandboxSession],
+        resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
+      }),
+      sparkline: t.field({
+        description: 'The metrics in at most 60 points.',
+        graphOnly: true,
+        type: [SandboxMetric],
+        complexity: { field: 1, multiplier: previewSizes.sparkline },
+        resolve: ({ id }, _args, context) => sparklineOf(context).load(id),
+      }),
     }),
-    runId: t.exposeString('runId', { nullable: true, description: 'The run that the sandbox belongs to.' }),
-    status: t.expose('status', {
-      type: SandboxStatus.type,
-      description: 'Status of the sandbox; `stale` when it is running but has stopped sending heartbeats.',
-    }),
-    terminationReason: t.exposeString('terminationReason', {
-      nullable: true,
-      description: 'Reason of the end, such as `killed`.',
-    }),
-    instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The size of the sandbox.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered the sandbox.' }),
-    timeoutAt: t.expose('timeoutAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'The latest time at which the sandbox is ended; null without a timeout.',
-    }),
-    lastHeartbeatAt: t.expose('lastHeartbeatAt', { type: 'EpochMs', description: 'Time of the last heartbeat.' }),
-    destroyedAt: t.expose('destroyedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the sandbox ended; null while it runs.',
-    }),
-    lastCpuPct: t.exposeFloat('lastCpuPct', {
-      nullable: true,
-      description: 'CPU use of the last sample in percent; null before the first sample.',
-    }),
-    lastMemUsedMb: t.exposeFloat('lastMemUsedMb', {
-      nullable: true,
-      description: 'Memory in use at the last sample, MiB.',
-    }),
-    lastMemTotalMb: t.exposeFloat('lastMemTotalMb', {
-      nullable: true,
-      description: 'Memory available at the last sample, MiB.',
-    }),
-    lastDiskUsedPct: t.exposeFloat('lastDiskUsedPct', {
-      nullable: true,
-      description: 'Disk use of the last sample in percent of what the mission may take.',
-    }),
-    lastMetricAt: t.expose('lastMetricAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'Time of the last sample; null before the first.',
-    }),
-    project: t.belongsTo('project', {
-      link: 'projects:read',
-      description: 'The project; null when the caller may not read projects.',
-    }),
-    sessions: t.field({
-      graphOnly: true,
-      description: 'The sessions of the sandbox, oldest first.',
-      type: [SandboxSession],
-      resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
-    }),
-    sparkline: t.field({
-      description: 'The metrics in at most 60 points.',
-      graphOnly: true,
-      type: [SandboxMetric],
-      complexity: { field: 1, multiplier: previewSizes.sparkline },
-      resolve: ({ id }, _args, context) => sparklineOf(context).load(id),
-    }),
-  }),
 });
 
 builder.objectField(ProjectType, 'sandboxes', (t) =>
@@ -171,13 +141,11 @@ const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement
 const SandboxPage = pageOf('SandboxPage', SandboxType);
 const KillSandboxResponse = builder.objectRef<{ ok: true; sandboxId: string }>('KillSandboxResponse').implement({
   description: 'Confirms that the sandbox is killed.',
-  fields: (t) => ({
-    ok: t.expose('ok', {
-      type: 'True',
-      description: 'Confirms the kill, also of a sandbox that was already destroyed.',
+  fields: (t) =>
+    members(t, {
+      ok: typed('True', 'Confirms the kill, also of a sandbox that was already destroyed.'),
+      sandboxId: string('The id of the sandbox; starts with `sbx_`.'),
     }),
-    sandboxId: t.exposeString('sandboxId', { description: 'The id of the sandbox; starts with `sbx_`.' }),
-  }),
 });
 
 builder.queryFields((t) => ({

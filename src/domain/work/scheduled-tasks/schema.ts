@@ -2,6 +2,7 @@
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, ifUpdatedAt, pathId } from '#graph/input.ts';
+import { boolean, members, string, stringOrNull } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { pages, previewSizes } from '#limits.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
@@ -21,40 +22,38 @@ const ScheduledTaskRunType = runType('ScheduledTaskRun');
 
 ScheduledTaskType.implement({
   description: 'A recurring mission that a person keeps: it starts on a schedule or manually.',
-  fields: (t) => ({
-    ...recurringFields(t),
-    createdByUserId: t.exposeString('createdByUserId', { description: 'The person who created it.' }),
-    runs: t.hasMany('runs', {
-      link: 'scheduled-tasks:read',
-      description: `The newest ${previewSizes.perParent} runs; \`scheduledTaskRuns\` pages through them all.`,
-      limit: previewSizes.perParent,
-      type: ScheduledTaskRunType,
+  fields: (t) =>
+    members(t, {
+      ...recurringFields(t),
+      createdByUserId: string('The person who created it.'),
+      runs: t.hasMany('runs', {
+        link: 'scheduled-tasks:read',
+        description: `The newest ${previewSizes.perParent} runs; \`scheduledTaskRuns\` pages through them all.`,
+        limit: previewSizes.perParent,
+        type: ScheduledTaskRunType,
+      }),
     }),
-  }),
 });
 
 ScheduledTaskRunType.implement({
   description: 'One run of a scheduled task.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which is unique and never changes.' }),
-    scheduledTaskId: t.string({
-      description: 'The scheduled task of the run.',
-      resolve: (run) => run.recurringId!,
-    }),
-    ...runFields(t),
-    billingActorUserId: t.exposeString('billingActorUserId', {
-      nullable: true,
-      description:
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which is unique and never changes.'),
+      scheduledTaskId: t.string({
+        description: 'The scheduled task of the run.',
+        resolve: (run) => run.recurringId!,
+      }),
+      ...runFields(t),
+      billingActorUserId: stringOrNull(
         'The person whom the mission is billed to: who started it manually, else who last changed the task or its schedule.',
+      ),
+      missionCostIncomplete: boolean('Whether costs are known to be missing from the cost of the run.'),
+      scheduledTask: t.belongsTo('scheduledTask', {
+        link: 'scheduled-tasks:read',
+        description: 'The scheduled task of the run.',
+      }),
     }),
-    missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
-      description: 'Whether costs are known to be missing from the cost of the run.',
-    }),
-    scheduledTask: t.belongsTo('scheduledTask', {
-      link: 'scheduled-tasks:read',
-      description: 'The scheduled task of the run.',
-    }),
-  }),
 });
 
 builder.objectField(ProjectType, 'scheduledTasks', (t) =>

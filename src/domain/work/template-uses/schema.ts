@@ -3,16 +3,18 @@ import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
+import { members, string } from '#graph/members.ts';
 import { shownUses } from '../../projects/sandbox-templates/bounds.ts';
 import { SandboxTemplateType } from '../../projects/sandbox-templates/schema.ts';
 import { agentsUsing, deleteUnusedTemplate, projectsUsing } from './operations.ts';
 
 const TemplateUseType = builder.objectRef<Awaited<ReturnType<typeof projectsUsing>>[number]>('TemplateUse').implement({
   description: 'A project or agent that has chosen a sandbox template.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id of the project or agent.' }),
-    name: t.exposeString('name', { description: 'The name of the project or agent.' }),
-  }),
+  fields: (t) =>
+    members(t, {
+      id: string('The id of the project or agent.'),
+      name: string('The name of the project or agent.'),
+    }),
 });
 const projectsOf = toMany(projectsUsing, ({ templateId }) => templateId);
 const agentsOf = toMany(agentsUsing, ({ templateId }) => templateId);

@@ -1,0 +1,80 @@
+// The members of a record that are sent as they are stored, declared by name, type and description: `members(t, { id: string('…') })`.
+// Fields of other kinds (`t.belongsTo`, `t.field` with a resolver) stand between them, in the order of the type.
+import { FieldRef, type ShapeFromTypeParam, type TypeParam } from '@pothos/core';
+import type { builder } from './builder.ts';
+import type { MemberOptions } from './exposure.ts';
+
+type Types = typeof builder.$inferSchemaTypes;
+
+interface Options extends MemberOptions {
+  /** Points of a long text, from `weightOf`; for a list, of each element, and how many there may be. */
+  complexity?: number | { field: number; multiplier: number };
+}
+
+/** The type and description of a member whose column holds values of type `Value`. */
+interface Member<Value> {
+  type: TypeParam<Types>;
+  nullable: boolean;
+  options: Options & { description: string };
+  /** Exists for the compiler only. */
+  accepts?: (value: Value) => void;
+}
+
+const declare =
+  <Value>(type: TypeParam<Types>) =>
+  (description: string, options?: Options): Member<Value> => ({
+    type,
+    nullable: false,
+    options: { description, ...options },
+  });
+const declareNullable =
+  <Value>(type: TypeParam<Types>) =>
+  (description: string, options?: Options): Member<Value | null | undefined> => ({
+    ...declare(type)(description, options),
+    nullable: true,
+  });
+
+export const string = declare<string>('String');
+export const stringOrNull = declareNullable<string>('String');
+export const strings = declare<readonly string[]>(['String']);
+export const stringsOrNull = declareNullable<readonly string[]>(['String']);
+export const boolean = declare<boolean>('Boolean');
+export const booleanOrNull = declareNullable<boolean>('Boolean');
+export const int = declare<number>('Int');
+export const intOrNull = declareNullable<number>('Int');
+export const safeInt = declare<number>('SafeInt');
+export const safeIntOrNull = declareNullable<number>('SafeInt');
+export const float = declare<number>('Float');
+export const floatOrNull = declareNullable<number>('Float');
+export const epochMs = declare<number>('EpochMs');
+export const epochMsOrNull = declareNullable<number>('EpochMs');
+
+/** A member of another type: an enumeration, a record, or a list `[Type]` of them. */
+export const typed = <T extends TypeParam<Types>>(type: T, description: string, options?: Options) =>
+  declare<ShapeFromTypeParam<Types, T, false>>(type)(description, options);
+export const typedOrNull = <T extends TypeParam<Types>>(type: T, description: string, options?: Options) =>
+  declareNullable<ShapeFromTypeParam<Types, T, false>>(type)(description, options);
+
+type Field = FieldRef<Types, unknown>;
+
+/** A member that the row lacks, or whose column may hold other values, does not compile. */
+type OfRow<Row, D> = {
+  [K in keyof D]: D[K] extends Field
+    ? D[K]
+    : K extends keyof Row
+      ? Member<Awaited<Row[K]>>
+      : 'The row has no such member.';
+};
+
+export function members<Row, D extends Record<string, Member<never> | Field>>(
+  t: PothosSchemaTypes.FieldBuilder<Types, Row>,
+  declared: D & OfRow<Row, D>,
+): { [K in keyof D]: Field } {
+  const fields = Object.entries<Member<never> | Field>(declared).map(([name, member]) => [
+    name,
+    member instanceof FieldRef
+      ? member
+      : t.expose(name as never, { ...member.options, type: member.type, nullable: member.nullable } as never),
+  ]);
+  return Object.fromEntries(fields);
+}
