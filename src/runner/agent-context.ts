@@ -1,6 +1,6 @@
 // Contexts of a run's agent steps: they share one place, with its gateway and its checkout.
 import type { Step } from './contract.ts';
-import { setUp } from './environment-setup.ts';
+import { setUp, whenBroken } from './environment-setup.ts';
 import type { Found } from './harness/discovery.ts';
 import { drivers } from './harness/drivers.ts';
 import type { Task } from './harness/port.ts';
@@ -71,6 +71,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       models: await models.begin(),
       setUp: async (report) =>
         (await setUp(settings, runPlace, isolated, report)) || servers.start(commands, report, add),
+      broken: whenBroken(runPlace),
       start: (on) => servers.endWith(drivers[found.harness](task, on)),
       remember: (begun) => {
         sessions.add(begun);

@@ -30,11 +30,18 @@ export async function setUp(
     if (failure) return clip(`The environment ${plan.template.templateName} is not ready: ${failure}`, 2_000);
   }
   const ended = runPlace.services?.failure();
-  if (ended) return clip(`The environment ${plan.template.templateName} is no longer ready: ${ended}`, 2_000);
+  if (ended) return noLongerReady(runPlace, ended);
   runPlace.isPrepared = true;
   egress?.set({ phase: 'agent', policy: plan.network.agent });
   return '';
 }
+
+const noLongerReady = ({ plan }: RunPlace, why: string): string =>
+  clip(`The environment ${plan.template.templateName} is no longer ready: ${why}`, 2_000);
+
+/** Resolves with the reason when a service ends while a step works. */
+export const whenBroken = async (runPlace: RunPlace): Promise<string> =>
+  noLongerReady(runPlace, await (runPlace.services?.failed ?? new Promise<string>(() => {})));
 
 async function prepare(
   settings: RunSettings,
@@ -74,6 +81,7 @@ async function prepare(
 
   if (await restored()) return '';
   return prepared.alone(orgId, key, async () => {
+    if (report.signal.aborted) return 'stopped';
     if (await restored()) return '';
     const begun = Date.now();
     await tell('preparing');
@@ -163,7 +171,8 @@ async function startServices(
   const names = plan.template.services.map(({ name }) => name).join(', ');
   if (!services)
     return `it has services (${names}), which need ISOLATION=container, and here ISOLATION is ${isolation.level}`;
-  await services.start(report, Math.min(servicesTimeoutMs, capabilities.setupTimeoutMs));
+  const { setupTimeoutMs } = capabilities;
+  await services.start({ ...report, timeoutMs: setupTimeoutMs }, Math.min(servicesTimeoutMs, setupTimeoutMs));
   return '';
 }
 
@@ -182,7 +191,7 @@ async function chooseImage(
     log('The image of devcontainer.json is not used: this runner has no containers.\n');
     return '';
   }
-  const source = { engine: containers.program, signal, log };
+  const source = { engine: containers.program, signal, log, timeoutMs: capabilities.setupTimeoutMs };
   await begin();
   if (image) await pullImage(source, image);
   containers.image = image ?? (await buildImage(source, dockerfile!, capabilities.buildNetwork));

@@ -20,13 +20,13 @@ import {
   askIn,
   chooseIsolation,
   type Isolation,
-  isLoopback,
   isolationOfScripts,
   kindOf,
   obstacleToCells,
 } from './isolation/isolation.ts';
 import { makeTemporaryFolder } from './isolation/place.ts';
 import { executeRun } from './mission.ts';
+import { isOnLoopback } from './network/addresses.ts';
 import { readRoutes } from './network/dialer.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
 import { modelsFrom } from './protocol/upstreams.ts';
@@ -98,7 +98,7 @@ console.log(
 );
 if (isolation?.containers?.advice) console.log(isolation.containers.advice);
 const ownVendors = vendors.filter((vendor) => capabilities.models[vendor]);
-const isInstalling = isolation !== null && isOn('HARNESS_INSTALL', isLoopback(PLATFORM_URL));
+const isInstalling = isolation !== null && isOn('HARNESS_INSTALL', isOnLoopback(PLATFORM_URL));
 let installer: ReturnType<typeof startInstaller> | null = null;
 /** Why a harness is not offered; null means all are. */
 let obstacle: string | null = noAgents ?? 'The harnesses of this machine are being tested.';

@@ -1,6 +1,6 @@
 // Context of a script step: it works where agents work, in the checkout of the repository.
 import type { Step } from './contract.ts';
-import { setUp } from './environment-setup.ts';
+import { setUp, whenBroken } from './environment-setup.ts';
 import { shell } from './harness/shell.ts';
 import { isolate } from './isolated-step.ts';
 import { type RunPlaces, variablesOf, writeScript } from './run-place.ts';
@@ -36,6 +36,7 @@ export async function openScriptContext(settings: RunSettings, places: RunPlaces
     questions: null,
     connections,
     setUp: (report) => setUp(settings, runPlace, isolated, report),
+    broken: whenBroken(runPlace),
     start: (on) => shell({ ...launch, env, file: place.file }, on),
     prompt: turnParts(step, false),
     remember: () => {},

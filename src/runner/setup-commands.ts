@@ -7,9 +7,8 @@ import { startProcess } from './isolation/process.ts';
 import { type RunPlace, variablesOf } from './run-place.ts';
 import type { RunSettings, SetupReport } from './step-context.ts';
 import { watchUsage } from './step-usage.ts';
+import { bounded } from './text.ts';
 
-/** Maximum characters of the log of a setup. */
-const longestLog = 1_000_000;
 const sampleMs = 1_000;
 
 /** @returns the reason of a failure; empty on success */
@@ -19,6 +18,7 @@ export async function runCommands(
   isolated: IsolatedStep,
   report: SetupReport,
 ): Promise<string> {
+  if (report.signal.aborted) return 'stopped';
   const done = new AbortController();
   const timeoutMs = settings.capabilities.setupTimeoutMs;
   const timeout = wait(timeoutMs, `it took longer than ${Math.round(timeoutMs / 1_000)} s`, { signal: done.signal });
@@ -42,7 +42,7 @@ async function runOne(
   timeout: Promise<string>,
   { log, signal }: SetupReport,
 ): Promise<string> {
-  const { place, plan, limits, isolation } = runPlace;
+  const { place, plan, limits, isolation, services } = runPlace;
   const { launch, enclosure, processOf } = isolated.open();
   // Cells and containers have the same paths in each mission.
   const { work, home } = hasEgress(isolation.level) ? commonPaths : place;
@@ -67,6 +67,7 @@ async function runOne(
       program.silent,
       timeout,
       usage.exceeded,
+      ...(services ? [services.failed] : []),
       new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('stopped'), { once: true })),
     ]);
     await program.end();
@@ -76,13 +77,4 @@ async function runOne(
     await program.end();
     place.guard(undefined);
   }
-}
-
-function bounded(log: (text: string) => void): (text: string) => void {
-  let left = longestLog;
-  return (text) => {
-    if (left <= 0) return;
-    left -= text.length;
-    log(left > 0 ? text : 'The rest of the output is left out.\n');
-  };
 }

@@ -73,6 +73,8 @@ export interface StepContext {
   connections: ConnectionCounter;
   /** Prepares the environment, once for its place. @returns the reason of a failure; empty on success */
   setUp(report: SetupReport): Promise<string>;
+  /** Resolves with the reason when a service of the environment ends, and never without services. */
+  broken: Promise<string>;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
   /** Records a session that a later step can continue. */

@@ -66,7 +66,7 @@ export async function work(
       ...endings(harness, talk.over, events.result),
       heartbeat.stopped,
       journal.broken,
-      ...(context.models ? [context.models.failed] : []),
+      ...failuresAround(context, journal),
       usage.exceeded,
       once(stopping, 'abort', { signal: decided.signal }).then(() => runnerStopped),
       timeUp(timeout, run.answerTimeoutMs, context.questions, decided.signal),
@@ -117,6 +117,15 @@ const endings = (harness: Harness, over: Promise<Turn>, result: { output: string
   over.then((turn) => failureOf(turn, result)),
   // `ended` rejects when the harness cannot be started. A harness that ends has reported its turn before.
   harness.ended.then(() => over).then((turn) => failureOf(turn, result)),
+];
+
+/** Failures of what the harness works with: its models, and the services of its environment. */
+const failuresAround = ({ models, broken }: StepContext, { log }: Journal): Promise<string>[] => [
+  ...(models ? [models.failed] : []),
+  broken.then((why) => {
+    log(`${why}\n`);
+    return why;
+  }),
 ];
 
 /** The prompt in its parts, and the machine that works on it. */

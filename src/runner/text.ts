@@ -3,6 +3,19 @@
 /** The beginning of a text. A surrogate pair that is cut in half becomes a replacement character. */
 export const clip = (text: string, most: number): string => text.slice(0, most).toWellFormed();
 
+/** Maximum characters of the log of a setup or of an image. */
+const longestLog = 1_000_000;
+
+/** Logs the beginning of an output, and says that the rest is missing. */
+export function bounded(log: (text: string) => void): (text: string) => void {
+  let left = longestLog;
+  return (text) => {
+    if (left <= 0) return;
+    left -= text.length;
+    log(left > 0 ? text : 'The rest of the output is left out.\n');
+  };
+}
+
 export type Mask = (text: string) => string;
 
 /** Shorter values would be found in ordinary words. */

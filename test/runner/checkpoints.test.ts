@@ -57,6 +57,7 @@ const isKept = (runId: string, message: string) =>
       return false;
     }
   });
+type Message = { acknowledgedAt: string | null };
 const go = async (runId: string, prompt: string): Promise<string> =>
   (await missions.steer('continueRun', runId, { prompt })).id;
 
@@ -68,6 +69,8 @@ describe('a runner that is killed', () => {
     await missions.say(runId, 'First thing [wait]');
     await missions.isShown(runId, 'I wait: Message from Alice:\n\nFirst thing');
     await isKept(runId, 'First thing');
+    // A message that was not taken up would be delivered again, in one prompt with the next one.
+    await missions.until(async () => (await missions.look(runId)).messages.every((one: Message) => one.acknowledgedAt));
     await missions.loseRunner(runId);
     startRunner();
     await missions.say(runId, '[look]');

@@ -98,7 +98,19 @@ describe('the policy', () => {
     expect(spelled.map(canonicalHost)).toEqual([
       ...['registry.test', 'registry.test', 'xn--bcher-kva.test', '127.0.0.1', '127.0.0.1', '::1', 'localhost'],
     ]);
-    for (const odd of ['', 'a b', 'a/b', 'u@h', 'a:80', 'a:', 'a%00', '.', 'x'.repeat(300)])
+    const mapped = [
+      '[::FFFF:127.0.0.1]',
+      '0177.0.0.1',
+      '127.1.',
+      '\uff11\uff12\uff17.1',
+      'LOCAL\u00adhost\u3002',
+      'XN--BCHER-KVA.test',
+    ];
+    expect(mapped.map(canonicalHost)).toEqual([
+      ...['::ffff:7f00:1', '127.0.0.1', '127.0.0.1', '127.0.0.1', 'localhost', 'xn--bcher-kva.test'],
+    ]);
+    const empty = ['.', '..', 'localhost..', '127.0.0.1..', 'a..test', '.test', 'localhost\u3002.'];
+    for (const odd of ['', 'a b', 'a/b', 'u@h', 'a:80', 'a:', 'a%00', '127.0.0.256', 'x'.repeat(300), ...empty])
       expect([odd, canonicalHost(odd)]).toEqual([odd, null]);
   });
 });
@@ -231,6 +243,37 @@ describe('the proxy', () => {
     const { socket } = await start(custom('registry.test'), { ...routes, resolve });
     expect(await overTls(socket, 'registry.test:443', 'registry.test')).toBe('hello registry.test');
     expect(asked).toEqual(['registry.test:443 Basic dTpw']);
+    upstream.close();
+  });
+
+  it.each([
+    ['localhost', 'not_public'],
+    ['LOCALHOST.', 'not_public'],
+    ['localhost..', 'blocked'],
+    ['a.localhost', 'not_public'],
+    ['127.0.0.1..', 'blocked'],
+    ['0177.0.0.1.', 'not_public'],
+    ['0x7f000001', 'not_public'],
+    ['2852039166', 'not_public'],
+    ['[::ffff:169.254.169.254]', 'not_public'],
+    ['[64:ff9b::7f00:1]', 'not_public'],
+    ['metadata', 'not_public'],
+    ['metadata.google.internal.', 'not_public'],
+    ['printer.local', 'not_public'],
+  ])('sends no request for %s to the proxy of the machine: %s', async (name, verdict) => {
+    const asked: string[] = [];
+    const upstream = createServer((from, to) => to.end(asked.push(from.url!))).on('connect', (from, client) => {
+      asked.push(from.url!);
+      client.end();
+    });
+    await listenFor(upstream, null);
+    const proxy = new URL(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}`);
+    const resolve = ((_: string, __: object, done: (error: Error) => void) => done(new Error('ENOTFOUND'))) as never;
+    const { socket, seen } = await start({ mode: 'open', hosts: [] }, { upstream: proxy, resolve });
+    expect((await tunnel(socket, `${name}:443`)).status).toBe(403);
+    const plain = request({ socketPath: socket, path: `http://${name}/` }).end();
+    expect((await once(plain, 'response'))[0].statusCode).toBe(403);
+    expect([seen.map((one) => one.verdict), asked]).toEqual([[verdict, verdict], []]);
     upstream.close();
   });
 

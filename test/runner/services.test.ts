@@ -31,7 +31,8 @@ function containersOf(pid: number): string[] {
 
 const reach = "(url) => fetch(url, { signal: AbortSignal.timeout(500) }).then(() => 'open', () => 'closed')";
 /** A server that answers with its variable and its network interfaces, and with the ways out that it has found: none, and the proxy. */
-const server = `require('http').createServer(async (_, answer) => {
+const server = `require('http').createServer(async ({ url }, answer) => {
+  if (url === '/end') console.error('no space left') || process.exit(9);
   const out = await Promise.all(['http://192.0.2.1', 'http://127.0.0.1:4011', 'http://localhost:4010'].map(${reach}));
   answer.end([process.env.WORD, process.argv[1], Object.keys(require('os').networkInterfaces()), ...out].join(' '));
 }).listen(8123, () => console.log('listens'))`;
@@ -100,6 +101,19 @@ describe('services beside a mission', () => {
       lastError: expect.stringMatching(/the service absent: its image localhost\/nowhere:1 is not to be had/),
     });
     await missions.until(async () => containersOf(runner.process.pid!).length === 0);
+    await missions.killRunners();
+  });
+
+  it('fail setup and step at once when one of them ends, with its last lines', async ({ skip }) => {
+    if (!engine) return skip('there is no engine with an image that has Node.js');
+    missions.startRunner(settings);
+    const endIt = 'node -e "fetch(\'http://localhost:8123/end\').catch(() => {})"; sleep 1000';
+    const why = /is no(t| longer) ready: the service web has ended with the exit code 9\n(.*\n)*no space left/;
+    const failed = { status: 'failed', lastError: expect.stringMatching(why) };
+    expect(await missions.ended(await mission([web], 'true', { setupScript: endIt }))).toMatchObject(failed);
+    const runId = await mission([web], endIt);
+    expect(await missions.ended(runId)).toMatchObject(failed);
+    expect(await missions.log(runId, 'session')).toMatch(why);
     await missions.killRunners();
   });
 

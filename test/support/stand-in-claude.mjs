@@ -33,7 +33,7 @@ if (option('--resume') && !existsSync(conversation)) {
   console.error(`No conversation found with session ID: ${session}`);
   process.exit(1);
 }
-const remembered = () => readFileSync(conversation, 'utf8').trim().split('\n').length;
+const remembered = () => readFileSync(conversation, 'utf8').trim().split('\n');
 
 async function call() {
   const headers = { 'content-type': 'application/json', 'x-api-key': ANTHROPIC_API_KEY };
@@ -105,6 +105,8 @@ async function take({ type, message }) {
   const [, command] = /\[run\]\n([\s\S]*)/.exec(text) ?? [];
   if (command) await new Promise((resolve) => spawn('sh', ['-c', command], { stdio: 'ignore' }).on('exit', resolve));
   if (text.includes('[commit]')) execFileSync('sh', ['-c', 'echo new > a.txt && git commit -qam "Say new" || true']);
+  // A session whose machine was lost goes on as it was.
+  const waited = text.startsWith('The machine that you worked on was lost') && remembered().at(-1).includes('[wait]');
   mkdirSync(folder, { recursive: true });
   appendFileSync(conversation, `${JSON.stringify({ text })}\n`);
   if (text.includes('[draft]')) execFileSync('sh', ['-c', 'echo draft > draft.txt; echo changed >> a.txt']);
@@ -113,7 +115,7 @@ async function take({ type, message }) {
   if (text.includes('[look]')) {
     const files = readdirSync('.').filter((name) => name !== '.git');
     const read = files.map((name) => `${name}=${readFileSync(name, 'utf8').trim().replaceAll('\n', '+')}`);
-    say(`I see ${read.sort().join(' ')} after ${remembered()} messages`);
+    say(`I see ${read.sort().join(' ')} after ${remembered().length} messages`);
   }
   if (text.includes('[ask]')) say(`I was answered: ${await ask()}`);
   for (const [, server, name, args] of text.matchAll(/\[use:([\w-]+)(?:\.(\w+) ([^\]]*))?\]/g)) {
@@ -122,7 +124,7 @@ async function take({ type, message }) {
   }
   if (text.includes('[plan]')) plan('in_progress', 'pending');
   if (text.includes('[half]')) plan('completed', 'in_progress');
-  isWaiting = text.includes('[wait]');
+  isWaiting = waited || text.includes('[wait]');
   say(`I ${isWaiting ? 'wait' : 'heard'}: ${text} (${session})`);
   if (!isWaiting) end(schema ? { structured_output: output() } : { result: 'Done.' });
 }

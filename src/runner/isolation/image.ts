@@ -1,18 +1,25 @@
 // Images of environments: a named image is pulled; a Dockerfile is built once, tagged with the hash of its text.
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once as waitFor } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { bounded } from '../text.ts';
 import { engineEnvironment } from './engine.ts';
 
 export interface ImageSource {
   /** The program of Docker or Podman. */
   engine: string;
   signal: AbortSignal;
-  log(line: string): void;
+  log(text: string): void;
+}
+
+/** Source of one mission, which waits no longer than `timeoutMs`. */
+export interface ImageRequest extends ImageSource {
+  timeoutMs: number;
 }
 
 const imageName = (dockerfile: string): string =>
@@ -24,28 +31,77 @@ const hasImage = (engine: string, name: string): Promise<boolean> =>
     () => false,
   );
 
-/** Pulls and builds in progress, by name: concurrent missions share them. */
-const underWay = new Map<string, Promise<void>>();
+/** A pull or build, which lasts as long as a mission waits for it. */
+interface Making {
+  done: Promise<void>;
+  waiting: Set<ImageSource>;
+  cancel(): void;
+}
 
-async function once(source: ImageSource, name: string, make: () => Promise<void>): Promise<void> {
-  if (await hasImage(source.engine, name)) return;
-  const making = underWay.get(name) ?? make().finally(() => underWay.delete(name));
-  underWay.set(name, making);
-  await making;
+/** Pulls and builds in progress, by engine and name: concurrent missions share them. */
+const underWay = new Map<string, Making>();
+
+type Make = (source: ImageSource) => Promise<void>;
+
+async function once(request: ImageRequest, name: string, make: Make): Promise<void> {
+  const { engine, signal, timeoutMs } = request;
+  if (await hasImage(engine, name)) return;
+  const key = `${engine} ${name}`;
+  const making = underWay.get(key) ?? begin(engine, key, make);
+  making.waiting.add(request);
+  const over = new AbortController();
+  const until = { signal: over.signal };
+  const late = wait(timeoutMs, undefined, until).then(() => {
+    throw new Error(`its image was not there after ${Math.round(timeoutMs / 1_000)} s`);
+  });
+  const stopped = waitFor(signal, 'abort', until).then(() => {
+    throw new Error('stopped');
+  });
+  for (const one of [late, stopped]) one.catch(() => {});
+  try {
+    signal.throwIfAborted();
+    await Promise.race([making.done, late, stopped]);
+  } finally {
+    over.abort();
+    making.waiting.delete(request);
+    if (making.waiting.size === 0) making.cancel();
+  }
+}
+
+function begin(engine: string, key: string, make: Make): Making {
+  const canceled = new AbortController();
+  const waiting = new Set<ImageSource>();
+  const log = (text: string) => {
+    for (const one of waiting) one.log(text);
+  };
+  const forget = () => underWay.get(key) === making && underWay.delete(key);
+  const done = make({ engine, signal: canceled.signal, log }).finally(forget);
+  done.catch(() => {});
+  const making: Making = {
+    done,
+    waiting,
+    cancel() {
+      // The next mission begins anew.
+      forget();
+      canceled.abort();
+    },
+  };
+  underWay.set(key, making);
+  return making;
 }
 
 /** @throws with the reason why it is not available */
-export const pullImage = (source: ImageSource, name: string): Promise<void> =>
-  once(source, name, () => run(source, ['pull', name], `its image ${name} is not to be had`));
+export const pullImage = (request: ImageRequest, name: string): Promise<void> =>
+  once(request, name, (source) => run(source, ['pull', name], `its image ${name} is not to be had`));
 
 /**
  * The build context is empty.
  * @param network The engine's network for `RUN` lines.
  * @returns its name @throws with the reason of a failed build
  */
-export async function buildImage(source: ImageSource, dockerfile: string, network: string): Promise<string> {
+export async function buildImage(request: ImageRequest, dockerfile: string, network: string): Promise<string> {
   const name = imageName(dockerfile);
-  await once(source, name, async () => {
+  await once(request, name, async (source) => {
     const folder = await mkdtemp(path.join(tmpdir(), 'image-'));
     const file = path.join(folder, 'Dockerfile');
     try {
@@ -59,16 +115,18 @@ export async function buildImage(source: ImageSource, dockerfile: string, networ
   return name;
 }
 
+/** Characters of the output that a failure quotes. */
+const longestTail = 1_000;
+
 async function run({ engine, signal, log }: ImageSource, args: string[], why: string): Promise<void> {
-  const last: string[] = [];
+  let tail = '';
   const child = spawn(engine, args, { env: engineEnvironment(), stdio: ['ignore', 'pipe', 'pipe'], signal });
-  for (const output of [child.stdout, child.stderr]) {
-    createInterface({ input: output }).on('line', (line) => {
-      log(`${line}\n`);
-      last.push(line);
-      if (last.length > 5) last.shift();
+  const shown = bounded(log);
+  for (const output of [child.stdout, child.stderr])
+    output.setEncoding('utf8').on('data', (text: string) => {
+      shown(text);
+      tail = (tail + text).slice(-longestTail);
     });
-  }
   const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
-  if (code !== 0) throw new Error(`${why}: ${last.join(' ').trim()}`);
+  if (code !== 0) throw new Error(`${why}: ${tail.trim().split('\n').slice(-5).join(' ').trim()}`);
 }

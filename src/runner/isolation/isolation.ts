@@ -5,6 +5,7 @@ import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
+import { isOnLoopback } from '../network/addresses.ts';
 import { proxyVariables } from '../network/variables.ts';
 import { commonPaths, inCell, packagesOf, ports, socketsOf } from './cell.ts';
 import { chooseConfinement, commandFor, type Kind, newAccount } from './confinement.ts';
@@ -51,7 +52,7 @@ export async function chooseIsolation(
   if (wanted !== undefined && !levels.some((level) => level === wanted))
     throw new Error('ISOLATION: must be cell, container or none.');
   if (wanted === 'none') {
-    if (!isLoopback(platformUrl)) throw new Error('ISOLATION: none is allowed only for a platform on this machine.');
+    if (!isOnLoopback(platformUrl)) throw new Error('ISOLATION: none is allowed only for a platform on this machine.');
     return { level: 'none', description: descriptions.none };
   }
   if (wanted === 'container') {
@@ -83,8 +84,6 @@ export const kindOf = (level: Level): Kind =>
 
 /** Whether a network policy is enforced. */
 export const hasEgress = (level: Level): boolean => level === 'cell' || level === 'container';
-
-export const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 /** Runs a program in a new cell and returns its output. */
 const askInCell: Ask = async (program, args) => {

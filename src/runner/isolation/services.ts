@@ -1,30 +1,23 @@
 // Services beside a mission: containers in one network namespace with those of the mission. It has no interface but loopback, so that
 // a service is at `localhost` and reaches nothing else: the ports of the gateway and of the proxy refuse processes of other containers
 // than theirs. One more container holds the namespace for as long as the mission.
-import { execFile, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import type { Environment, Limits } from '../contract.ts';
-import { type Containers, engineEnvironment, userNamespace } from './engine.ts';
-import { type ImageSource, pullImage } from './image.ts';
+import type { Limits } from '../contract.ts';
+import { type Containers, userNamespace } from './engine.ts';
+import { type ImageRequest, pullImage } from './image.ts';
 import { makeTemporaryFolder } from './place.ts';
-
-type Service = Environment['services'][number];
+import { isUp, type Running, readiness, runContainer, type Service, waitFor } from './service-container.ts';
 
 export interface Services {
   /** Returns once all are ready. @throws with the name of a service that fails or is not ready in time, and its last lines */
-  start(source: Omit<ImageSource, 'engine'>, timeoutMs: number): Promise<void>;
+  start(source: Omit<ImageRequest, 'engine'>, timeoutMs: number): Promise<void>;
+  /** Resolves at once with the reason when one ends after all were ready. */
+  failed: Promise<string>;
   /** Reason why a service no longer runs; empty while all do. */
   failure(): string;
   remove(): Promise<void>;
 }
-
-const [askAgainMs, checkTimeoutMs] = [250, 10_000];
-/** A service without a health check is ready once it has run for so long. */
-const settledMs = 2_000;
-const longestTail = 1_500;
 
 /** Entrypoints of common images begin as root, take a folder over and continue as another user. */
 const capabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'NET_BIND_SERVICE', 'SETGID', 'SETUID'];
@@ -45,7 +38,12 @@ export function openServices(services: readonly Service[], containers: Container
   const { program: engine, image } = containers;
   let group: Group | undefined;
   let isRemoved = false;
+  let fail: (why: string) => void;
+  const failed = new Promise<string>((resolve) => {
+    fail = resolve;
+  });
   return {
+    failed,
     async start(source, timeoutMs) {
       if (containers.network) return;
       for (const { name, image } of services) {
@@ -58,6 +56,7 @@ export function openServices(services: readonly Service[], containers: Container
       group = await openGroup(engine);
       if (isRemoved) await group.remove();
       await startIn(group, services, { image, limits, source, timeoutMs });
+      group.watch(fail);
       containers.network = `container:${group.holder}`;
     },
     failure: () => group?.failure() ?? '',
@@ -96,6 +95,10 @@ async function openGroup(engine: string) {
       return running;
     },
     failure: () => started.map((one) => one.failure()).find(Boolean) ?? '',
+    /** Calls back when a container ends before the group is removed. */
+    watch(fail: (why: string) => void): void {
+      for (const one of started) void one.ended.then((why) => isRemoved || fail(why));
+    },
     async remove() {
       isRemoved = true;
       await remove();
@@ -108,7 +111,7 @@ interface Start {
   image: string;
   /** Limits of one service. */
   limits: Limits;
-  source: Omit<ImageSource, 'engine'>;
+  source: Omit<ImageRequest, 'engine'>;
   timeoutMs: number;
 }
 
@@ -164,82 +167,3 @@ const serviceOptions = (
   ...['--network', `container:${holder}`, ...usual, ...capabilities.flatMap((name) => ['--cap-add', name])],
   ...[...boundsOf(limits), '--env-file', variables, image, ...(command ?? [])],
 ];
-
-interface Running {
-  label: string;
-  /** Name of the service's container. */
-  name: string;
-  pid: number | undefined;
-  /** Reason why the service has ended, with its last lines; empty while it runs. */
-  failure(): string;
-  /** The last lines of the service's output. */
-  tail(): string;
-  /** Output of the service's last health check. */
-  said: string;
-}
-
-function runContainer(engine: string, label: string, name: string, args: string[]): Running {
-  const child = spawn(engine, ['run', '--name', name, ...args], {
-    env: engineEnvironment(),
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let [tail, failure] = ['', ''];
-  for (const output of [child.stdout, child.stderr]) {
-    output.setEncoding('utf8').on('data', (text: string) => {
-      tail = (tail + text).slice(-longestTail);
-    });
-  }
-  const end = (why: string) => {
-    failure ||= `the ${label} ${why}\n${tail}`.trim();
-  };
-  child.once('error', ({ message }) => end(message));
-  child.once('close', (code) => end(`has ended with the exit code ${code}${code === 137 ? ' (killed)' : ''}`));
-  return { label, name, pid: child.pid, failure: () => failure, tail: () => tail, said: '' };
-}
-
-async function waitFor(
-  running: Running,
-  isReady: () => Promise<boolean>,
-  timeout: AbortSignal,
-  stopping: AbortSignal,
-): Promise<void> {
-  const begun = Date.now();
-  while (!(await isReady())) {
-    if (running.failure()) throw new Error(running.failure());
-    if (stopping.aborted) throw new Error('stopped');
-    if (timeout.aborted) {
-      const seconds = Math.round((Date.now() - begun) / 1_000);
-      const lines = [`the ${running.label} is not ready after ${seconds} s`, running.said, running.tail()];
-      throw new Error(lines.filter(Boolean).join('\n').trim());
-    }
-    await wait(askAgainMs);
-  }
-}
-
-const ask = (engine: string, ...args: string[]) =>
-  promisify(execFile)(engine, args, { env: engineEnvironment(), timeout: checkTimeoutMs, killSignal: 'SIGKILL' });
-
-const isUp = (engine: string, name: string): Promise<boolean> =>
-  ask(engine, 'inspect', '--format', '{{.State.Running}}', name).then(
-    ({ stdout }) => stdout.trim() === 'true',
-    () => false,
-  );
-
-function readiness(engine: string, { healthCheck }: Service, running: Running): () => Promise<boolean> {
-  const { name } = running;
-  let upSince: number | null = null;
-  return async () => {
-    if (running.failure() || !(await isUp(engine, name))) return false;
-    upSince ??= Date.now();
-    if (healthCheck === null) return Date.now() - upSince >= settledMs;
-    return ask(engine, 'exec', name, 'sh', '-c', healthCheck).then(
-      () => true,
-      (error) => {
-        const output = `${error.stdout ?? ''}${error.stderr ?? ''}`.trim();
-        running.said = output && `Its health check says: ${output.slice(-300)}`;
-        return false;
-      },
-    );
-  };
-}

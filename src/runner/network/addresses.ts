@@ -34,3 +34,10 @@ export const isOnLoopback = (url: string): boolean => {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   return host === 'localhost' || isLoopback(host);
 };
+
+/** Top-level domains of private networks (RFC 6761, RFC 6762 §3 and appendix G, RFC 8375), and of the metadata services of clouds. */
+const privateDomains = ['localhost', 'local', 'internal', 'intranet', 'private', 'corp', 'home', 'home.arpa', 'lan'];
+
+/** Whether the name can only be one of a machine or network, whatever it resolves to. @param name In canonical form. */
+export const isPrivateName = (name: string): boolean =>
+  isIP(name) === 0 && (!name.includes('.') || privateDomains.some((domain) => name.endsWith(`.${domain}`)));

@@ -4,9 +4,9 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect, isIP, type Socket } from 'node:net';
 import { promisify } from 'node:util';
-import { isPublic } from './addresses.ts';
+import { isPrivateName, isPublic } from './addresses.ts';
 import type { Verdict } from './connections.ts';
-import { canonicalHost } from './policy.ts';
+import { canonicalHost, inUrl } from './policy.ts';
 import { readRoots } from './trust.ts';
 
 export interface RouteSettings {
@@ -58,8 +58,10 @@ export function openDialer({ privateHosts, upstream, resolve = systemLookup }: R
   async function addressOf(host: string, port: number): Promise<string | null> {
     const isPrivate = privateHosts.has(`${host}:${port}`);
     const found = isIP(host) > 0 ? [{ address: host }] : await lookup(host, { all: true }).catch(() => []);
-    const refused = found.find(({ address }) => !isPublic(address));
-    if (refused && !isPrivate) throw new Refusal('not_public', host, 'it is not at a public address');
+    // The machine's proxy resolves names itself, and could reach what no public host is.
+    const isRefused = upstream !== null && isPrivateName(host);
+    if (!isPrivate && (isRefused || found.some(({ address }) => !isPublic(address))))
+      throw new Refusal('not_public', host, 'it is not at a public address');
     if (found.length > 0) return found[0]!.address;
     if (upstream && !isPrivate) return null;
     throw new Refusal('unknown_host', host, 'its name does not resolve');
@@ -95,7 +97,7 @@ function open(socket: Socket, host: string): Promise<Socket> {
 }
 
 function throughProxy(proxy: URL, host: string, port: number): Promise<Socket> {
-  const target = `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
+  const target = `${inUrl(host)}:${port}`;
   const login = proxy.username && `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   const headers = {
     host: target,

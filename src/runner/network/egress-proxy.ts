@@ -9,7 +9,7 @@ import type { Connection, Phase } from './connections.ts';
 import { type Dialer, openDialer, Refusal, type RouteSettings } from './dialer.ts';
 import { type Interception, intercept } from './intercept.ts';
 import { listenFor } from './listen.ts';
-import { allows, canonicalHost, type NetworkPolicy } from './policy.ts';
+import { allows, canonicalHost, inUrl, type NetworkPolicy } from './policy.ts';
 
 /** The current phase and its policy. */
 export interface Reach {
@@ -202,7 +202,7 @@ async function sendOn(
       createConnection: () => socket,
       method: from.method,
       path: url.pathname + url.search,
-      headers: { ...Object.fromEntries(headers), host: url.host, connection: 'close' },
+      headers: { ...Object.fromEntries(headers), host: inUrl(host) + (url.port && `:${port}`), connection: 'close' },
     });
     onAnswer(onward, (answer) => {
       const { connection: _, 'keep-alive': __, ...forwarded } = answer.headers;

@@ -1,4 +1,5 @@
 // Hosts that a mission may reach: the network policy of its environment.
+import { isIP } from 'node:net';
 
 export interface NetworkPolicy {
   mode: 'none' | 'packages' | 'custom' | 'open';
@@ -6,14 +7,21 @@ export interface NetworkPolicy {
   hosts: readonly string[];
 }
 
-/** The host as URLs spell it: lower case, punycode, IPv4 in four numbers, no dot at the end. Null for an invalid host. */
+/**
+ * The host as URLs spell it: lower case, punycode, IPv4 in four numbers, no dot at the end. Null for an invalid host, and for a name with
+ * an empty label, which resolvers read in different ways.
+ */
 export function canonicalHost(text: string): string | null {
   if (text.length > 255 || /[\s/?#@\\%]/.test(text) || !URL.canParse(`http://${text}/`)) return null;
   const url = new URL(`http://${text}/`);
   // The text contained a port.
   if (url.host !== url.hostname || /:\d*$/.test(text.replace(/^\[.*\]/, ''))) return null;
-  return url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '') || null;
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  return host.split('.').includes('') ? null : host;
 }
+
+/** @param host A host in canonical form. */
+export const inUrl = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host);
 
 const usualPorts = [80, 443];
 

@@ -1,0 +1,128 @@
+// Images and services that missions share, with a script in place of a container engine, so that tests decide when its commands end.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { buildImage, pullImage } from '../../src/runner/isolation/image.ts';
+import { openServices } from '../../src/runner/isolation/services.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'engine-'));
+const engine = path.join(folder, 'engine');
+/** `pull`, `build` and `run` of NAME work until a file of the test says how: `NAME.ok`, or `NAME.end` for the exit code 3. */
+const script = `#!/bin/sh
+cd ${folder}
+until_told() {
+  echo $$ > "$1.pid"
+  while echo "$1 works" >&2; [ ! -e "$1.ok" ] && [ ! -e "$1.end" ]; do sleep 0.02; done
+  [ -e "$1.ok" ] || { echo "$1 is broken"; exit 3; }
+}
+case "$1 $2" in
+  'image inspect') [ -e "$3.image" ] ;;
+  'inspect '*) echo true ;;
+  'pull '*) until_told "$2"; touch "$2.image" ;;
+  'build '*) until_told build ;;
+  'run '*) name=$3; until_told "\${name##*-}" ;;
+  'rm '*) for name; do :; done; touch "\${name##*-}.ok" ;;
+esac
+`;
+writeFileSync(engine, script, { mode: 0o755 });
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const tell = (name: string, how: 'ok' | 'end') => writeFileSync(path.join(folder, `${name}.${how}`), '');
+const pidOf = (name: string): number => Number(readFileSync(path.join(folder, `${name}.pid`), 'utf8'));
+const hasBegun = (name: string) => vi.waitFor(() => expect(pidOf(name)).toBeGreaterThan(0), 10_000);
+const hasEnded = (pid: number) => vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000);
+
+describe('an image that missions wait for', () => {
+  let logs: string[];
+  let missions: AbortController[];
+  const request = (timeoutMs = 60_000) => {
+    const mission = new AbortController();
+    const log = (text: string) => void logs.push(`${missions.indexOf(mission)}: ${text}`);
+    missions.push(mission);
+    return { engine, signal: mission.signal, log, timeoutMs };
+  };
+  beforeEach(() => {
+    [logs, missions] = [[], []];
+  });
+  afterEach(() => missions.map((mission) => mission.abort()));
+
+  it('is pulled once, also when the first of them is canceled', async () => {
+    const first = pullImage(request(), 'shared');
+    const second = pullImage(request(), 'shared');
+    await hasBegun('shared');
+    const lines = [0, 1].map((mission) => expect.stringContaining(`${mission}: shared works`));
+    await vi.waitFor(() => expect(logs).toEqual(expect.arrayContaining(lines)), 10_000);
+    const pid = pidOf('shared');
+    missions[0]!.abort();
+    await expect(first).rejects.toThrow('stopped');
+    tell('shared', 'ok');
+    await second;
+    expect([pidOf('shared'), existsSync(path.join(folder, 'shared.image'))]).toEqual([pid, true]);
+  });
+
+  it('is no longer pulled once none of them waits, and is pulled anew for the next one', async () => {
+    const stopped = pullImage(request(), 'left');
+    const late = pullImage(request(20), 'left');
+    await expect(late).rejects.toThrow('its image was not there after 0 s');
+    await hasBegun('left');
+    const pid = pidOf('left');
+    missions[0]!.abort();
+    await expect(stopped).rejects.toThrow('stopped');
+    await hasEnded(pid);
+    const next = pullImage(request(), 'left');
+    tell('left', 'ok');
+    await next;
+    const canceled = request();
+    missions.at(-1)!.abort();
+    await expect(pullImage(canceled, 'never')).rejects.toThrow();
+    expect(existsSync(path.join(folder, 'never.pid'))).toBe(false);
+  });
+
+  it('fails for all of them with the last lines of its build', async () => {
+    const builds = [1, 2].map(() => buildImage(request(), 'FROM x\n', 'none'));
+    await hasBegun('build');
+    tell('build', 'end');
+    for (const build of builds)
+      await expect(build).rejects.toThrow(/^its image could not be built: (build works )+build is broken$/);
+  });
+});
+
+describe('services', () => {
+  const services = ['db', 'cache'].map((name) => ({
+    name,
+    image: 'there',
+    variables: [],
+    command: null,
+    healthCheck: 'true',
+  }));
+  const limits = { cpus: null, memoryBytes: 2 ** 30, processes: 64, diskBytes: 2 ** 30 };
+  const source = { signal: new AbortController().signal, log: () => {}, timeoutMs: 10_000 };
+  beforeEach(() => {
+    writeFileSync(path.join(folder, 'there.image'), '');
+    // The name of the container that holds the network ends with the id of this process.
+    for (const name of ['db', 'cache', process.pid])
+      for (const how of ['ok', 'end']) rmSync(path.join(folder, `${name}.${how}`), { force: true });
+  });
+
+  it('report at once that one has ended, with its last lines', async () => {
+    const opened = openServices(services, { program: engine, image: 'there' }, limits);
+    await opened.start(source, 10_000);
+    expect(opened.failure()).toBe('');
+    tell('db', 'end');
+    const why = await opened.failed;
+    expect(why).toMatch(/^the service db has ended with the exit code 3\n(db works\n)+db is broken$/);
+    expect(opened.failure()).toBe(why);
+    await opened.remove();
+  });
+
+  it('are not reported to have ended when their mission removes them', async () => {
+    const opened = openServices(services, { program: engine, image: 'there' }, limits);
+    await opened.start(source, 10_000);
+    await opened.remove();
+    await hasEnded(pidOf('db'));
+    expect(await Promise.race([opened.failed, new Promise((resolve) => setImmediate(resolve, 'nothing'))])).toBe(
+      'nothing',
+    );
+  });
+});
